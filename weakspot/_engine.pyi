@@ -128,7 +128,7 @@ class ExplorationDict(TypedDict):
     result: str  # Safe Violated Unknown
     reasons: list[str]  # why not everything was explored; empty when it was
     limit: str | None  # executions, seconds or stopped: why it ended early
-    cut_sites: list[int]  # loops that reached their bound
+    bound_sites: list[int]  # loops that reached their bound
     limits: list[str]  # arguments of explore that ended a thread, sorted; "" for a fixed limit
     violations: list[ViolationDict]  # one per kind and site
     warnings: list[ViolationDict]  # likewise, what is no error by itself
@@ -137,7 +137,7 @@ class ExplorationDict(TypedDict):
     complete: int  # every thread ends
     blocked: int  # a thread waits for a value that no thread writes in this execution
     represented: int  # how many these stand for, with those in which like threads are exchanged
-    cut: int  # a thread reaches a bound
+    truncated: int  # a thread reaches a bound
     faulty: int  # a thread ends with an error
     # what main returns, in how many complete executions; empty unless asked for by `results`
     results: dict[int, int]

@@ -325,7 +325,7 @@ class RunProgram(MachineJob, frozen=True, kw_only=True):
         by_name = {job.name: job for job in jobs}
 
         def done(run: ProgramRun) -> None:
-            sink.answered(by_name[run.program], run, final=run.cut != INTERRUPTED)
+            sink.answered(by_name[run.program], run, final=run.ended_early != INTERRUPTED)
 
         first = jobs[0]
         programs = [(job.name, job.program) for job in jobs]
@@ -359,7 +359,7 @@ class RunTest(MachineJob, frozen=True, kw_only=True):
         by_test = {job.test.name: job for job in jobs}
 
         def done(histogram: Histogram) -> None:
-            interrupted = histogram.parameters.get("cut") == INTERRUPTED
+            interrupted = histogram.parameters.get("ended_early") == INTERRUPTED
             final = not histogram.lost and not interrupted
             sink.answered(by_test[histogram.test], histogram, final=final)
 

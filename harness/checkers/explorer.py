@@ -224,7 +224,7 @@ def explored(
         complete=found["complete"],
         blocked=found["blocked"],
         represented=found["represented"],
-        cut=found["cut"],
+        truncated=found["truncated"],
         faulty=found["faulty"],
         seconds=round(found["seconds"], 6),
         reasons=_reasons(found, bounds, part),

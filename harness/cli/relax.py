@@ -106,7 +106,7 @@ def relax(
     from weakspot import projects
     from weakspot.harness.orders.application import rewritten
     from weakspot.harness.orders.relaxation import findings
-    from weakspot.harness.report import relaxed, terminal
+    from weakspot.harness.report import terminal, weakest_orders
 
     if sum((diff, apply, compare, promote)) > 1:
         raise click.UsageError("--diff, --apply, --check and --promote exclude each other.")
@@ -129,7 +129,7 @@ def relax(
         elif as_json:
             say(json_lines((each, *findings(each))))
         else:
-            relaxed.relaxed(each, terminal.console(), witnesses=witnesses)
+            weakest_orders.relaxed(each, terminal.console(), witnesses=witnesses)
 
     found: list[Relaxed] = []
     with watched() as progress:
@@ -176,7 +176,7 @@ def _show_applied(change: Rewritten, *, aside: bool) -> None:
 
 
 def _show_by_hand(change: Rewritten) -> None:
-    from weakspot.harness.report.relaxed import by_hand
+    from weakspot.harness.report.weakest_orders import by_hand
 
     for line in by_hand(change):
         click.echo(line, err=True)
@@ -187,14 +187,14 @@ def _recorded(
 ) -> int:
     """Compare with what the corpus records, or record it; never what a limit left open."""
     from weakspot import projects
-    from weakspot.harness.report import relaxed
+    from weakspot.harness.report import weakest_orders
 
     code = NOTHING_FOUND
     with watched() as progress:
         for each in projects.compare_orders(
             what, models=models, bounds=bounds, promote=promote, progress=progress
         ):
-            say(relaxed.difference(each, promoted=promote))
+            say(weakest_orders.difference(each, promoted=promote))
             if each.undecided:
                 code = code or INCONCLUSIVE
             elif each.lines and not promote:

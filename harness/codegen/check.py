@@ -219,7 +219,7 @@ class CodegenCheck:
         more = states_beyond(code.made, machine.states, language.states, code.taken)
         return msgspec.structs.replace(
             known,
-            result="Weaker" if more else "Kept",
+            result="Weaker" if more else "Preserved",
             beyond=tuple(more),
             reason=LOOP if machine.reason.startswith(LOOP) else "",
         )

@@ -68,7 +68,7 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 class Answers:
     """The answers about scenarios, within the configured budget. `answered` are those so far, in
     the order of the scenarios; `refused` are questions that cannot be asked: a program under a
-    model under which none can be explored. `notes` are remarks on the repairs; `tests` are the
+    model under which none can be explored. `notes` are about the repairs; `tests` are the
     litmus files among the scenarios; `ends` is when the budget is used up."""
 
     def __init__(self, config: Config, *, cached: bool, progress: Progress) -> None:

@@ -57,7 +57,7 @@ def accept(outcome: GateOutcome) -> int:
     """
     path = Path(outcome.baseline)
     known = {each.fingerprint: each for each in read(path, needed=False)}
-    found = [each for each in outcome.findings if each.status != "told"]
+    found = [each for each in outcome.findings if each.status != "reported"]
     accepted = {} if outcome.whole else dict(known)
     for each in found:
         there = each.places[0]

@@ -76,7 +76,7 @@ class GateFindings:
     def _status(self, finding: Finding, fingerprint: str) -> Status:
         if fingerprint in self.accepted:
             return "accepted"
-        return "fails" if fails(self.config, finding.id, finding.severity) else "told"
+        return "fails" if fails(self.config, finding.id, finding.severity) else "reported"
 
     def _program(self, finding: Finding) -> ReportedFinding:
         file = self.files[finding.subject]

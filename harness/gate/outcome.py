@@ -10,9 +10,8 @@ import msgspec
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.witness import Execution
 
-Status = Literal["fails", "told", "accepted"]
-"""Whether a finding fails the gate, is only reported ("told" in `--json`, which scripts compare),
-or is accepted in the baseline."""
+Status = Literal["fails", "reported", "accepted"]
+"""Whether a finding fails the gate, is only reported, or is accepted in the baseline."""
 
 
 class SourceSpan(msgspec.Struct, frozen=True):

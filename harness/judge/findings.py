@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from weakspot.harness.judge import claims, codegen, controls, disagreements, observed, violations
+from weakspot.harness.judge import (
+    claims,
+    codegen,
+    control_tests,
+    disagreements,
+    observed,
+    violations,
+)
 from weakspot.harness.values.descriptions import limits_reached
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.numbers import times
@@ -16,9 +23,9 @@ SOURCES: tuple[Callable[[Record], Iterator[Finding]], ...] = (
     observed.disallowed,
     disagreements.between_checkers,
     codegen.weaker_code,
-    controls.allowed_but_not_observed,
-    controls.without_observed_variant,
-    controls.failed_controls,
+    control_tests.allowed_but_not_observed,
+    control_tests.without_observed_variant,
+    control_tests.failed_controls,
 )
 """The functions that derive findings from what a campaign measured; claims are compared apart."""
 

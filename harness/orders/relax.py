@@ -295,7 +295,7 @@ class Relaxing:
             incomplete = found["reasons"] and not tolerated
             if found["violations"] or incomplete:
                 return f"{scene.name}: not confirmed with {', '.join(orders)}: {found['result']}"
-            executions += sum(found[end] for end in ("complete", "blocked", "cut", "faulty"))
+            executions += sum(found[end] for end in ("complete", "blocked", "truncated", "faulty"))
         return executions
 
     def _needs(self, orders: Assignment, number: int) -> tuple[Need, ...]:

@@ -71,7 +71,7 @@ def closing(outcome: GateOutcome) -> str:
         results.setdefault(each.file, set()).add(each.result)
     counts = Counter(found.pop() for found in results.values() if len(found) == 1)
     accepted = sum(each.status == "accepted" for each in outcome.findings)
-    others = sum(each.status == "told" for each in outcome.findings)
+    others = sum(each.status == "reported" for each in outcome.findings)
     parts = [
         amount(len(outcome.failing), "finding") if outcome.failing else "",
         f"{others} reported without failing" if others else "",

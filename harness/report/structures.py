@@ -82,7 +82,7 @@ def print_structure(
 
 
 def _compiled(record: Record, entries: Iterable[Entry]) -> list[tuple[str, str, str]]:
-    """`120 codes of 40 tests: 118 kept, 2 weaker`, if machine code was compared."""
+    """`120 codes of 40 tests: 118 preserved, 2 weaker`, if machine code was compared."""
     given = [record.compiled_of.get(entry.name, ()) for entry in entries]
     results = Counter(each.result for codes in given for each in codes)
     if not results:

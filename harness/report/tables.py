@@ -76,7 +76,7 @@ def sizes(record: Record, out: Console) -> None:
     if any(each.error > WIDE * each.executions for each in estimates):
         out.print(Text(UNCERTAIN, style="dim"))
     for each in record.explorations:
-        if each.cut:
+        if each.truncated:
             why = f"{each.program} under {each.model}: {CUT}"
             out.print(Text(why, style="dim"))
     for note in record.manifest.notes:
@@ -195,7 +195,7 @@ def codegen(record: Record, out: Console) -> None:
 
     Below, the reasons for Unknown.
     """
-    results = ("Kept", "Weaker", "Undefined", "Unknown")
+    results = ("Preserved", "Weaker", "Undefined", "Unknown")
     counts: dict[tuple[str, str, str], Counter[str]] = {}
     reasons: defaultdict[str, list[str]] = defaultdict(list)
     for each in record.compiled:
@@ -226,7 +226,7 @@ def codegen(record: Record, out: Console) -> None:
         f"{amount(len(record.compiled), 'distinct machine code')} from "
         f"{amount(compilations, 'compilation')}"
     )
-    bounded = sum(each.result == "Kept" and bool(each.reason) for each in record.compiled)
+    bounded = sum(each.result == "Preserved" and bool(each.reason) for each in record.compiled)
     loops = (
         f"; in {bounded:,} of them, loops were followed for a bounded number of iterations"
         if bounded
@@ -267,7 +267,7 @@ def histograms(record: Record, out: Console) -> None:
                 style="dim",
             )
         )
-        if ended := histogram.parameters.get("cut"):
+        if ended := histogram.parameters.get("ended_early"):
             out.print(Text(f"  ended early: {ended}", style="dim"))
         if strength := negative_result_strength(histogram):
             out.print(Text(f"  {strength}", style="dim"))
@@ -310,8 +310,8 @@ def runs(record: Record, out: Console) -> None:
             more = [f"{len(failure.values) - 3} more"] if len(failure.values) > 3 else []
             observed = f"   {', '.join([*values, *more])}" if values else ""
             out.print(Text(f"  {where}{failure.message}  {failure.count:,}{observed}", style="red"))
-        if run.cut:
-            out.print(Text(f"  ended early: {run.cut}", style="dim"))
+        if run.ended_early:
+            out.print(Text(f"  ended early: {run.ended_early}", style="dim"))
     instances, seconds = (sum(getattr(run, of) for run in record.runs) for of in _SUMS)
     machines = ", ".join(unique(run.machine for run in record.runs))
     out.print(

@@ -21,7 +21,7 @@ _STYLES = {
     "Safe": "green",
     "Violated": "red",
     "Unknown": "dim",
-    "Kept": "green",
+    "Preserved": "green",
     "Weaker": "red",
     "error": "bold red",
     "warning": "yellow",

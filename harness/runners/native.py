@@ -168,7 +168,7 @@ class _Measured:
             tried = self.choice.next()
             tried.slices += 1
             chosen.append(tried)
-            setting = {**tried.setting, "sibling": self.variant}
+            setting = {**tried.setting, "variant": self.variant}
             slices.append((setting, seconds, self.choice.slices))
         try:
             ended = sliced(self.program, self.bench.at, slices, self.bench.end)
@@ -216,8 +216,8 @@ class _Family:
         self.members: dict[str, Test] = {}
         for test in tests:
             read = statements(test)
-            controls = (fenced(test, read), *weaker(test, read))
-            for each in (test, *(control.test for control in controls)):
+            control_tests = (fenced(test, read), *weaker(test, read))
+            for each in (test, *(control.test for control in control_tests)):
                 self.members.setdefault(_unnamed(each), each)
         self.program: Program | None = None
         self.problem: Failed | Unsupported | None = None
@@ -329,7 +329,7 @@ class _Bench:
                 f"its control test failed, so nothing is counted: with {control.change} it showed "
                 f"{control.wrong}, which no interleaving gives",
             )
-            return msgspec.structs.replace(failed, controls=(control,))
+            return msgspec.structs.replace(failed, control_tests=(control,))
         self.measuring = it, control
         it.measure(_FIRST * seconds)
         variants = () if it.hits else weaker(test, read)
@@ -386,7 +386,7 @@ class _Bench:
         shown = f"{state_text(wrong[0].state)} {times(wrong[0].count)}" if wrong else ""
         return _control("fenced", variant.change, measured, None, shown)
 
-    def _histogram(self, it: _Measured, controls: tuple[ControlTest, ...]) -> Histogram:
+    def _histogram(self, it: _Measured, control_tests: tuple[ControlTest, ...]) -> Histogram:
         tried = it.choice.tried
         parameters = {
             "setting": setting_text(it.choice.best.setting),
@@ -396,12 +396,12 @@ class _Bench:
             "threads ran": f"{it.processor / (it.threads * max(it.seconds, 1e-9)):.0%} of the time",
             "compiler": compilers.require(self.machine).stated,
             "assembly": str(it.program.assembly),
-            "sibling": str(it.variant),
+            "variant": str(it.variant),
         }
         if it.threads > self.machine.cores:
             parameters["crowded"] = f"{it.threads} threads on {self.machine.cores} processors"
         if it.problem:
-            parameters["cut"] = it.problem
+            parameters["ended_early"] = it.problem
         return Histogram(
             test=it.test.name,
             machine=self.machine.name,
@@ -417,7 +417,7 @@ class _Bench:
             parameters=parameters,
             hash=herd_hash(it.test),
             sites=it.test.sites,
-            controls=controls,
+            control_tests=control_tests,
         )
 
 

@@ -138,7 +138,7 @@ def run(
                 known = {**found.parameters, "compiler": compiler.stated}
                 failures = tuple(_placed(each, program) for each in found.failures)
                 done(msgspec.structs.replace(found, parameters=known, failures=failures))
-                if found.cut == INTERRUPTED:
+                if found.ended_early == INTERRUPTED:
                     raise KeyboardInterrupt
             except (Unsupported, Failed) as error:
                 done(msgspec.structs.replace(empty, reason=" ".join(str(error.args[0]).split())))
@@ -205,7 +205,7 @@ def _run(
             "slices": str(choice.slices),
             "assembly": str(program.assembly),
         },
-        cut=ended,
+        ended_early=ended,
     )
 
 

@@ -1,6 +1,6 @@
 """First programs for a header: two threads that use what it declares, and an assertion.
 
-In: the declarations of a header. Out: `Scenario` values, the most telling first, written from
+In: the declarations of a header. Out: `Scenario` values, the most informative first, written from
 names: a value that one thread puts in and another takes out, a lock around a plain counter, or two
 calls at once. Nothing here knows whether a scenario compiles.
 """

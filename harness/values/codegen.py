@@ -15,12 +15,12 @@ class CodegenComparison(msgspec.Struct, frozen=True, kw_only=True):
 
     `code` says what was compiled: the test's own C, or the operations of `program` that the test
     comes from. `builds` are the compiler configurations that emit the same code for `target` (a
-    mapping's name): "gcc-12 -O2". `result` is Kept if `machine`, the instruction set's model,
+    mapping's name): "gcc-12 -O2". `result` is Preserved if `machine`, the instruction set's model,
     allows no outcome of the code that `model` forbids for the source; Weaker if it does, and
     `beyond` are these outcomes in the source's names; Undefined if the source has a data race;
     Unknown if something is not supported or a limit was reached (`reason` says which). The
-    `reason` of a Kept result says what was bounded. `test` is the code as a litmus test, None if
-    it could not be read.
+    `reason` of a Preserved result says what was bounded. `test` is the code as a litmus test, None
+    if it could not be read.
     """
 
     source: str
@@ -30,7 +30,7 @@ class CodegenComparison(msgspec.Struct, frozen=True, kw_only=True):
     machine: str
     code: Literal["test", "operations"] = "test"
     program: str = ""
-    result: Literal["Kept", "Weaker", "Undefined", "Unknown"]
+    result: Literal["Preserved", "Weaker", "Undefined", "Unknown"]
     beyond: tuple[State, ...] = ()
     reason: str = ""
     sites: tuple[str, ...] = ()

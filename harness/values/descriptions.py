@@ -108,7 +108,7 @@ def negative_result_strength(histogram: Histogram) -> str:
     """
     if has_no_observed_variant(histogram):
         return "no weaker variant was observed either, so this is no evidence"
-    known = [(each.missed, each) for each in histogram.controls if each.missed is not None]
+    known = [(each.missed, each) for each in histogram.control_tests if each.missed is not None]
     if histogram.target or not known:
         return ""
     missed, variant = max(known, key=lambda each: each[0])
@@ -124,9 +124,9 @@ def negative_result_strength(histogram: Histogram) -> str:
 def has_no_observed_variant(histogram: Histogram) -> bool:
     """Whether neither the test nor any of its weaker variants, if it has some, was observed."""
     return (
-        bool(histogram.controls and histogram.iterations)
+        bool(histogram.control_tests and histogram.iterations)
         and not histogram.target
-        and all(each.missed is None for each in histogram.controls)
+        and all(each.missed is None for each in histogram.control_tests)
     )
 
 
@@ -155,7 +155,7 @@ def exploration_outcome(exploration: Exploration) -> str:
     kinds = ", ".join(dict.fromkeys(each.kind for each in exploration.violations))
     if kinds:
         return f"{exploration.result}: {kinds}"
-    if exploration.departures is not None and not exploration.cut:
+    if exploration.departures is not None and not exploration.truncated:
         return f"Safe up to {amount(exploration.departures, 'departure')}"
     if exploration.iterations is not None:
         return f"Safe up to {amount(exploration.iterations, 'iteration')}"

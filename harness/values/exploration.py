@@ -57,11 +57,11 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     Safe: no execution that the model allows violates anything. `reasons` say which bound truncated
     the exploration, and where; without a violation the result is then Unknown. Each execution is
     counted once: `complete` if every thread ends, `blocked` if a thread waits for what does not
-    happen in this execution, `cut` if a bound ends it, `faulty` if an error does. `represented` is
-    how many these stand for, with those in which threads that behave alike are exchanged. `tests`
-    are the litmus tests that violations name. `warnings` are no violations by themselves: threads
-    that may still run when main returns. `threads` is how many the program starts, None if that is
-    not known.
+    happen in this execution, `truncated` if a bound ends it, `faulty` if an error does.
+    `represented` is how many these stand for, with those in which threads that behave alike are
+    exchanged. `tests` are the litmus tests that violations name. `warnings` are no violations by
+    themselves: threads that may still run when main returns. `threads` is how many the program
+    starts, None if that is not known.
 
     `departures` is the greatest bound of these (see bounds.Part) up to which everything was
     explored, if there is more beyond it; `iterations` is the same for the iterations of loops, if
@@ -78,7 +78,7 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     complete: int = 0
     blocked: int = 0
     represented: int = 0
-    cut: int = 0
+    truncated: int = 0
     faulty: int = 0
     seconds: float = 0.0
     reasons: tuple[str, ...] = ()
@@ -91,4 +91,4 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def executions(self) -> int:
         """The number of executions explored, of all four kinds."""
-        return self.complete + self.blocked + self.cut + self.faulty
+        return self.complete + self.blocked + self.truncated + self.faulty

@@ -45,8 +45,8 @@ class Histogram(msgspec.Struct, frozen=True, kw_only=True):
 
     `target` counts the iterations whose state satisfies the condition's proposition;
     `target_independent` counts how many of these come from different episodes, None if the runner
-    does not distinguish them. `emulated` marks a machine that is not real hardware. `controls` are
-    the control tests that show what the counts, or their absence, prove.
+    does not distinguish them. `emulated` marks a machine that is not real hardware. `control_tests`
+    show what the counts, or their absence, prove.
     """
 
     test: str
@@ -65,4 +65,4 @@ class Histogram(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""  # why there is no histogram, if there is none
     lost: bool = False  # the machine became unreachable during the run: run the test again
     hash: str = ""  # litmus7's digest of the parsed test, equal to herd7's
-    controls: tuple[ControlTest, ...] = ()
+    control_tests: tuple[ControlTest, ...] = ()

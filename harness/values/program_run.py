@@ -29,8 +29,8 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     """The runs of a Program's main on a Machine, `instances` in number, and those that failed.
 
     In `overlapped` of them all threads ran at the same time at least once. `emulated` marks a
-    machine that is not real hardware. `cut` says what ended the run early; `reason` says why the
-    program was not run.
+    machine that is not real hardware. `ended_early` says what ended the run early; `reason` says
+    why the program was not run.
     """
 
     program: str
@@ -43,7 +43,7 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     arch: str = ""
     emulated: bool = False
     parameters: dict[str, str] = {}
-    cut: str = ""
+    ended_early: str = ""
     reason: str = ""
 
     @property

@@ -28,7 +28,7 @@ from weakspot.harness.values.verdict import Verdict
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
-FORMAT = 2
+FORMAT = 3
 """The version of the campaign folder; a folder of another version is refused."""
 
 

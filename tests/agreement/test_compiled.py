@@ -143,7 +143,7 @@ def test_a_planted_wrong_compilation_is_caught(fault: str) -> None:
     test = read_test(LITMUS / f"{name}.litmus")
     for level in ("O0", "O2"):
         (right,) = inspected([test], ["zig", level, place])
-        assert right.result == "Kept"
+        assert right.result == "Preserved"
         (wrong,) = inspected([test], ["zig", level, place], edit=edit)
         assert wrong.result == "Weaker"
         assert wrong.beyond

@@ -148,7 +148,7 @@ def test_a_planted_wrong_compilation_of_an_operation_is_caught(
 ) -> None:
     place, text, edit = FAULTS[fault]
     right = inspected(tmp_path, text, place, need)
-    assert {each.result for each in right} == {"Kept"}
+    assert {each.result for each in right} == {"Preserved"}
     assert {name for each in right for name in each.builds} == {
         build.name for build in configurations(["gcc", "O0", "O2", place])
     }
@@ -174,7 +174,7 @@ def test_an_access_that_the_compiler_has_moved_is_found_where_it_is(
     right, wrong = "".join(reads), "".join(reversed(reads))
     start = MESSAGE[: MESSAGE.index("  int ready")]
     text = f"{start}#ifdef __aarch64__\n{wrong}#else\n{right}#endif\n  return ready + data;\n}}\n"
-    for place, result in (("x86", "Kept"), ("aarch64", "Weaker")):
+    for place, result in (("x86", "Preserved"), ("aarch64", "Weaker")):
         answers = inspected(tmp_path, text, place, need)
         assert {each.result for each in answers} == {result}
 
@@ -183,7 +183,7 @@ def test_an_access_that_the_compiler_has_moved_is_found_where_it_is(
 def test_dependencies_are_those_of_the_code(place: str, tmp_path: Path, need: Needed) -> None:
     """rc11 forbids load buffering; no compiler holds it back, but for a value that is passed on."""
     passed = inspected(tmp_path, COPIED % ("read", "read"), place, need, model="rc11")
-    assert {each.result for each in passed} == {"Kept"}
+    assert {each.result for each in passed} == {"Preserved"}
     constant = inspected(tmp_path, COPIED % ("1", "1"), place, need, model="rc11")
     assert {each.result for each in constant} == {"Weaker"}
 
@@ -229,7 +229,7 @@ static int second(void)
     for each in answers:
         # gcc 12 forgets the release of a compare-exchange on RISC-V
         known = place == "riscv" and "cas" in each.source
-        assert each.result == "Kept" or (known and each.result == "Weaker"), each
+        assert each.result == "Preserved" or (known and each.result == "Weaker"), each
 
 
 def test_code_that_was_not_executed_is_unknown_and_its_line_reported(

@@ -219,26 +219,26 @@ def test_a_negative_result_without_an_observed_variant_is_a_note(
 ) -> None:
     forbidden = verdict("Never", "rc11")
     unseen = control(target=0, target_independent=0)
-    (finding,) = judge(record(forbidden, histogram(0, controls=(FENCED, unseen))))
+    (finding,) = judge(record(forbidden, histogram(0, control_tests=(FENCED, unseen))))
     assert (finding.id, finding.severity) == ("WS402", "note")
     assert finding.message == snapshot
-    assert not judge(record(forbidden, histogram(0, controls=(FENCED, control(missed=0.2)))))
+    assert not judge(record(forbidden, histogram(0, control_tests=(FENCED, control(missed=0.2)))))
     assert not judge(record(forbidden, histogram(0)))  # nobody knows
-    assert "WS402" not in str(found(forbidden, histogram(3, controls=(FENCED,))))
+    assert "WS402" not in str(found(forbidden, histogram(3, control_tests=(FENCED,))))
 
 
 def test_a_negative_result_is_as_strong_as_the_variant_most_likely_missed(
     snapshot: SnapshotAssertion,
 ) -> None:
-    counted = histogram(0, controls=(FENCED, control(missed=1e-30), control(missed=0.0123)))
+    counted = histogram(0, control_tests=(FENCED, control(missed=1e-30), control(missed=0.0123)))
     assert negative_result_strength(counted) == snapshot
-    assert negative_result_strength(histogram(1, controls=(FENCED,))) == ""
+    assert negative_result_strength(histogram(1, control_tests=(FENCED,))) == ""
     assert negative_result_strength(histogram(0)) == ""
 
 
 def test_a_failed_control_test_is_an_error(snapshot: SnapshotAssertion) -> None:
     failed = histogram(
-        0, iterations=0, histogram=(), controls=(control(kind="fenced", wrong="x=3"),)
+        0, iterations=0, histogram=(), control_tests=(control(kind="fenced", wrong="x=3"),)
     )
     (finding,) = judge(record(failed))
     assert (finding.id, finding.severity) == ("WS403", "error")
@@ -257,11 +257,11 @@ def test_a_negative_result_of_an_emulated_machine_is_marked() -> None:
     seen = ControlTest(
         kind="weaker", change="less", target=9, target_independent=9, iterations=10, missed=0.1
     )
-    quiet = histogram(0, "aarch64", machine="qemu:aarch64", emulated=True, controls=(seen,))
+    quiet = histogram(0, "aarch64", machine="qemu:aarch64", emulated=True, control_tests=(seen,))
     assert negative_result_strength(quiet).endswith(f"with probability 0.1 ({EMULATED})")
     assert EMULATED not in negative_result_strength(msgspec.structs.replace(quiet, emulated=False))
     unobserved = msgspec.structs.replace(
-        quiet, controls=(msgspec.structs.replace(seen, missed=None),)
+        quiet, control_tests=(msgspec.structs.replace(seen, missed=None),)
     )
     for answer, given in (("Sometimes", quiet), ("Never", unobserved)):
         (finding,) = judge(record(verdict(answer, "rc11"), given))

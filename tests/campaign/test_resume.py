@@ -101,7 +101,7 @@ def test_the_compiled_code_of_each_test_is_checked_once(
     )
     folder, record = run(plan, folder=tmp_path / "campaign")
     assert {each.source for each in record.compiled} == {"SB", "other"}
-    assert {each.result for each in record.compiled} == {"Kept"}
+    assert {each.result for each in record.compiled} == {"Preserved"}
     assert all(each.assembly and each.test is not None for each in record.compiled)
     compiled = (folder / "compiled.jsonl").read_bytes()
     assert run(plan, folder=folder)[1].compiled == record.compiled

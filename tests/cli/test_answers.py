@@ -125,7 +125,7 @@ def test_the_code_of_operations_stands_beside_that_of_tests(
     (answer,) = map(json.loads, alone.out.splitlines())
     assert (answer["code"], answer["program"], answer["result"]) == (
         *("operations", "both_look.c/both_look"),
-        "Kept",
+        "Preserved",
     )
 
 

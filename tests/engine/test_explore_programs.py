@@ -192,9 +192,9 @@ def test_a_loop_that_reaches_its_bound_leaves_the_answer_open(tmp_path: Path) ->
     found = explored(found_program, "sc", loops=3)
     assert found["result"] == "Unknown"
     assert "iterates more than 3 times" in found["reasons"][0]
-    (site,) = found["cut_sites"]
+    (site,) = found["bound_sites"]
     assert found_program.sites[site]["kind"] == "loop"
-    assert found["cut"] > 0
+    assert found["truncated"] > 0
 
 
 def test_a_copied_structure_and_its_fields_are_the_same_memory(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from weakspot.harness.values.claims import Claim, Scenario, Weakest, WeakestOrde
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.histogram import Count, Histogram
 from weakspot.harness.values.record import (
+    FORMAT,
     Entry,
     MachineInfo,
     Manifest,
@@ -170,7 +171,7 @@ def judged(record: Record) -> Record:
 def manifest(**changes: object) -> Manifest:
     plan = Plan(what=("work_queue",), checkers=("herd7", "cbmc"), machines=("local",))
     made = Manifest(
-        format=2,
+        format=FORMAT,
         weakspot="0.1.0",
         plan=plan,
         started="2026-11-21T14:02:00+0100",

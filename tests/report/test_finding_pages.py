@@ -171,7 +171,11 @@ def failed_control() -> Record:
         wrong="0:r0=0 1:r0=0 12 times",
     )
     counted = msgspec.structs.replace(
-        histogram("SB+poscscs", 0), runner="native", histogram=(), iterations=0, controls=(control,)
+        histogram("SB+poscscs", 0),
+        runner="native",
+        histogram=(),
+        iterations=0,
+        control_tests=(control,),
     )
     return record(histograms=(counted,))
 

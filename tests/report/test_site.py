@@ -294,8 +294,8 @@ def compiled(record: Record) -> Record:
         beyond=({"0:r0": "0", "1:r0": "0"},),
         assembly="str w1, [x0]",
     )
-    kept = msgspec.structs.replace(weaker, target="x86", result="Kept", beyond=())
-    return msgspec.structs.replace(record, compiled=(weaker, kept))
+    preserved = msgspec.structs.replace(weaker, target="x86", result="Preserved", beyond=())
+    return msgspec.structs.replace(record, compiled=(weaker, preserved))
 
 
 def test_a_browser_shows_one_page_of_ten_thousand_rows(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def both_runners(target: int) -> Record:
         histogram("SB+rel-acqs", target),
         runner="native",
         target_independent=target // 2,
-        controls=(
+        control_tests=(
             ControlTest(
                 kind="weaker",
                 change="P0 without its seq_cst fence",

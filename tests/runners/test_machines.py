@@ -90,7 +90,7 @@ def test_a_host_of_the_users_ssh_configuration_is_a_machine(sshd: Sshd, need: Ne
         assert histogram.reason == ""
         assert histogram.machine == machine.name
         assert histogram.iterations > 0
-        assert histogram.controls[0].iterations > 0
+        assert histogram.control_tests[0].iterations > 0
     assert histograms["SB+fences"].target == 0
     assert sshd.folders() == []
 

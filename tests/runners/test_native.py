@@ -300,9 +300,9 @@ def test_a_large_family_is_several_programs(
     assert len(list(cache.rglob("*.exe"))) == 3
     for histogram in histograms.values():
         assert histogram.reason == ""
-        assert histogram.controls[0].iterations > 0
+        assert histogram.control_tests[0].iterations > 0
     for name in ("b", "c"):
-        weaker = [each for each in histograms[name].controls if each.kind == "weaker"]
+        weaker = [each for each in histograms[name].control_tests if each.kind == "weaker"]
         assert len(weaker) == {"b": 3, "c": 5}[name]
 
 
@@ -310,7 +310,7 @@ def test_two_tests_of_one_name_both_run(here: Machine) -> None:
     found: list[Histogram] = []
     Native().run([sb(), adders(2, "SB")], here, seconds=0.2, done=found.append)
     assert [each.reason for each in found] == ["", ""]
-    assert all(each.iterations and each.controls[0].iterations for each in found)
+    assert all(each.iterations and each.control_tests[0].iterations for each in found)
 
 
 def test_a_program_that_hangs_is_killed(here: Machine) -> None:
@@ -335,7 +335,7 @@ def test_more_threads_than_processors_run_too_and_are_reported(here: Machine) ->
 @pytest.mark.alone
 def test_every_run_has_its_fenced_control_test(here: Machine) -> None:
     for histogram in ran([sb(), sb("SB+fences", FENCE)], here).values():
-        control = histogram.controls[0]
+        control = histogram.control_tests[0]
         assert control.kind == "fenced"
         assert control.iterations > 0
         assert (control.target, control.wrong) == (0, "")
@@ -368,7 +368,7 @@ def test_a_lying_runner_is_detected_by_its_control_test(here: Machine, fault: st
     histogram = ran([sb("SB+scs", order="seq_cst")], here, 0.3, runner)["SB+scs"]
     assert "its control test failed" in histogram.reason
     assert histogram.iterations == 0
-    assert histogram.controls[0].wrong
+    assert histogram.control_tests[0].wrong
 
 
 @pytest.mark.alone
@@ -388,11 +388,11 @@ def test_weaker_variants_give_the_strength_of_a_negative_result(here: Machine) -
     histograms = tried(
         [sb("SB+fences", FENCE), mp],
         here,
-        lambda found: any((each.missed or 1) < 0.5 for each in found["SB+fences"].controls),
+        lambda found: any((each.missed or 1) < 0.5 for each in found["SB+fences"].control_tests),
     )
     fences = histograms["SB+fences"]
     assert fences.target == 0
-    weaker = [each for each in fences.controls if each.kind == "weaker"]
+    weaker = [each for each in fences.control_tests if each.kind == "weaker"]
     assert [each.change for each in weaker] == [
         "P0 without its seq_cst fence",
         "P1 without its seq_cst fence",
@@ -411,7 +411,7 @@ def test_weaker_variants_give_the_strength_of_a_negative_result(here: Machine) -
 
 def test_variants_that_tests_share_run_once(here: Machine) -> None:
     histograms = ran([sb("a"), sb("b", order="seq_cst")], here)
-    assert histograms["a"].controls[0] == histograms["b"].controls[0]
+    assert histograms["a"].control_tests[0] == histograms["b"].control_tests[0]
 
 
 def test_the_setting_that_shows_most_gets_the_rest() -> None:

@@ -53,7 +53,7 @@ def until(enough: Callable[[ProgramRun], int], name: str, machine: Machine) -> P
     """Run a scenario until it is enough: on a busy machine the threads may not meet for a while."""
     for _ in range(20):
         run = scenario(name, machine, 0.5)
-        if enough(run) or run.cut:
+        if enough(run) or run.ended_early:
             break
     return run
 
@@ -111,7 +111,7 @@ def test_a_correct_program_does_not_fail_nor_hang(here: Machine, name: str) -> N
     assert run.instances > 0, run
     assert run.overlapped > 0, run
     assert not run.failures, run
-    assert not run.cut, run
+    assert not run.ended_early, run
 
 
 @pytest.mark.alone
@@ -122,7 +122,7 @@ def test_a_lost_wake_up_is_a_hang_and_ends_the_run(here: Machine) -> None:
     assert (failure.kind, failure.count) == ("hang", 1)
     assert failure.message == "waiter does not end within 2 s"
     assert run.instances > 0
-    assert run.cut == "an instance hangs"
+    assert run.ended_early == "an instance hangs"
 
 
 # --- instances ----------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def test_each_instance_begins_with_fresh_variables_and_memory(written: Written) 
     run = written(both, both, after, top)
     assert not run.failures, run
     assert run.instances > int(run.parameters["slices"]), "several in one process"
-    assert run.reason == run.cut == ""
+    assert run.reason == run.ended_early == ""
 
 
 def test_each_thread_of_each_instance_has_its_own_variables(written: Written) -> None:
@@ -219,7 +219,7 @@ def test_main_may_wait_for_a_thread_before_it_creates_the_next(
     run = ran(source, here, 0.5)
     assert run.instances > 0
     assert not run.failures
-    assert not run.cut
+    assert not run.ended_early
 
 
 def test_a_crash_is_reported_and_earlier_counts_remain(written: Written) -> None:

@@ -199,14 +199,14 @@ def test_a_correct_cxx_program_does_not_fail(tmp_path: Path, here: Machine, text
     run = ran(tmp_path, text, here)
     assert run.instances > 0, run
     assert not run.failures
-    assert not run.cut
+    assert not run.ended_early
 
 
 def test_each_instance_makes_its_objects_anew(tmp_path: Path, here: Machine) -> None:
     run = ran(tmp_path, FRESH, here)
     assert not run.failures, run
     assert run.instances > int(run.parameters["slices"]), "several in one process"
-    assert run.reason == run.cut == ""
+    assert run.reason == run.ended_early == ""
     broken = ran(tmp_path, FRESH.replace("Counted::made == 1", "Counted::made == 2"), here)
     assert broken.failed == broken.instances > 0, "the test can fail"
 

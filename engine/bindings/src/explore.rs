@@ -51,7 +51,7 @@ pub fn order_of(name: &str) -> PyResult<Acyclic> {
 /// The time for all witnesses when that for the exploration is used up.
 const TO_EXPLAIN: Duration = Duration::from_millis(300);
 
-/// How long an exploration takes before it is worth telling how long it will take.
+/// How long an exploration takes before it is worth estimating how long it will take.
 pub const ESTIMATES_AFTER: Duration = Duration::from_secs(2);
 
 /// Where an exploration resumes, and what is called with what is needed to resume it in its turn.
@@ -245,7 +245,7 @@ fn dict<'py>(
     dict.set_item(intern!(py, "result"), result)?;
     dict.set_item(intern!(py, "reasons"), reasons)?;
     dict.set_item(intern!(py, "limit"), found.limit.map(Limit::name))?;
-    dict.set_item(intern!(py, "cut_sites"), Vec::from_iter(sites))?;
+    dict.set_item(intern!(py, "bound_sites"), Vec::from_iter(sites))?;
     dict.set_item(intern!(py, "limits"), Vec::from_iter(reached))?;
     dict.set_item(intern!(py, "violations"), violations)?;
     dict.set_item(intern!(py, "warnings"), warnings)?;
@@ -253,7 +253,7 @@ fn dict<'py>(
     dict.set_item(intern!(py, "complete"), counts.complete)?;
     dict.set_item(intern!(py, "blocked"), counts.blocked)?;
     dict.set_item(intern!(py, "represented"), counts.represented)?;
-    dict.set_item(intern!(py, "cut"), counts.truncated)?;
+    dict.set_item(intern!(py, "truncated"), counts.truncated)?;
     dict.set_item(intern!(py, "faulty"), counts.faulty)?;
     dict.set_item(intern!(py, "seconds"), found.seconds)?;
     dict.set_item(intern!(py, "departures"), found.departures)?;

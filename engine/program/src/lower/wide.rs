@@ -118,7 +118,7 @@ impl<'a> Lower<'_, '_, 'a> {
         let dst = self.dst(inst);
         let by = |n: u64| Operand::Const(n);
         // the half that keeps its end, and the one that gets what is shifted out of it
-        let (from, to, kept, filled) = match op {
+        let (from, to, scaled, filled) = match op {
             BinOp::Shl => (low, high, dst, dst + 1),
             _ => (high, low, dst + 1, dst),
         };
@@ -132,7 +132,7 @@ impl<'a> Lower<'_, '_, 'a> {
         };
         match distance {
             0 => {
-                self.copy(inst, kept, from);
+                self.copy(inst, scaled, from);
                 self.copy(inst, filled, to);
             }
             1..=63 => {
@@ -141,13 +141,13 @@ impl<'a> Lower<'_, '_, 'a> {
                 self.bin(inst, forth, rest, to, by(distance));
                 let (moved, rest) = (Operand::Register(moved), Operand::Register(rest));
                 self.bin(inst, BinOp::Or, filled, rest, moved);
-                self.bin(inst, op, kept, from, by(distance));
+                self.bin(inst, op, scaled, from, by(distance));
             }
             _ => {
                 self.bin(inst, op, filled, from, by(distance - 64));
                 match op {
-                    BinOp::Ashr => self.bin(inst, op, kept, from, by(63)),
-                    _ => self.bin(inst, BinOp::And, kept, from, by(0)),
+                    BinOp::Ashr => self.bin(inst, op, scaled, from, by(63)),
+                    _ => self.bin(inst, BinOp::And, scaled, from, by(0)),
                 }
             }
         }

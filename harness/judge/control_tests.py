@@ -46,7 +46,7 @@ def without_observed_variant(record: Record) -> Iterator[Finding]:
     for machine, histograms in _by_machine(
         each
         for each in record.histograms
-        if each.controls
+        if each.control_tests
         and each.iterations
         and not each.target
         and models_that(record, each.test, forbid=True)
@@ -70,7 +70,7 @@ def failed_controls(record: Record) -> Iterator[Finding]:
     """WS403, one finding per machine and runner whose fenced control tests were weakly ordered."""
     failed: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for histogram in record.histograms:
-        for control in histogram.controls:
+        for control in histogram.control_tests:
             if control.wrong:
                 failed[histogram.machine, histogram.runner][histogram.test] = control.wrong
     for (machine, runner), tests in failed.items():
