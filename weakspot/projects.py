@@ -291,14 +291,18 @@ def campaign(
     compiled: Sequence[str] = (),
     folder: Path | None = None,
     root: Path = RESULTS,
+    fresh: bool = False,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> tuple[Path, Record]:
     """The main job: generate, explore, check, run and judge, with all answers in a folder.
 
     A campaign with the same arguments that was interrupted is resumed, unless `folder` names
-    another. Returns the folder and its record. Raises Stopped on Ctrl-C; what was answered is in
-    the folder. `checkers` are names, or "all" for each that is installed; MissingTool is raised for
+    another. An exploration that a limit or Ctrl-C has ended is resumed by a later campaign beside
+    it too, which may have other limits of time and executions, unless that is `fresh`.
+
+    Returns the folder and its record. Raises Stopped on Ctrl-C; what was answered is in the folder.
+    `checkers` are names, or "all" for each that is installed; MissingTool is raised for
     one that is not. `seconds_run` = 0 runs nothing on hardware. `compiled` are compiler
     configurations whose code is compared with the tests.
     """
@@ -319,7 +323,9 @@ def campaign(
     tools = msgspec.structs.replace(
         installed(), generator=generator(build, limits.seconds), repairs=program_repairs.jobs
     )
-    return campaigns.run(plan, folder=folder, root=root, tools=tools, progress=progress)
+    return campaigns.run(
+        plan, folder=folder, root=root, fresh=fresh, tools=tools, progress=progress
+    )
 
 
 def read_campaign(folder: str | os.PathLike[str]) -> Record:

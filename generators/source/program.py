@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -147,6 +147,8 @@ class Program(msgspec.Struct, frozen=True):
         departures: int | None = None,
         sample: int | None = None,
         estimate: int | None = None,
+        resume: bytes | None = None,
+        keep: Callable[[bytes], object] | None = None,
         done: ExplorationProgress | None = None,
     ) -> ExplorationDict:
         """See _engine.Program.explore. Raises BadInput or Unsupported."""
@@ -167,6 +169,8 @@ class Program(msgspec.Struct, frozen=True):
                 departures=departures,
                 sample=sample,
                 estimate=estimate,
+                resume=resume,
+                keep=keep,
                 done=done,
             )
         except _engine.EngineError as error:

@@ -33,6 +33,7 @@ from weakspot.harness.campaign.folder import (
     now,
     resume_or_create,
 )
+from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.plan import Jobs
 from weakspot.harness.campaign.progress import Progress, Quiet
@@ -44,6 +45,7 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Lost, Machine
 from weakspot.harness.runners import Runner, limit
+from weakspot.harness.values.descriptions import resumption
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import (
     AnnotationCosts,
@@ -68,6 +70,7 @@ def run(
     *,
     folder: Path | None = None,
     root: Path = RESULTS,
+    fresh: bool = False,
     tools: Tools | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -76,9 +79,12 @@ def run(
     that is in it.
 
     Without `folder` this resumes the newest unfinished campaign below `root` that has this plan, or
-    starts a new one. Raises Stopped on Ctrl-C, BadInput for a plan that makes no sense, and what
-    the generators raise for a source that does not compile. A tool that is missing or fails is
-    noted in the campaign, and all other questions are asked.
+    starts a new one. Explorations that ended early in this campaign, and unless `fresh` in others
+    beside it, are resumed.
+
+    Raises Stopped on Ctrl-C, BadInput for a plan that makes no sense, and what the generators raise
+    for a source that does not compile. A tool that is missing or fails is noted in the campaign,
+    and all other questions are asked.
     """
     tools = tools or installed()
     progress = progress or Quiet()
@@ -91,7 +97,7 @@ def run(
             progress.message(f"resuming {folder}: {store.count:,} answers are stored")
         for note in store.notes:
             progress.message(note)
-        campaign = Campaign(plan, store, tools, progress=progress, executor=executor)
+        campaign = Campaign(plan, store, tools, progress=progress, executor=executor, fresh=fresh)
         for error in unreached:
             campaign.miss(error.message)
         with stoppable(store):
@@ -144,12 +150,13 @@ class Campaign(Events):
         progress: Progress | None = None,
         executor: Executor | None = None,
         printed: bool = False,
+        fresh: bool = False,
     ) -> None:
         self.plan, self.store, self.tools = plan, store, tools
         self.progress = progress or Quiet()
         self.material = Material(structures=(), entries=(), programs=(), sources=())
         self._executor = executor or LocalExecutor(gauge=tools.gauge)
-        self._printed = printed
+        self._printed, self._fresh = printed, fresh
         self._under = planning.under(())
         self._versions: dict[str, str] = {}
         self._machines: dict[str, MachineInfo] = {}
@@ -195,15 +202,24 @@ class Campaign(Events):
         """Explore every program under its models. What violates something becomes a test too."""
         self._checked = True
         limits = self.plan.bounds
-        jobs = planning.explorations(self.material, self._under, self.tools.explorer, limits)
-        self._ask(jobs)
-        self._put_unexplored(jobs)
+        self._ask_explorations(self.material, limits)
         self._explore_weaker(limits)
         explorations = self.store.record().explorations
         self.material = joined(self.material, explorations)
+        for each in explorations:
+            for note in resumption(each):
+                self.note(f"{each.program} under {each.model}: {note}")
         self._subjects()
         if self.tools.repairs is not None:
             self._ask(Jobs(self.tools.repairs(self.material, explorations, self._under, limits)))
+
+    def _ask_explorations(self, material: Material, limits: Bounds) -> None:
+        frontiers = self.store.frontiers
+        if self._fresh:
+            frontiers = Frontiers(frontiers.folder)
+        jobs = planning.explorations(material, self._under, self.tools.explorer, limits, frontiers)
+        self._ask(jobs)
+        self._put_unexplored(jobs)
 
     def _explore_weaker(self, limits: Bounds) -> None:
         """Explore what is safe so far under the models of machines too."""
@@ -215,9 +231,7 @@ class Campaign(Events):
         names = [each.name for each in weaker]
         self._under = planning.under([*self._under.models.values(), *weaker], machines)
         asked = planning.with_models(found, names)
-        jobs = planning.explorations(asked, self._under, self.tools.explorer, limits)
-        self._ask(jobs)
-        self._put_unexplored(jobs)
+        self._ask_explorations(asked, limits)
         also = {each.name for each in found.programs}
         programs = (
             msgspec.structs.replace(each, models=(*each.models, *names))

@@ -6,6 +6,7 @@
     tests/               the litmus tests, and tests.jsonl: their shapes, cycles and origins
     verdicts.jsonl       one answer per line; explorations, histograms, runs, compiled likewise
     findings.jsonl       the findings
+    frontiers/           what is needed to resume explorations that ended early
 
 The files of answers only grow, one line per job. A process that is killed leaves at most one
 truncated line, the last; the next process removes it and runs that job again. The other files are
@@ -19,6 +20,7 @@ import fcntl
 import os
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -27,6 +29,7 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput, WeakspotError
+from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.store import assembled
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
@@ -58,6 +61,7 @@ RESULTS = Path("results")
 """Where campaigns are written by default."""
 
 MANIFEST = "campaign.json"
+FRONTIERS = "frontiers"
 _FILES: dict[type[msgspec.Struct], str] = {
     Verdict: "verdicts.jsonl",
     Exploration: "explorations.jsonl",
@@ -136,6 +140,17 @@ class FolderStore:
     @property
     def place(self) -> str:
         return str(self.folder)
+
+    @cached_property
+    def frontiers(self) -> Frontiers:
+        """Those of this campaign; another beside it may have explored a program further."""
+        others = (
+            path.parent / FRONTIERS
+            for path in self.folder.absolute().parent.glob(f"*/{MANIFEST}")
+            if path.parent != self.folder.absolute() and (path.parent / FRONTIERS).is_dir()
+        )
+        newest_first = sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)
+        return Frontiers(self.folder / FRONTIERS, tuple(newest_first))
 
     @property
     def count(self) -> int:

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import msgspec
 
+from weakspot import __version__
 from weakspot.generators.litmus import Test
+from weakspot.harness.campaign.frontiers import Frontier
 from weakspot.harness.campaign.pace import ExplorationPace
 from weakspot.harness.campaign.several_programs import side_by_side
 from weakspot.harness.checkers import Checker
-from weakspot.harness.checkers.explorer import Done, Explorer
+from weakspot.harness.checkers.explorer import Done, Explorer, Keep
 from weakspot.harness.corpus.material import ScenarioProgram
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
@@ -30,7 +32,7 @@ from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import INTERRUPTED, Histogram
 from weakspot.harness.values.program_run import ProgramRun
-from weakspot.harness.values.record import digest
+from weakspot.harness.values.record import digest, key
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system.deadline import NEVER, Deadline
 from weakspot.system.processors import cores
@@ -120,6 +122,7 @@ class Explore(Job, frozen=True, kw_only=True):
     model: Model
     bounds: Bounds
     explorer: Explorer
+    frontier: Frontier = Frontier()
 
     @property
     def phase(self) -> str:
@@ -181,14 +184,21 @@ class Explore(Job, frozen=True, kw_only=True):
 
     def explored(self, explorer: Explorer, done: Done) -> Exploration:
         """What the explorer finds."""
-        return explorer.explore(
-            self.program.generated,
-            self.model,
-            self.bounds,
-            structure=self.program.structure,
-            scenario=self.program.scenario,
-            done=done,
-        )
+
+        def explore(earlier: bytes | None, keep: Keep | None) -> Exploration:
+            return explorer.explore(
+                self.program.generated,
+                self.model,
+                self.bounds,
+                structure=self.program.structure,
+                scenario=self.program.scenario,
+                done=done,
+                earlier=earlier,
+                keep=keep,
+            )
+
+        limits = map(str, self.bounds.of_executions)
+        return self.frontier.explored(key(__version__, self.key, *limits), explore)
 
     def interrupted(self, executions: int, seconds: float) -> Exploration:
         """The answer after Ctrl-C, when so many executions were explored in so many seconds."""

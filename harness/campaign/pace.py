@@ -18,11 +18,13 @@ class ExplorationPace:
 
     def __init__(self, what: str, seconds: float, show: Callable[[str], object]) -> None:
         self.count = 0
+        self._before: int | None = None  # what an earlier command explored
         self._what, self._show = what, show
         self._seconds, self._begun = seconds, time.monotonic()
 
     def __call__(self, count: int, estimate: tuple[float, float] | None) -> None:
         self.count = count
+        self._before = count if self._before is None else min(self._before, count)
         self._show(f"{self._what}: {self.text(estimate)}")
 
     @property
@@ -33,7 +35,8 @@ class ExplorationPace:
         """`1,204,123 executions, 6·10⁴ per second, about 3·10⁶ executions (standard error 4 %),
         30 s left`. `estimate`: the number of executions and its standard error."""
         parts = [f"{self.count:,} executions"]
-        rate = self.count / self.elapsed if self.elapsed > 1 else 0.0
+        now = self.count - (self._before or 0)
+        rate = now / self.elapsed if self.elapsed > 1 else 0.0
         if rate:
             parts.append(f"{rounded(round(rate))} per second")
         if estimate is not None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weakspot.errors import BadInput
+from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.jobs import (
     Check,
     Compare,
@@ -105,9 +106,13 @@ def under(chosen: Iterable[Model], machines: Iterable[Model] = ()) -> UnderModel
 
 
 def explorations(
-    material: Material, asked: UnderModels, explorer: Explorer, limits: Bounds
+    material: Material,
+    asked: UnderModels,
+    explorer: Explorer,
+    limits: Bounds,
+    frontiers: Frontiers,
 ) -> Jobs:
-    """Each program under each of its models."""
+    """Each program under each of its models; those of the frontiers are resumed."""
     reasons = {name: explorer.applicable(model) for name, model in asked.models.items()}
     jobs: list[Job] = []
     skipped = []
@@ -124,6 +129,7 @@ def explorations(
                     model=asked.models[name],
                     bounds=limits,
                     explorer=explorer,
+                    frontier=frontiers.of(program.name, name),
                 )
             )
     return Jobs(jobs, skipped)

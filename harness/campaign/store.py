@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
@@ -45,6 +46,10 @@ class RecordStore(Store, Protocol):
     @property
     def manifest(self) -> Manifest: ...
 
+    @property
+    def frontiers(self) -> Frontiers:
+        """Where explorations that end early are stored."""
+
     def describe(self, manifest: Manifest) -> None:
         """Replace the manifest."""
 
@@ -67,6 +72,7 @@ class MemoryStore:
     """Answers for as long as the process lives; a RecordStore once it is given a manifest."""
 
     place = ""
+    frontiers = Frontiers()
 
     def __init__(self, manifest: Manifest | None = None) -> None:
         self._manifest = manifest

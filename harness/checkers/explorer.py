@@ -30,6 +30,7 @@ from weakspot.harness.values.numbers import amount, percent
 from weakspot.harness.values.record import program_name
 from weakspot.harness.values.witness import Execution, Wait, WitnessEvent
 from weakspot.system import tools
+from weakspot.system.deadline import ending
 from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from weakspot.generators.cycles.patterns import Habits
     from weakspot.generators.pipeline import Generated
     from weakspot.generators.source.program import Program
+
+Keep = Callable[[bytes], object]
+"""Takes what is needed to resume an exploration that ends early."""
 
 Done = Callable[[int, "tuple[float, float] | None"], object]
 """Called from time to time with the number of executions so far, and with an estimate of how many
@@ -67,9 +71,13 @@ class Explorer(Protocol):
         structure: str,
         scenario: str,
         done: Done,
+        earlier: bytes | None = None,
+        keep: Keep | None = None,
     ) -> Exploration:
-        """Explore one program. Raises BadInput for a malformed cat file, and Unsupported for
-        operations of the program without a meaning."""
+        """Explore one program. `keep` is called with what is needed to resume an exploration that a
+        limit, Ctrl-C or `done` ends; passed as `earlier`, with the same program, model, version and
+        limits but for those of executions and time, it is resumed. Raises BadInput for a malformed
+        cat file, and Unsupported for operations of the program without a meaning."""
         ...
 
 
@@ -116,11 +124,15 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         structure: str,
         scenario: str,
         done: Done,
+        earlier: bytes | None = None,
+        keep: Keep | None = None,
     ) -> Exploration:
         """See Explorer. What violates the program is looked for under the model of the standard's
         earlier editions too, in the time that is left."""
 
-        def under(model: Model, bounds: Bounds) -> Exploration:
+        def under(
+            model: Model, bounds: Bounds, earlier: bytes | None = None, keep: Keep | None = None
+        ) -> Exploration:
             return explored(
                 generated.program,
                 generated.habits,
@@ -131,14 +143,17 @@ class EngineExplorer(msgspec.Struct, frozen=True):
                 jobs=self.jobs,
                 part=self.part,
                 done=done,
+                earlier=earlier,
+                keep=keep,
             )
 
-        found = under(model, bounds)
-        left = bounds.seconds - found.seconds
+        end = ending(bounds.seconds)
+        found = under(model, bounds, earlier, keep)
+        left = end.left
         if not model.earlier or not found.violations or left <= 0:
             return found
-        earlier = models.load()[model.earlier]
-        return _compared(found, under(earlier, msgspec.structs.replace(bounds, seconds=left)))
+        before = models.load()[model.earlier]
+        return _compared(found, under(before, msgspec.structs.replace(bounds, seconds=left)))
 
 
 def asked(
@@ -150,9 +165,13 @@ def asked(
     part: Part = ALL,
     stop_at_first: bool = False,
     done: Done | None = None,
+    earlier: bytes | None = None,
+    keep: Keep | None = None,
 ) -> ExplorationDict:
-    """The engine's answer for a program, as its binding returns it."""
+    """The engine's answer for a program, as its binding returns it. A part of the executions is not
+    resumed."""
     model = model.of_programs
+    whole = part.departures is None and not part.sample and not part.estimate
     return program.explore(
         model.path,
         folders=models.include_folders(model),
@@ -169,6 +188,8 @@ def asked(
         departures=part.departures,
         sample=part.seed if part.sample else None,
         estimate=part.seed if part.estimate else None,
+        resume=earlier if whole else None,
+        keep=keep if whole else None,
         done=done,
     )
 
@@ -185,12 +206,22 @@ def explored(
     part: Part = ALL,
     stop_at_first: bool = False,
     done: Done | None = None,
+    earlier: bytes | None = None,
+    keep: Keep | None = None,
 ) -> Exploration:
     """Explore a program with these habits; see Explorer."""
     from weakspot.generators.cycles.witness import cycle_test
 
     found = asked(
-        program, model, bounds, jobs=jobs, part=part, stop_at_first=stop_at_first, done=done
+        program,
+        model,
+        bounds,
+        jobs=jobs,
+        part=part,
+        stop_at_first=stop_at_first,
+        done=done,
+        earlier=earlier,
+        keep=keep,
     )
     sites = program.sites
     violations: dict[tuple[str, str, tuple[str, ...]], Violation] = {}
@@ -233,6 +264,7 @@ def explored(
         iterations=found["rounds"],
         estimate=_estimate(found),
         sample=_sample(found, part),
+        resumed=found["earlier"],
     )
 
 

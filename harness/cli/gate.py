@@ -43,7 +43,8 @@ Reads weakspot.toml, or [tool.weakspot] in pyproject.toml, in this folder or abo
   include = ["include"]
 
 PATH restricts the check to one file or to the scenarios below a folder. Answers about unchanged
-scenarios are cached in .weakspot beside the configuration.
+scenarios are cached in .weakspot beside the configuration; an exploration that the budget or Ctrl-C
+ended resumes from there.
 
 Examples:
   weakspot gate

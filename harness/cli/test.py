@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 @command(
     epilog="""\
 A campaign is a folder in results/ (or in WEAKSPOT_RESULTS). An interrupted campaign resumes when
-the same command is run again.
+the same command is run again; an exploration that reached --seconds or --executions resumes when it
+is given more.
 
 Examples:
   weakspot test all
@@ -125,6 +126,7 @@ def test(
             compiled=configs,
             folder=chosen_folder(output, fresh=fresh, root=root),
             root=root,
+            fresh=fresh,
             build=build,
             progress=progress,
         )

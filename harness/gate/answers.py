@@ -21,6 +21,7 @@ from weakspot.generators.litmus import Test, read_test
 from weakspot.harness.campaign import plan
 from weakspot.harness.campaign.cache import CacheStore, project_folder
 from weakspot.harness.campaign.executor import LocalExecutor, ask
+from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.jobs import model_digest
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.checkers.engine import Engine
@@ -38,6 +39,7 @@ from weakspot.harness.gate.jobs import (
 )
 from weakspot.harness.gate.outcome import ScenarioResult
 from weakspot.harness.values.bounds import Bounds
+from weakspot.harness.values.descriptions import resumption
 
 COMPARED = ("sc", "tso")
 """A program that violates something is explored under these too, to show where it happens: sc is
@@ -78,7 +80,9 @@ class Answers:
         self.refused: list[ScenarioResult] = []
         self.tests: dict[str, Test] = {}
         self.ends = time.monotonic() + config.budget
-        self.folder = project_folder(config.root) / "answers" if cached else None
+        known = project_folder(config.root) if cached else None
+        self.folder = known and known / "answers"
+        self._frontiers = Frontiers(known and known / "frontiers")
         self._store = CacheStore(self.folder, Answer)
         self._scenarios: dict[str, Scenario] = {}
         self._digests: dict[Path, str] = {}
@@ -103,7 +107,7 @@ class Answers:
         try:
             ask(jobs, self._store, LocalExecutor(ends=self.ends), progress=self.progress)
         finally:
-            self.answered += [
+            answered = [
                 Answered(
                     job=job,
                     answer=self._store.get(job.key),
@@ -111,6 +115,13 @@ class Answers:
                 )
                 for job in jobs
                 if self._store.has(job.key)
+            ]
+            self.answered += answered
+            self.notes += [
+                f"{each.job.file} under {each.job.model.name}: {note}"
+                for each in answered
+                if each.answer.exploration is not None and not each.unchanged
+                for note in resumption(each.answer.exploration)
             ]
 
     # --- questions ------------------------------------------------------------------------------
@@ -172,6 +183,7 @@ class Answers:
             compared=compared,
             budget=self.config.budget,
             explorer=self._explorer,
+            frontier=self._frontiers.of(scenario.name, model.name),
         )
 
     def _scenario(self, file: str) -> Scenario:

@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
+from weakspot import __version__
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source import frontend
 from weakspot.generators.source.build import NO_OPTIONS, Build
-from weakspot.harness.campaign.jobs import Job, Sink
+from weakspot.harness.campaign.frontiers import Frontier
+from weakspot.harness.campaign.jobs import Job, Sink, model_digest
 from weakspot.harness.campaign.pace import ExplorationPace
 from weakspot.harness.checkers import Checker
-from weakspot.harness.checkers.explorer import Explorer
+from weakspot.harness.checkers.explorer import Explorer, Keep
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.architectures import possible_on
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration, Violation
-from weakspot.harness.values.record import program_name
+from weakspot.harness.values.record import key, program_name
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import cache
 from weakspot.system.deadline import Deadline, ending
@@ -173,6 +175,7 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
     """What does the program violate under the model?"""
 
     explorer: Explorer
+    frontier: Frontier = Frontier()
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
@@ -188,14 +191,20 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
         generated = self.scenario.generated(self.seconds * _GENERATING)
         bounds = self.scenario.bounds
         seconds = max(end.left, _SHORTEST)
-        found = self.explorer.explore(
-            generated,
-            self.model,
-            msgspec.structs.replace(bounds, seconds=seconds),
-            structure=self.file,
-            scenario=Path(self.file).stem,
-            done=ExplorationPace(f"{self.file} under {self.model.name}", seconds, sink.at),
-        )
+
+        def explore(earlier: bytes | None, keep: Keep | None) -> Exploration:
+            return self.explorer.explore(
+                generated,
+                self.model,
+                msgspec.structs.replace(bounds, seconds=seconds),
+                structure=self.file,
+                scenario=Path(self.file).stem,
+                done=ExplorationPace(f"{self.file} under {self.model.name}", seconds, sink.at),
+                earlier=earlier,
+                keep=keep,
+            )
+
+        found = self.frontier.explored(self._tree(generated), explore)
         reported = (*found.violations, *found.warnings)
         shown = {site for each in reported for site in _sites(each)}
         # a site that several calls lead to counts once
@@ -210,6 +219,13 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
             machines={test.name: possible_on(test) for test in found.tests},
             inputs=self.scenario.inputs,
         )
+
+    def _tree(self, generated: Generated) -> str:
+        """All that the executions depend on."""
+        model = model_digest(self.model.path, self.model.of_programs.path)
+        limits = map(str, self.scenario.bounds.of_executions)
+        tool = (__version__, self.explorer.version)
+        return key(*tool, generated.program.digest, self.model.name, model, *limits)
 
     def _not_explored(self) -> Answer:
         exploration = Exploration(

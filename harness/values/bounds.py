@@ -34,6 +34,11 @@ class Bounds(msgspec.Struct, frozen=True):
     calls: int = 200
     given: Mapping[str, str] = OPTIONS
 
+    @property
+    def of_executions(self) -> tuple[int, ...]:
+        """Those that decide which executions there are, not how many of them are explored."""
+        return (self.loops, self.events, self.instructions, self.calls)
+
 
 class Part(msgspec.Struct, frozen=True):
     """Which executions are explored: all, or those with at most so many `departures`, by increasing

@@ -193,6 +193,15 @@ def execution_count(exploration: Exploration) -> str:
     return f"{amount(exploration.executions, 'execution')}{blocked} in {exploration.seconds:.1f} s"
 
 
+def resumption(exploration: Exploration) -> tuple[str, ...]:
+    """`resumed: 1.2·10⁶ executions explored before`, if so, and what was wrong with what an earlier
+    command had stored."""
+    before = exploration.resumed
+    plural = "" if before == 1 else "s"
+    resumed = f"resumed: {rounded(before)} execution{plural} explored before"
+    return (resumed, *exploration.notes) if before else exploration.notes
+
+
 def limits_reached(exploration: Exploration) -> str:
     """Which bound truncated the exploration, and where."""
     return "; ".join(exploration.reasons) or "unknown"

@@ -66,7 +66,8 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     `departures` is the greatest bound of these (see bounds.Part) up to which everything was
     explored, if there is more beyond it; `iterations` is the same for the iterations of loops, if
     time did not suffice for as many as asked for. `estimate` and `sample` are there if they were
-    asked for.
+    asked for. `resumed` is how many of the executions an earlier command explored before a limit or
+    Ctrl-C ended it; `seconds` include its time. `notes` say what was wrong with what it stored.
     """
 
     program: str
@@ -87,6 +88,8 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     iterations: int | None = None
     estimate: Estimate | None = None
     sample: Sample | None = None
+    resumed: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def executions(self) -> int:

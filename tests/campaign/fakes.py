@@ -223,6 +223,8 @@ class FakeExplorer:
         structure: str,
         scenario: str,
         done: Callable[[int, tuple[float, float] | None], object],
+        earlier: bytes | None = None,  # noqa: ARG002
+        keep: Callable[[bytes], object] | None = None,  # noqa: ARG002
     ) -> Exploration:
         if self.stop_after is not None and len(self.asked) >= self.stop_after:
             raise KeyboardInterrupt

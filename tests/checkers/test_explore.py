@@ -50,6 +50,7 @@ class Lowered:
             "departures": None,
             "rounds": None,
             "rate": None,
+            "earlier": 0,
             "estimate": None,
             "sample": None,
             **given,

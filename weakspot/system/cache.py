@@ -19,7 +19,7 @@ import msgspec
 import platformdirs
 
 CACHE_ENTRIES = 1000
-"""How many answers a folder holds; the oldest are removed first."""
+"""How many files of one kind a folder holds; the oldest are removed first."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -83,18 +83,25 @@ def read(path: Path | None, type_: type[T]) -> T | None:
 
 def write(path: Path | None, answer: msgspec.Struct) -> None:
     """Cache an answer, whole or not at all. What cannot be cached costs time and nothing else."""
+    with contextlib.suppress(msgspec.EncodeError, UnicodeEncodeError):
+        write_bytes(path, msgspec.json.encode(answer))
+
+
+def write_bytes(path: Path | None, content: bytes) -> bool:
+    """Cache a file, whole or not at all. Returns whether the disk takes it."""
     if path is None:
-        return
-    with contextlib.suppress(OSError, msgspec.EncodeError, UnicodeEncodeError):
+        return False
+    with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        content = msgspec.json.encode(answer)
         handle, scratch = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         with os.fdopen(handle, "wb") as out:
             out.write(content)
         Path(scratch).replace(path)
-        entries = sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
-        for old in entries[:-CACHE_ENTRIES]:
+        entries = path.parent.glob(f"*{path.suffix}")
+        for old in sorted(entries, key=lambda file: file.stat().st_mtime)[:-CACHE_ENTRIES]:
             old.unlink(missing_ok=True)
+        return True
+    return False
 
 
 def digest(*parts: str) -> str:

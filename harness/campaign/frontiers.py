@@ -1,0 +1,108 @@
+"""What is needed to resume explorations that a limit or Ctrl-C has ended.
+
+In: the bytes that the engine leaves of an exploration. Out: the same bytes, when a later command
+asks the same question: of the same program and model, with the same version of the engine, and with
+the same limits but for those of executions and time. There is one file per program and model. What
+is stored for another question is ignored and replaced, and a file that is not whole costs what it
+would have saved, and a note. A process that is killed leaves the file as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from weakspot.harness.checkers.explorer import Keep
+from weakspot.harness.values.exploration import Exploration
+from weakspot.system import cache
+
+MOST = 16 * 2**20
+"""How many bytes of one exploration are stored: mostly the executions that show its violations."""
+
+SUFFIX = ".frontier"
+DAMAGED = "what was stored to resume the exploration is damaged; it started anew"
+RESUMES = "asked again, the exploration resumes here"
+
+_DIGEST = hashlib.sha256().digest_size
+
+
+class Frontier(msgspec.Struct, frozen=True):
+    """Where what one exploration leaves open is stored, nowhere without a `path`. `others` are
+    files that hold it if that does not."""
+
+    path: Path | None = None
+    others: tuple[Path, ...] = ()
+
+    def explored(
+        self, question: str, explore: Callable[[bytes | None, Keep | None], Exploration]
+    ) -> Exploration:
+        """What `explore` finds, which gets what an earlier command left open of this question, and
+        what to call with that which it leaves open itself."""
+        if self.path is None:
+            return explore(None, None)
+        earlier, notes = self._read(question)
+        left: list[bytes] = []
+        try:
+            found = explore(earlier, left.append)
+        except KeyboardInterrupt:
+            self._write(question, left)
+            raise
+        reasons = found.reasons
+        if not left:
+            with contextlib.suppress(OSError):
+                self.path.unlink(missing_ok=True)
+        elif why := self._write(question, left):
+            notes.append(why)
+        elif reasons:
+            reasons = (*reasons, RESUMES)
+        return msgspec.structs.replace(found, notes=(*found.notes, *notes), reasons=reasons)
+
+    def _read(self, question: str) -> tuple[bytes | None, list[str]]:
+        """What is stored for the question, and what is wrong with the files."""
+        assert self.path is not None
+        notes: list[str] = []
+        for path in (self.path, *self.others):
+            try:
+                content = path.read_bytes()
+            except OSError:
+                continue
+            digest, about, left = _parts(content)
+            if hashlib.sha256(about + left).digest() != digest:
+                notes = [DAMAGED]
+            elif about == hashlib.sha256(question.encode()).digest():
+                return left, []
+        return None, notes
+
+    def _write(self, question: str, left: list[bytes]) -> str:
+        """Store what was left open; why it is not stored, "" if it is."""
+        if not left:
+            return ""
+        content = hashlib.sha256(question.encode()).digest() + left[-1]
+        if len(left[-1]) > MOST:
+            size, most = (f"{number / 2**20:.0f} MiB" for number in (len(left[-1]), MOST))
+            return f"the exploration cannot be resumed: that takes {size}, and {most} are stored"
+        if not cache.write_bytes(self.path, hashlib.sha256(content).digest() + content):
+            return f"the exploration cannot be resumed: {self.path} cannot be written"
+        return ""
+
+
+def _parts(content: bytes) -> tuple[bytes, bytes, bytes]:
+    return content[:_DIGEST], content[_DIGEST : 2 * _DIGEST], content[2 * _DIGEST :]
+
+
+class Frontiers(msgspec.Struct, frozen=True):
+    """The frontiers in a folder, and those of the same explorations in other folders, the newest
+    first. Without a folder nothing is stored."""
+
+    folder: Path | None = None
+    others: tuple[Path, ...] = ()
+
+    def of(self, program: str, model: str) -> Frontier:
+        if self.folder is None:
+            return Frontier()
+        name = f"{cache.digest(program, model)[:32]}{SUFFIX}"
+        return Frontier(self.folder / name, tuple(folder / name for folder in self.others))
