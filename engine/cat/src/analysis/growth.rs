@@ -262,7 +262,7 @@ pub fn is_coherence(typed: &TypedPlan, op: &Op) -> bool {
 
 /// Whether an axiom states coherence explicitly, so that each thread observes each location in
 /// coherence order: `acyclic` of a union, or `irreflexive` of a path of po followed by `(rf | co |
-/// fr)+`.
+/// fr)+`, which is `rf | (co | fr); rf?`.
 pub fn states_coherence(typed: &TypedPlan, check: &CheckStep) -> bool {
     let op = |id: OpId| typed.plan.operations.op(typed.root(id));
     let given = |id: OpId, name: &str| matches!(op(id), Op::Given(found) if typed.plan.names.text(*found) == name);
@@ -292,7 +292,18 @@ pub fn states_coherence(typed: &TypedPlan, check: &CheckStep) -> bool {
     let communicates = |id: OpId| {
         covers(typed, id, &is_rf) && covers(typed, id, &is_co) && covers(typed, id, &is_fr)
     };
-    let closed = |id: OpId| matches!(op(id), Op::Unary(Unary::Plus | Unary::Star, _));
+    let is_changed_then_read = |found: &Op| match found {
+        Op::Sequence(changed, read) => {
+            matches!(op(*read), Op::Unary(Unary::Optional, rf) if is_rf(op(*rf)))
+                && covers(typed, *changed, &is_co)
+                && covers(typed, *changed, &is_fr)
+        }
+        _ => false,
+    };
+    let closed = |id: OpId| {
+        matches!(op(id), Op::Unary(Unary::Plus | Unary::Star, _))
+            || covers(typed, id, &is_changed_then_read)
+    };
     let whole = |id: OpId| covers(typed, id, &is_po) && communicates(id);
     if check.negated || check.role != Role::Axiom {
         return false;

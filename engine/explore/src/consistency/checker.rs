@@ -40,6 +40,8 @@ pub struct ConsistencyChecker {
     /// Whether the model states coherence per location, so that candidates that violate it need no
     /// check.
     pub coherent: bool,
+    /// Whether a write that releases follows the events before it, as if it depended on them.
+    pub releases_last: bool,
     /// Whether the model is extensible: a consistent graph stays consistent when a po-maximal event
     /// is added that reads from, or is, the co-maximal write.
     pub extensible: bool,
@@ -115,6 +117,7 @@ impl ConsistencyChecker {
                 .map(|index| (index, relations[index]))
                 .collect(),
             coherent: consistency.states_coherence(),
+            releases_last: !by_dependencies,
             extensible: only_cycles || consistency.keeps_maximal(),
             only_cycles,
             flags_on_atomics: !consistency.raises_no_flags(&of_atomics),

@@ -28,8 +28,13 @@ enum Need {
     Forwarded,
     /// The write is that of a thread that is created after the read.
     Created,
+    /// The write releases.
+    Release(Order),
+    /// The write is that of a read-modify-write that releases.
+    ReleaseRmw(Order),
 }
 
+/// The ways that the search relies on.
 const NEEDS: [Need; 12] = [
     Need::Data,
     Need::Addr,
@@ -43,6 +48,15 @@ const NEEDS: [Need; 12] = [
     Need::Rmw,
     Need::Forwarded,
     Need::Created,
+];
+
+/// The ways that the search makes use of where the model has them.
+const RELEASES: [Need; 5] = [
+    Need::Release(Order::Rel),
+    Need::Release(Order::Sc),
+    Need::ReleaseRmw(Order::Rel),
+    Need::ReleaseRmw(Order::AcqRel),
+    Need::ReleaseRmw(Order::Sc),
 ];
 
 impl Need {
@@ -60,24 +74,40 @@ impl Need {
             Need::Rmw => "rmw",
             Need::Forwarded => "data; rfi; data",
             Need::Created => "po; [create]; po",
+            Need::Release(_) => "po; [REL]",
+            Need::ReleaseRmw(_) => "po; [REL & RMW]",
         }
     }
 }
 
 /// A cycle that the model allows, in words; none if it allows none.
 pub fn allowed_cycle(checker: &mut ConsistencyChecker) -> Result<Option<String>, CatError> {
-    let count = NEEDS.len();
-    let pairs = (0..count).flat_map(|a| (a..count).map(move |b| vec![NEEDS[a], NEEDS[b]]));
+    // coherence alone forbids a cycle within one location
+    let within = |cycle: &[Need]| cycle.iter().all(|need| *need == Need::Rmw);
+    allowed_of(checker, &NEEDS, |cycle| !within(cycle))
+}
+
+/// Whether a release store, and the write of a read-modify-write that releases, needs everything
+/// before it too.
+pub fn releases_last(checker: &mut ConsistencyChecker) -> Result<bool, CatError> {
+    let needs = [&NEEDS[..], &RELEASES].concat();
+    let released = |cycle: &[Need]| cycle.iter().any(|need| RELEASES.contains(need));
+    Ok(allowed_of(checker, &needs, released)?.is_none())
+}
+
+fn allowed_of(
+    checker: &mut ConsistencyChecker,
+    needs: &[Need],
+    asked: impl Fn(&[Need]) -> bool,
+) -> Result<Option<String>, CatError> {
+    let count = needs.len();
+    let pairs = (0..count).flat_map(|a| (a..count).map(move |b| vec![needs[a], needs[b]]));
     let triples = (0..count).flat_map(|a| {
-        let rest = move |b: usize| (a..count).map(move |c| vec![NEEDS[a], NEEDS[b], NEEDS[c]]);
+        let rest = move |b: usize| (a..count).map(move |c| vec![needs[a], needs[b], needs[c]]);
         (a..count).flat_map(rest)
     });
     let mut graph = Graph::new();
-    for cycle in pairs.chain(triples) {
-        // coherence alone forbids a cycle within one location
-        if cycle.iter().all(|need| *need == Need::Rmw) {
-            continue;
-        }
+    for cycle in pairs.chain(triples).filter(|cycle| asked(cycle)) {
         draw(&cycle, &mut graph);
         if checker.is_consistent(&graph)? {
             let names = cycle.iter().map(|need| need.name());
@@ -107,9 +137,9 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
         uninitialised_ok: true,
         ignored: false,
     };
-    let write = |address: usize, rmw: bool| Action::Write {
+    let write = |address: usize, order: Order, rmw: bool| Action::Write {
         at: at(address),
-        order: Order::Rlx,
+        order,
         value: 1,
         rmw,
         unknown: false,
@@ -160,7 +190,7 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
                 None
             }
             Need::Forwarded => {
-                let stored = add(thread, write(own, false), Some(own));
+                let stored = add(thread, write(own, Order::Rlx, false), Some(own));
                 Some((add(thread, read(own, Order::Rlx, false), Some(own)), stored))
             }
             _ => None,
@@ -173,7 +203,15 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
             }
             _ => thread,
         };
-        let exit = add(writer, write(to, rmw), Some(to));
+        let (order, rmw) = match need {
+            Need::Release(order) => (*order, false),
+            Need::ReleaseRmw(order) => (*order, true),
+            _ => (Order::Rlx, rmw),
+        };
+        if matches!(need, Need::ReleaseRmw(_)) {
+            add(writer, read(to, Order::Rlx, true), Some(to));
+        }
+        let exit = add(writer, write(to, order, rmw), Some(to));
         let dependencies = &mut graph.dependencies;
         match (need, between) {
             (Need::Data | Need::Rmw, _) => dependencies.data.push((entry, exit)),

@@ -10,7 +10,7 @@ use super::queue::{BranchQueue, SearchWorker};
 use super::sampling::{estimate, estimate_at_times, sample, SharedLeaves};
 use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
-use crate::consistency::guarantee::allowed_cycle;
+use crate::consistency::guarantee::{allowed_cycle, releases_last};
 use crate::exploration::{
     Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Frontier, OpenBranch, Options,
     Search, Violation,
@@ -59,6 +59,7 @@ impl CheckedModel {
                     model.name
                 )));
             }
+            checker.releases_last = releases_last(&mut checker)?;
         }
         Ok(CheckedModel { acyclic, checker })
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::exploration::ExecutionEnd;
 use crate::search::execution::EndedExecution;
-use crate::search::postponed::execution::{PartialExecution, Place, Slot};
+use crate::search::postponed::execution::{releases, PartialExecution, Place, Slot};
 use crate::search::postponed::worker::{PostponingWorker, ReadSource};
 use crate::source::{Action, Next, Source, ThreadId};
 
@@ -21,7 +21,11 @@ where
             match slot.label.action {
                 _ if !slot.is_open() => false,
                 Action::Create { .. } => execution.is_added_up_to(at.thread, at.index),
-                Action::Write { .. } => {
+                Action::Write { order, .. } => {
+                    let last = self.checker.releases_last && releases(order);
+                    if last && !execution.is_added_up_to(at.thread, at.index) {
+                        return false;
+                    }
                     let read = execution.read_of(*at);
                     let read = read.is_some_and(|read| execution.is_shown(execution.slot(read)));
                     (!slot.is_rmw() || read) && self.valued(execution, *at).is_some()
@@ -97,27 +101,6 @@ where
         found
     }
 
-    /// Whether a write that the read may read from may still be added.
-    pub(super) fn may_be_written(&self, execution: &PartialExecution, read: Place) -> bool {
-        let location = execution.slot(read).location;
-        let creates = |at: Place| {
-            let slot = execution.slot(at);
-            slot.is_open() && matches!(slot.label.action, Action::Create { .. })
-        };
-        execution.places().any(creates)
-            || (0..execution.threads.len()).any(|thread| {
-                let own = thread == read.thread && self.checker.coherent;
-                let slots = &execution.threads[thread].slots;
-                let slots = match own {
-                    true => &slots[..read.index],
-                    false => &slots[..],
-                };
-                let pending =
-                    |slot: &Slot| slot.is_open() && slot.is_write() && slot.location == location;
-                slots.iter().any(pending) || !own && execution.may_continue(&self.states, thread)
-            })
-    }
-
     /// The read that gets its source next, if there is one that may: one that no later write can
     /// change before others, and twins one after the other.
     pub(super) fn next_read(&mut self, execution: &PartialExecution) -> Option<Place> {
@@ -128,8 +111,10 @@ where
         let mut reads: Vec<Place> = execution.places().filter(open).collect();
         reads.sort_by_key(|at| (at.index, at.thread));
         reads.retain(|at| !self.sources(execution, *at).is_empty());
-        let settled = |at: &&Place| !self.may_be_written(execution, **at);
-        reads.iter().find(settled).or(reads.first()).copied()
+        let settled = reads
+            .iter()
+            .position(|at| !self.may_be_written(execution, *at));
+        reads.get(settled.unwrap_or(0)).copied()
     }
 
     /// Whether the next event of some thread may be the write of a read-modify-write whose read is

@@ -467,3 +467,8 @@ fn same_access(one: &Action, other: &Action) -> bool {
 pub fn acquires(order: Order) -> bool {
     matches!(order, Order::Acq | Order::AcqRel | Order::Sc)
 }
+
+/// Whether an access with this order waits for the events before it.
+pub fn releases(order: Order) -> bool {
+    matches!(order, Order::Rel | Order::AcqRel | Order::Sc)
+}

@@ -5,6 +5,7 @@ mod alternatives;
 mod coherence;
 mod drawing;
 mod execution;
+mod later_writes;
 mod symmetry;
 mod waiting;
 mod worker;

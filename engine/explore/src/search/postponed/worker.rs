@@ -9,7 +9,9 @@
 //! - No consistent graph has a cycle of rf and of what events need: dependencies (address
 //!   dependencies of an event hold for all later ones, as do control dependencies), everything
 //!   after an acquire read that read, everything after a fence what is before it, and what other
-//!   threads read from a read-modify-write its read ([`guarantee`] asks the model).
+//!   threads read from a read-modify-write its read ([`guarantee`] asks the model). Where the same
+//!   holds for release stores and what is before them, an event needs that too; then a thread that
+//!   takes a lock follows the critical section before, and reads there wait for none of its writes.
 //!
 //! An event is added to the graph when everything that it needs is in it. A read that nothing needs
 //! yet is postponed: its thread continues without the value, past it, and writes that need it are
