@@ -39,7 +39,7 @@ class ExplorationPace:
         rate = now / self.elapsed if self.elapsed > 1 else 0.0
         if rate:
             parts.append(f"{rounded(round(rate))} per second")
-        if estimate is not None:
+        if estimate is not None and estimate[0]:
             executions, error = estimate
             about = Estimate(executions=executions, error=error, descents=0)
             parts.append(describe_estimate(about))

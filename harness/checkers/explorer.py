@@ -270,11 +270,13 @@ def explored(
 
 def _compared(found: Exploration, earlier: Exploration) -> Exploration:
     """The exploration, with those violations marked that the model of earlier editions excludes:
-    nothing of the kind happens under it at any of their sites, and no limit was reached."""
+    nothing of the kind happens under it at any of their sites, or with their message, and no limit
+    was reached."""
 
     def absent(violation: Violation) -> bool:
         return not earlier.reasons and not any(
-            each.kind == violation.kind and set(each.sites) & set(violation.sites)
+            each.kind == violation.kind
+            and (each.message == violation.message or set(each.sites) & set(violation.sites))
             for each in earlier.violations
         )
 
@@ -336,7 +338,7 @@ def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, .
             reasons.append(f"--bound {departures + 2} explores further")
     if (rounds := found["rounds"]) is not None:
         reasons.insert(0, f"complete for loops of at most {amount(rounds, 'iteration')}")
-    if estimate:
+    if estimate and estimate.executions:
         time = f", {duration_text(estimate.seconds)}" if estimate.seconds is not None else ""
         reasons.append(f"there are {describe_estimate(estimate)}{time}")
     for name in filter(None, (*found["limits"], found["limit"])):

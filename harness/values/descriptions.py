@@ -166,6 +166,8 @@ def exploration_outcome(exploration: Exploration) -> str:
 
 def describe_estimate(estimate: Estimate) -> str:
     """`about 1.5·10⁷ executions (standard error 18 %)`"""
+    if not estimate.executions:
+        return "no random descent ended in an execution"
     number = f"{rounded(round(estimate.executions))} executions"
     if math.isinf(estimate.error):
         return f"more than {number}"
@@ -173,7 +175,7 @@ def describe_estimate(estimate: Estimate) -> str:
 
 
 def _relative_error(estimate: Estimate) -> str:
-    return percent(estimate.error / estimate.executions) if estimate.executions else "0 %"
+    return percent(estimate.error / estimate.executions)
 
 
 def describe_size(exploration: Exploration) -> str:
@@ -181,7 +183,7 @@ def describe_size(exploration: Exploration) -> str:
     estimate = exploration.estimate
     if estimate is None:
         return amount(exploration.executions, "execution")
-    if math.isinf(estimate.error):
+    if math.isinf(estimate.error) or not estimate.executions:
         return describe_estimate(estimate)
     time = f", {duration_text(estimate.seconds)}" if estimate.seconds is not None else ""
     return f"{rounded(round(estimate.executions))} executions ± {_relative_error(estimate)}{time}"

@@ -14,6 +14,7 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import models
 from weakspot.harness.values.bounds import Bounds
+from weakspot.harness.values.descriptions import describe_size
 from weakspot.harness.values.exploration import Exploration
 
 SITES = tuple(
@@ -176,6 +177,13 @@ def test_a_limit_that_was_reached_comes_with_advice(
 ) -> None:
     lowered = Lowered(result="Unknown", reasons=[reason, reason], **what)
     assert explored(lowered, bounds=Bounds(executions=9)).reasons == (reason, advice)
+
+
+def test_an_estimate_that_met_no_execution_is_not_reported_as_a_number() -> None:
+    lowered = Lowered(result="Unknown", reasons=["too late"], estimate=(0.0, 0.0, 2))
+    assert explored(lowered, bounds=Bounds()).reasons == ("too late",)
+    estimated = explored(lowered, bounds=Bounds())
+    assert describe_size(estimated) == "no random descent ended in an execution"
 
 
 def test_a_race_names_both_places_and_the_test_of_its_cycle() -> None:

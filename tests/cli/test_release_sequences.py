@@ -92,6 +92,23 @@ def test_what_no_edition_permits_is_not(run: Run, deque: Path) -> None:
     assert "permitted by" not in ended.out + ended.err
 
 
+def test_an_error_without_an_access_is_compared_by_its_message(run: Run, folder: Path) -> None:
+    path = folder / "branch.c"
+    unset = "int unset;\n  if (atomic_load(&bottom) && unset) item = 2;"
+    path.write_text(
+        PROGRAM.replace("NEXT", RELEASE).replace(
+            "if (atomic_load_explicit",
+            f"""{unset}
+  if (atomic_load_explicit""",
+        )
+    )
+    ended = run("check", path.name)
+    assert ended.code == 1
+    assert "uninitialised variable" in ended.out + ended.err
+    assert "permitted by" not in ended.out + ended.err
+    assert "a memory order is too weak" not in ended.out + ended.err
+
+
 def test_relax_repairs_the_store_that_publishes(run: Run, deque: Path) -> None:
     ended = run("relax", deque.name, "--json")
     found = json.loads(ended.out.splitlines()[0])
