@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
-from asking import answers
+from engine_answers import engine
 from figures import Keep, Row
-from herdtools import Answer, ask
+from herdtools import ask
 
 from weakspot.harness.corpus import models
 from weakspot.system import herdtools
 from weakspot.system.tools import Tool
-
-if TYPE_CHECKING:
-    from weakspot._engine import AnswerDict
 
 LITMUS = Path(__file__).parent / "litmus"
 QUICK = 40  # tests of a suite in the quick tier
@@ -138,27 +135,3 @@ def agree(
         )
     )
     assert not different, f"{len(different)} of {len(tests)}: {dict([*different.items()][:3])}"
-
-
-def engine(cat: Path, tests: Sequence[Path], jobs: int = 0) -> dict[str, Answer]:
-    library = herdtools.libdir()
-    texts = [(path.name, path.read_text()) for path in tests]
-    found = answers(texts, cat, folders=[str(library)] if library else [], jobs=jobs)
-    return {answer["name"]: _answer(answer) for answer in found}
-
-
-def _answer(answer: AnswerDict) -> Answer:
-    undefined = answer["observation"] == "Undefined"
-    observation = answer["observation"]
-    if undefined:
-        positive, negative = answer["positive"], answer["negative"]
-        observation = "Never" if not positive else "Sometimes" if negative else "Always"
-    return Answer(
-        states=frozenset(
-            "".join(f"{name}={value}; " for name, value in state.items()).strip()
-            for state in answer["states"]
-        ),
-        observation=observation,
-        undefined=undefined,
-        flags=tuple(sorted(answer["flags"])),
-    )

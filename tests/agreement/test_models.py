@@ -1,4 +1,5 @@
-"""The models say what their papers say: measured with herd7 on generated and on hand-written tests.
+"""The models say what their papers say: measured with herd7 on generated and on hand-written tests,
+and with the engine where many models are asked about the same tests.
 
 The hand-written tests stand in litmus/, what is known of them in verdicts.txt; the generated
 ones come from the diy7 configurations in diy/.
@@ -13,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from engine_answers import engine
 from herdtools import Answer, ask, generate
 
 from weakspot.errors import BadInput
@@ -57,6 +59,12 @@ def suite(need: Need, tmp_path_factory: pytest.TempPathFactory) -> Suite:
 def answers(herd7: Tool, model: str, tests: tuple[Path, ...]) -> dict[str, Answer]:
     """Under one of our models by its name."""
     return ask(herd7, MODELS[model].path, tests)
+
+
+@cache
+def engine_answers(model: str, tests: tuple[Path, ...]) -> dict[str, Answer]:
+    """As herd7 answers; test_engine_and_herd7.py compares the two under each of these models."""
+    return engine(MODELS[model].path, tests)
 
 
 def differing(ours: dict[str, Answer], theirs: dict[str, Answer]) -> list[str]:
@@ -185,11 +193,12 @@ PAIRS = [
 @pytest.mark.parametrize("config", SUITES)
 @pytest.mark.parametrize(("stronger", "weaker"), PAIRS)
 def test_a_stronger_model_allows_no_more(
-    herd7: Tool, suite: Suite, config: Path, stronger: str, weaker: str
+    suite: Suite, config: Path, stronger: str, weaker: str
 ) -> None:
     """Every state of the stronger model is one of the weaker, or the weaker says undefined."""
     tests = tuple(suite(config))
-    less, more = answers(herd7, stronger, tests), answers(herd7, weaker, tests)
+    less, more = engine_answers(stronger, tests), engine_answers(weaker, tests)
+    assert len(less) == len(more) == len(tests)
     assert [t for t in less if not (less[t].states <= more[t].states or more[t].undefined)] == []
 
 

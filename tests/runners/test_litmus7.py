@@ -48,8 +48,11 @@ def test_store_buffering_is_seen_here_and_with_fences_is_not(here: Machine) -> N
     if cores() < 2:
         pytest.skip("one processor shows no store buffering")
     tests = [sb("SB"), sb("SB+mfences", FENCE), sb("SB+scs", order="seq_cst")]
-    histograms = ran(tests, here, seconds=2.0)
-    seen = histograms["SB"]
+    for seconds in (0.5, 2.0, 8.0):  # chance decides when it is seen
+        histograms = ran(tests, here, seconds=seconds)
+        seen = histograms["SB"]
+        if seen.target:
+            break
     assert seen.target > 0
     assert seen.iterations == sum(count.count for count in seen.histogram)
     assert (

@@ -13,8 +13,6 @@ import pytest
 from weakspot.harness.cli import weakspot
 from weakspot.harness.cli.errors import guarded
 
-pytestmark = pytest.mark.alone
-
 #: more interleavings, critical cycles and executions than can be enumerated
 WIDE = """\
 #include <pthread.h>
@@ -113,6 +111,7 @@ def compiled_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
+@pytest.mark.alone
 @PROGRAMS_TO_RUN
 @pytest.mark.usefixtures("compiled_anew")
 def test_run_takes_a_second_more_per_test_at_most(
@@ -141,6 +140,7 @@ def test_run_says_that_tests_were_not_generated(
     assert "the time limit was reached while its litmus tests were generated" in printed
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("compiled_anew")
 def test_cost_takes_a_second_more_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
