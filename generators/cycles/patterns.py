@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from weakspot.errors import Unsupported
 from weakspot.generators.litmus import Order, Site
 from weakspot.system.deadline import NEVER, Deadline
 
@@ -99,11 +98,13 @@ _RMW_OPS = {
     "cas": "cas",
     "cas_weak": "cas",
 }
+_OTHER_OP = "fetch.add"
+"""In place of an operation that C11 lacks (max, nand, those of floating-point types): its write
+depends on what it reads too."""
 
 
 def pattern(trace: TraceDict, sites: Sequence[Site], *, end: Deadline = NEVER) -> Pattern:
-    """The access pattern of all runs together; of the first ones, at least one, if the time is up.
-    Raises Unsupported for an operation that C11 does not have."""
+    """The access pattern of all runs; of the first ones, at least one, if the time is up."""
     count = max((len(run["threads"]) for run in trace["runs"]), default=0)
     found: list[dict[Segment, Reach]] = [{} for _ in range(count)]
     for number, run in enumerate(trace["runs"]):
@@ -177,13 +178,7 @@ def _access(event: EventDict, site: Site, held: frozenset[str]) -> Access | None
     kind = {"CASF": "R", "LOCK": "RMW", "UNLOCK": "W"}.get(event["kind"], event["kind"])
     op = ""
     if kind == "RMW":
-        op = "exch" if event["kind"] == "LOCK" else _RMW_OPS.get(event["op"], "")
-        if not op:
-            raise Unsupported(
-                f"the read-modify-write {event['op']}",
-                place=f"{site.file}:{site.line}:{site.column}",
-                advice="no C11 litmus test can hold it: write it as a compare-exchange loop",
-            )
+        op = "exch" if event["kind"] == "LOCK" else _RMW_OPS.get(event["op"], _OTHER_OP)
     return Access(
         site=site,
         loc=event["loc"],
@@ -207,10 +202,7 @@ def _order(text: str) -> Order:
 def segments(
     events: Sequence[EventDict], sites: Sequence[Site]
 ) -> Iterator[tuple[Segment, int, int]]:
-    """Every segment of one thread's events, with the indices of its first and last access.
-
-    Raises Unsupported for an operation that C11 does not have.
-    """
+    """Every segment of one thread's events, with the indices of its first and last access."""
     steps = _steps(events, sites)
     accesses = [(at, step) for at, step in enumerate(steps) if step.access is not None]
     for number, (at, first) in enumerate(accesses):

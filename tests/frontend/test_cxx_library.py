@@ -47,6 +47,7 @@ MISTAKES = {
     "double_word": ("last.tag == 2", "last.tag == 1", "assertion"),
     "int128": ("sum.fetch_add(1)", "sum.store(1)", "assertion"),
     "clock": ("release", "relaxed", "race"),
+    "atomic_float": ("memory_order_release", "memory_order_relaxed", "race"),
     "call_once": ("    std::call_once(once, [] { ++made; });\n", "    ++made;\n", "race"),
     "bit_field": ("  header->size = 100;\n", "", "assertion"),
 }

@@ -165,6 +165,13 @@ def diy_edges(cycle: str) -> list[str]:
     return words
 
 
+@pytest.mark.parametrize("operation", ["max", "nand", "fadd"])
+def test_an_operation_that_c11_lacks_becomes_an_addition(operation: str) -> None:
+    threads = (["W x rlx", f"fetch.{operation} y rel"], ["R y acq", "R x rlx"])
+    added = (["W x rlx", "fetch.add y rel"], ["R y acq", "R x rlx"])
+    assert list(generated(*threads)) == list(generated(*added)) != []
+
+
 COHERENCE_ONLY = """"coherence only"
 include "cos.cat"
 acyclic po-loc | rf | co | fr as coherence

@@ -89,6 +89,9 @@ pub fn unary(op: Unary, bits: u32, a: u64) -> u64 {
 
 /// The value that a read-modify-write writes. With 128 bits, numbers stand for the values.
 pub fn rmw(op: RmwOp, bits: u32, old: u64, operand: u64) -> u64 {
+    if let Some(op) = op.float() {
+        return floats::binary(op, bits, old, operand);
+    }
     if bits == 128 {
         let (old, operand) = (wide::unpack(old), wide::unpack(operand));
         return wide::pack(match op {
@@ -102,7 +105,8 @@ pub fn rmw(op: RmwOp, bits: u32, old: u64, operand: u64) -> u64 {
             RmwOp::Max => (old as i128).max(operand as i128) as u128,
             RmwOp::Min => (old as i128).min(operand as i128) as u128,
             RmwOp::Umax => old.max(operand),
-            RmwOp::Umin => old.min(operand),
+            // the others are of floating-point types
+            _ => old.min(operand),
         });
     }
     let signed = |v: u64| sext(v, bits) as i64;
@@ -117,7 +121,7 @@ pub fn rmw(op: RmwOp, bits: u32, old: u64, operand: u64) -> u64 {
         RmwOp::Max => signed(old).max(signed(operand)) as u64,
         RmwOp::Min => signed(old).min(signed(operand)) as u64,
         RmwOp::Umax => old.max(operand),
-        RmwOp::Umin => old.min(operand),
+        _ => old.min(operand),
     };
     mask(value, bits)
 }

@@ -52,9 +52,24 @@ pub enum RmwOp {
     Min,
     Umax,
     Umin,
+    Fadd,
+    Fsub,
+    Fmax,
+    Fmin,
 }
 
 impl RmwOp {
+    /// The operation on `float` and `double` that this is, if it is one.
+    pub fn float(self) -> Option<FloatOp> {
+        match self {
+            RmwOp::Fadd => Some(FloatOp::Add),
+            RmwOp::Fsub => Some(FloatOp::Sub),
+            RmwOp::Fmax => Some(FloatOp::Max),
+            RmwOp::Fmin => Some(FloatOp::Min),
+            _ => None,
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             RmwOp::Xchg => "xchg",
@@ -68,6 +83,10 @@ impl RmwOp {
             RmwOp::Min => "min",
             RmwOp::Umax => "umax",
             RmwOp::Umin => "umin",
+            RmwOp::Fadd => "fadd",
+            RmwOp::Fsub => "fsub",
+            RmwOp::Fmax => "fmax",
+            RmwOp::Fmin => "fmin",
         }
     }
 }

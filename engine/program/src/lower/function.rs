@@ -519,6 +519,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             ranges,
             graph: &graph,
             reached,
+            globals: &self.l.program.globals,
         };
         let relevant = relevance(code, self.registers);
         let live = |relevant: Option<&Relevance>| {

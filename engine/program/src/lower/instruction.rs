@@ -44,7 +44,9 @@ impl<'a> Lower<'_, '_, 'a> {
             } => {
                 let rmw = rmw_op(op)
                     .ok_or_else(|| Error::unsupported(format!("the instruction atomicrmw {op}")))?;
-                if !self.is_wide(value.0) {
+                if rmw.float().is_some() {
+                    self.float(value.0, op)?;
+                } else if !self.is_wide(value.0) {
                     self.integer(value.0, "atomicrmw")?;
                 }
                 let access = self.access(inst, "RMW", value.0, address, Some(order), *volatile)?;

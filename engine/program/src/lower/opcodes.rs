@@ -49,6 +49,10 @@ pub fn rmw_op(name: &str) -> Option<RmwOp> {
         "min" => RmwOp::Min,
         "umax" => RmwOp::Umax,
         "umin" => RmwOp::Umin,
+        "fadd" => RmwOp::Fadd,
+        "fsub" => RmwOp::Fsub,
+        "fmax" => RmwOp::Fmax,
+        "fmin" => RmwOp::Fmin,
         _ => return None,
     })
 }

@@ -7,6 +7,7 @@
 //! What an instruction computes may be assumed to end: a loop without effects is relevant to
 //! nothing after it. Whether such a loop ends is decided from all of its registers.
 use crate::ir::instruction::{BinOp, Extern, Inst, Op, Operand, Register};
+use crate::ir::program::Global;
 use crate::lower::cfg::ControlFlowGraph;
 use crate::lower::registers::{register, visit};
 use bit_set::BitSet;
@@ -19,6 +20,7 @@ pub struct Code<'c> {
     pub graph: &'c ControlFlowGraph,
     /// The blocks that exist.
     pub reached: &'c [usize],
+    pub globals: &'c [Global],
 }
 
 #[derive(Default)]
@@ -94,6 +96,11 @@ pub fn relevance(all: Code, registers: u32) -> Relevance {
                 args,
                 ..
             } => args.first().copied(),
+            Op::Extern {
+                function: Extern::Memcpy,
+                args,
+                ..
+            } if marking.is_constant(args.get(1)) => args.first().copied(),
             _ => None,
         };
         if accessed.is_some_and(|address| marking.local(address).is_some()) {
@@ -252,6 +259,15 @@ impl Marking<'_> {
                 }
             }
         }
+    }
+
+    /// Whether this is the address of a variable that does not change.
+    fn is_constant(&self, address: Option<&Operand>) -> bool {
+        let Some(Operand::Const(address)) = address else {
+            return false;
+        };
+        let mut globals = self.all.globals.iter();
+        globals.any(|global| global.constant && global.address == *address)
     }
 
     /// The local variable that an address is in, if only loads and stores access it.
