@@ -5,7 +5,9 @@
 mod branch;
 pub mod environment;
 pub mod event;
+mod indeterminate;
 pub mod outcome;
+mod returning;
 pub mod step;
 pub mod thread;
 pub mod unwind;

@@ -3,7 +3,9 @@
 use super::branch::{decide, take};
 use super::environment::{Cas, Environment, ExternCall, Flow};
 use super::event::Operation;
+use super::indeterminate::{undefined, undefined_bytes};
 use super::outcome::{Limits, Outcome, RunEnd};
+use super::returning::{ended, leave};
 use super::thread::{State, Thread};
 use super::unwind;
 use crate::ir::arithmetic;
@@ -489,119 +491,5 @@ fn run<W: Environment>(
         }
     }
     thread.frames[top].pc += 1;
-    Ok(())
-}
-
-/// An indeterminate value is used: undefined behaviour (C11, 6.3.2.1p2).
-fn undefined<W: Environment>(environment: &W) -> Result<(), RunEnd> {
-    match environment.refuses_undefined() {
-        true => {
-            let message = "use of an uninitialised variable";
-            Err(RunEnd::new(Outcome::Uninitialised, message, None))
-        }
-        false => Ok(()),
-    }
-}
-
-/// The bytes of a result that are indeterminate, for the operators by which a compiler takes members
-/// out of a value and puts them in; None for those that use the values. A byte with some determinate
-/// bits counts as determinate, so that bit-fields may be initialised one by one.
-fn undefined_bytes(op: BinOp, a: Val, b: Val) -> Option<u8> {
-    let with = |byte: u64, value: Val| {
-        let bytes = value.bits.to_le_bytes();
-        let equal = (0..8).filter(|k| u64::from(bytes[*k]) == byte);
-        equal.fold(0, |set, k| set | 1 << k) & !value.undefined
-    };
-    let shifted = |by: u32, shift: fn(u8, u32) -> u8| {
-        let whole = shift(a.undefined, by / 8);
-        match by % 8 {
-            0 => whole,
-            _ => whole & shift(a.undefined, by / 8 + 1),
-        }
-    };
-    let by = (b.bits & 63) as u32;
-    match op {
-        // indeterminate where both are, or where the other one decides nothing
-        BinOp::And => Some(
-            a.undefined & (b.undefined | with(0xff, b))
-                | b.undefined & (a.undefined | with(0xff, a)),
-        ),
-        BinOp::Or => Some(
-            a.undefined & (b.undefined | with(0, b)) | b.undefined & (a.undefined | with(0, a)),
-        ),
-        BinOp::Xor => Some(a.undefined | b.undefined),
-        BinOp::Shl if b.undefined == 0 => Some(shifted(by, |m, n| m.checked_shl(n).unwrap_or(0))),
-        BinOp::Lshr | BinOp::Ashr if b.undefined == 0 => {
-            Some(shifted(by, |m, n| m.checked_shr(n).unwrap_or(0)))
-        }
-        _ => None,
-    }
-}
-
-/// The start function of a thread has returned, or the thread exits: the destructors of its
-/// thread-local variables follow, then the functions that the library runs, and then its end. When
-/// main returns, the process ends instead of the latter.
-fn ended<W: Environment>(
-    program: &Program,
-    thread: &mut Thread,
-    environment: &W,
-    result: Val,
-) -> Result<(), RunEnd> {
-    let result = *thread.ending.get_or_insert(result);
-    thread.end(result);
-    let next = match thread.at_exit.pop() {
-        Some((function, argument)) => match program.function_at(function) {
-            Some(id) => Some((id, Some(argument))),
-            None => {
-                let message = "a destructor that is not defined in this source is not supported";
-                return Err(RunEnd::new(Outcome::Unsupported, message, None));
-            }
-        },
-        None if thread.returned => None,
-        None => {
-            let function = program.thread_exits.get(thread.exits);
-            thread.exits += 1;
-            function.map(|id| (*id, None))
-        }
-    };
-    if let Some((function, argument)) = next {
-        thread.state = State::Running;
-        let mark = environment.locals(thread);
-        let arguments = argument.as_slice();
-        thread.enter(program, function, arguments, (0, 0), mark);
-    }
-    Ok(())
-}
-
-fn leave<W: Environment>(
-    program: &Program,
-    thread: &mut Thread,
-    environment: &mut W,
-    values: &[Val],
-) -> Result<(), W::Interruption> {
-    let Some(frame) = thread.frames.last().copied() else {
-        return Ok(());
-    };
-    if let Some((flag, site)) = frame.once {
-        environment.once_done(thread, flag, site)?;
-    }
-    environment.leave(thread, frame.mark)?;
-    if thread.frames.len() == 1 {
-        let result = values.first().copied().unwrap_or_default();
-        // main has returned: the process ends
-        thread.returned |= thread.id == 0 && thread.ending.is_none();
-        return Ok(ended(program, thread, environment, result)?);
-    }
-    thread.pop();
-    for (k, value) in values.iter().take(frame.results as usize).enumerate() {
-        thread.set(frame.dst + k as Register, *value);
-    }
-    if let Some(caller) = thread.frames.last_mut() {
-        caller.pc += 1;
-    }
-    if let (1, Operation::Called(_)) = (thread.frames.len(), thread.operation) {
-        thread.operation = Operation::Start;
-        thread.call = 0;
-    }
     Ok(())
 }

@@ -7,6 +7,8 @@ pub mod bits;
 pub mod exceptions;
 pub mod floats;
 pub mod instruction;
+pub mod library_function;
+pub mod operators;
 pub mod orders;
 pub mod program;
 pub mod shapes;

@@ -1,7 +1,6 @@
-//! Lowers calls: of the program's functions, of the library, of LLVM's intrinsics.
+//! Lowers calls: of the program's functions and of the library.
 use crate::error::{Error, Result};
 use crate::ir::allocation::Allocation;
-use crate::ir::exceptions::selector;
 use crate::ir::instruction::*;
 use crate::ir::sites::{DESTROY, INIT};
 use crate::llvm::ast::{Inst, Typed, Value};
@@ -40,25 +39,6 @@ pub const IGNORED: &[&str] = &[
     "__cxa_atexit",
     "setbuf",
     "setvbuf",
-];
-
-const IGNORED_INTRINSICS: &[&str] = &[
-    "llvm.lifetime.",
-    "llvm.dbg.",
-    "llvm.assume",
-    "llvm.experimental.noalias.scope.decl",
-    "llvm.invariant.",
-    "llvm.donothing",
-    "llvm.sideeffect",
-    "llvm.prefetch",
-    "llvm.var.annotation",
-    "llvm.pseudoprobe",
-    "llvm.stackrestore",
-    "llvm.stacksave",
-    "llvm.x86.sse2.pause",
-    "llvm.is.constant",
-    "llvm.returnaddress",
-    "llvm.frameaddress",
 ];
 
 impl<'a> Lower<'_, '_, 'a> {
@@ -137,7 +117,7 @@ impl<'a> Lower<'_, '_, 'a> {
     }
 
     /// The arguments by position; a missing one is 0.
-    fn values(&mut self, args: &[Typed<'a>]) -> Result<Vec<Operand>> {
+    pub fn values(&mut self, args: &[Typed<'a>]) -> Result<Vec<Operand>> {
         let mut out = Vec::new();
         for (ty, value) in args {
             out.push(match value {
@@ -372,7 +352,7 @@ impl<'a> Lower<'_, '_, 'a> {
 
     /// A function of one or two floating-point numbers, by the name of LLVM's intrinsic or of C's
     /// function; returns whether it is one.
-    fn number(
+    pub fn number(
         &mut self,
         inst: &Inst<'a>,
         name: &str,
@@ -433,14 +413,14 @@ impl<'a> Lower<'_, '_, 'a> {
         Ok(known)
     }
 
-    fn ignored(&mut self, inst: &Inst<'a>, value: u64) {
+    pub fn ignored(&mut self, inst: &Inst<'a>, value: u64) {
         if inst.result.is_some() {
             let dst = self.dst(inst);
             self.copy(inst, dst, Operand::Const(value));
         }
     }
 
-    fn copy_memory(
+    pub fn copy_memory(
         &mut self,
         inst: &Inst<'a>,
         function: Extern,
@@ -466,133 +446,5 @@ impl<'a> Lower<'_, '_, 'a> {
         };
         self.emit(inst, op);
         Ok(())
-    }
-
-    fn intrinsic(&mut self, inst: &Inst<'a>, name: &str, args: &[Typed<'a>]) -> Result<()> {
-        if IGNORED_INTRINSICS.iter().any(|p| name.starts_with(p)) {
-            self.ignored(inst, 0);
-            return Ok(());
-        }
-        if name.starts_with("llvm.threadlocal.address") {
-            let global = args.first().and_then(|a| self.l.global(&a.1));
-            let Some(global) = global else {
-                return Err(Error::invalid("undefined thread-local variable"));
-            };
-            let dst = self.dst(inst);
-            self.emit(inst, Op::ThreadLocal { dst, global });
-            return Ok(());
-        }
-        if name.starts_with("llvm.eh.typeid.for") {
-            let value = args.first().map_or(&Value::Null, |a| &a.1);
-            let id = self.l.handled_type(value)?;
-            let dst = self.dst(inst);
-            self.copy(inst, dst, Operand::Const(selector(id)));
-            return Ok(());
-        }
-        let given = self.values(args)?;
-        let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
-        let bits = match args.first() {
-            Some((ty, _)) => self.l.module.types.bits(*ty).unwrap_or(64),
-            None => 64,
-        };
-        let base = name.trim_start_matches("llvm.");
-        let stem = |p: &str| base.starts_with(p) && base[p.len()..].starts_with('.');
-        if base.starts_with("memcpy.") || base.starts_with("memmove.") {
-            return self.copy_memory(inst, Extern::Memcpy, args, given);
-        }
-        if base.starts_with("memset.") {
-            return self.copy_memory(inst, Extern::Memset, args, given);
-        }
-        if let Some((name, _)) = base.split_once('.') {
-            if self.number(inst, name, args, &given)? {
-                return Ok(());
-            }
-        }
-        let dst = self.dst(inst);
-        for prefix in [
-            "expect",
-            "expect.with.probability",
-            "launder.invariant.group",
-            "strip.invariant.group",
-            "ptr.annotation",
-            "annotation",
-            "ssa.copy",
-        ] {
-            if stem(prefix) {
-                self.copy(inst, dst, arg(0));
-                return Ok(());
-            }
-        }
-        for (prefix, op) in [
-            ("umax", BinOp::Umax),
-            ("umin", BinOp::Umin),
-            ("smax", BinOp::Smax),
-            ("smin", BinOp::Smin),
-            ("ptrmask", BinOp::And),
-        ] {
-            if stem(prefix) {
-                let (a, b) = (arg(0), arg(1));
-                let op = Op::Bin {
-                    op,
-                    bits,
-                    dst,
-                    a,
-                    b,
-                };
-                self.emit(inst, op);
-                return Ok(());
-            }
-        }
-        for (prefix, op) in [
-            ("ctpop", Unary::Popcount),
-            ("ctlz", Unary::LeadingZeros),
-            ("cttz", Unary::TrailingZeros),
-            ("bswap", Unary::ByteSwap),
-            ("bitreverse", Unary::BitReverse),
-            ("abs", Unary::Abs),
-        ] {
-            if stem(prefix) {
-                let a = arg(0);
-                self.emit(inst, Op::Unary { op, bits, dst, a });
-                return Ok(());
-            }
-        }
-        for (prefix, op, signed) in [
-            ("uadd.with.overflow", BinOp::Add, false),
-            ("sadd.with.overflow", BinOp::Add, true),
-            ("usub.with.overflow", BinOp::Sub, false),
-            ("ssub.with.overflow", BinOp::Sub, true),
-            ("umul.with.overflow", BinOp::Mul, false),
-            ("smul.with.overflow", BinOp::Mul, true),
-        ] {
-            if stem(prefix) {
-                let op = Op::Overflow {
-                    op,
-                    signed,
-                    bits,
-                    dst,
-                    flag: dst + 1,
-                    a: arg(0),
-                    b: arg(1),
-                };
-                self.emit(inst, op);
-                return Ok(());
-            }
-        }
-        if stem("objectsize") {
-            // "unknown": all ones for the maximum asked, 0 for the minimum
-            let value = if arg(1) == Operand::Const(1) {
-                0
-            } else {
-                u64::MAX
-            };
-            self.ignored(inst, value);
-            return Ok(());
-        }
-        if matches!(base, "trap" | "debugtrap") || base.starts_with("ubsantrap") {
-            self.external(inst, Extern::Trap, "assert", Order::Na, Vec::new());
-            return Ok(());
-        }
-        Err(Error::unsupported(format!("the intrinsic {name}")))
     }
 }

@@ -7,13 +7,16 @@ mod cxx;
 mod escape;
 mod function;
 mod instruction;
+mod intrinsics;
 mod liveness;
+mod memory_access;
 mod module;
 mod opcodes;
 mod partial;
 mod program;
 mod registers;
 mod relevance;
+mod values;
 mod wide;
 
 pub use program::lower;

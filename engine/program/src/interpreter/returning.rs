@@ -1,0 +1,77 @@
+//! Returns from functions, and the end of threads.
+use super::environment::Environment;
+use super::event::Operation;
+use super::outcome::{Outcome, RunEnd};
+use super::thread::{State, Thread};
+use crate::ir::instruction::Register;
+use crate::ir::program::Program;
+use crate::memory::value::Val;
+
+/// The start function of a thread has returned, or the thread exits: the destructors of its
+/// thread-local variables follow, then the functions that the library runs, and then its end. When
+/// main returns, the process ends instead of the latter.
+pub fn ended<W: Environment>(
+    program: &Program,
+    thread: &mut Thread,
+    environment: &W,
+    result: Val,
+) -> Result<(), RunEnd> {
+    let result = *thread.ending.get_or_insert(result);
+    thread.end(result);
+    let next = match thread.at_exit.pop() {
+        Some((function, argument)) => match program.function_at(function) {
+            Some(id) => Some((id, Some(argument))),
+            None => {
+                let message = "a destructor that is not defined in this source is not supported";
+                return Err(RunEnd::new(Outcome::Unsupported, message, None));
+            }
+        },
+        None if thread.returned => None,
+        None => {
+            let function = program.thread_exits.get(thread.exits);
+            thread.exits += 1;
+            function.map(|id| (*id, None))
+        }
+    };
+    if let Some((function, argument)) = next {
+        thread.state = State::Running;
+        let mark = environment.locals(thread);
+        let arguments = argument.as_slice();
+        thread.enter(program, function, arguments, (0, 0), mark);
+    }
+    Ok(())
+}
+
+/// Returns from the innermost function with these values; the thread ends with its outermost one.
+pub fn leave<W: Environment>(
+    program: &Program,
+    thread: &mut Thread,
+    environment: &mut W,
+    values: &[Val],
+) -> Result<(), W::Interruption> {
+    let Some(frame) = thread.frames.last().copied() else {
+        return Ok(());
+    };
+    if let Some((flag, site)) = frame.once {
+        environment.once_done(thread, flag, site)?;
+    }
+    environment.leave(thread, frame.mark)?;
+    if thread.frames.len() == 1 {
+        let result = values.first().copied().unwrap_or_default();
+        // main has returned: the process ends
+        thread.returned |= thread.id == 0 && thread.ending.is_none();
+        return Ok(ended(program, thread, environment, result)?);
+    }
+    thread.pop();
+    for (k, value) in values.iter().take(frame.results as usize).enumerate() {
+        thread.set(frame.dst + k as Register, *value);
+    }
+    if let Some(caller) = thread.frames.last_mut() {
+        caller.pc += 1;
+    }
+    if let (1, Operation::Called(_)) = (thread.frames.len(), thread.operation) {
+        thread.operation = Operation::Start;
+        thread.call = 0;
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Functions of the library that the engine models.
+
+/// The kinds of synchronisation objects that calls initialise and destroy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncObject {
+    Mutex,
+    Condition,
+    Barrier,
+}
+
+/// Functions of <string.h> that only read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BytesOp {
+    Memcmp,
+    Memchr,
+    Strlen,
+    Strnlen,
+    Strcmp,
+    Strncmp,
+    Strchr,
+}
+
+/// A function of the library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extern {
+    ThreadCreate,
+    ThreadJoin,
+    ThreadSelf,
+    ThreadEqual,
+    ThreadExit,
+    MutexInit,
+    MutexLock,
+    MutexTrylock,
+    MutexUnlock,
+    AttrSetType,
+    CondInit,
+    CondSignal,
+    CondBroadcast,
+    CondWait,
+    BarrierInit,
+    BarrierWait,
+    /// Ends the life of a synchronisation object.
+    Destroy(SyncObject),
+    Once,
+    Malloc,
+    Calloc,
+    Realloc,
+    AlignedAlloc,
+    PosixMemalign,
+    Free,
+    Memcpy,
+    Memset,
+    /// Comparing bytes and texts, and searching them.
+    Bytes(BytesOp),
+    AssertFail,
+    /// Starts or continues to unwind, with the header of an exception.
+    Raise,
+    /// Registers a function to be called with an argument when the thread ends.
+    AtThreadExit,
+    /// Returns one of its two arguments.
+    Either,
+    /// Ends the program; the text says why.
+    Abort(&'static str),
+    Trap,
+    Exit,
+    /// A value below the argument: each is explored.
+    Choose,
+    /// The execution is not one of the program's: what has been assumed does not hold.
+    Discard,
+    /// Ends the program with a message: misuse of a synchronisation object.
+    Misuse,
+    /// Says what is not supported.
+    Refuse,
+    /// Has no effect, and returns the constant.
+    Ignored(u64),
+}

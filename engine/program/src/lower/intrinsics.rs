@@ -1,0 +1,156 @@
+//! Lowers calls of LLVM's intrinsics.
+use crate::error::{Error, Result};
+use crate::ir::exceptions::selector;
+use crate::ir::instruction::*;
+use crate::llvm::ast::{Inst, Typed, Value};
+use crate::lower::function::Lower;
+
+/// Intrinsics that have no effect on what is checked, by the beginnings of their names.
+const IGNORED_INTRINSICS: &[&str] = &[
+    "llvm.lifetime.",
+    "llvm.dbg.",
+    "llvm.assume",
+    "llvm.experimental.noalias.scope.decl",
+    "llvm.invariant.",
+    "llvm.donothing",
+    "llvm.sideeffect",
+    "llvm.prefetch",
+    "llvm.var.annotation",
+    "llvm.pseudoprobe",
+    "llvm.stackrestore",
+    "llvm.stacksave",
+    "llvm.x86.sse2.pause",
+    "llvm.is.constant",
+    "llvm.returnaddress",
+    "llvm.frameaddress",
+];
+
+impl<'a> Lower<'_, '_, 'a> {
+    pub fn intrinsic(&mut self, inst: &Inst<'a>, name: &str, args: &[Typed<'a>]) -> Result<()> {
+        if IGNORED_INTRINSICS.iter().any(|p| name.starts_with(p)) {
+            self.ignored(inst, 0);
+            return Ok(());
+        }
+        if name.starts_with("llvm.threadlocal.address") {
+            let global = args.first().and_then(|a| self.l.global(&a.1));
+            let Some(global) = global else {
+                return Err(Error::invalid("undefined thread-local variable"));
+            };
+            let dst = self.dst(inst);
+            self.emit(inst, Op::ThreadLocal { dst, global });
+            return Ok(());
+        }
+        if name.starts_with("llvm.eh.typeid.for") {
+            let value = args.first().map_or(&Value::Null, |a| &a.1);
+            let id = self.l.handled_type(value)?;
+            let dst = self.dst(inst);
+            self.copy(inst, dst, Operand::Const(selector(id)));
+            return Ok(());
+        }
+        let given = self.values(args)?;
+        let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
+        let bits = match args.first() {
+            Some((ty, _)) => self.l.module.types.bits(*ty).unwrap_or(64),
+            None => 64,
+        };
+        let base = name.trim_start_matches("llvm.");
+        let stem = |p: &str| base.starts_with(p) && base[p.len()..].starts_with('.');
+        if base.starts_with("memcpy.") || base.starts_with("memmove.") {
+            return self.copy_memory(inst, Extern::Memcpy, args, given);
+        }
+        if base.starts_with("memset.") {
+            return self.copy_memory(inst, Extern::Memset, args, given);
+        }
+        if let Some((name, _)) = base.split_once('.') {
+            if self.number(inst, name, args, &given)? {
+                return Ok(());
+            }
+        }
+        let dst = self.dst(inst);
+        for prefix in [
+            "expect",
+            "expect.with.probability",
+            "launder.invariant.group",
+            "strip.invariant.group",
+            "ptr.annotation",
+            "annotation",
+            "ssa.copy",
+        ] {
+            if stem(prefix) {
+                self.copy(inst, dst, arg(0));
+                return Ok(());
+            }
+        }
+        for (prefix, op) in [
+            ("umax", BinOp::Umax),
+            ("umin", BinOp::Umin),
+            ("smax", BinOp::Smax),
+            ("smin", BinOp::Smin),
+            ("ptrmask", BinOp::And),
+        ] {
+            if stem(prefix) {
+                let (a, b) = (arg(0), arg(1));
+                let op = Op::Bin {
+                    op,
+                    bits,
+                    dst,
+                    a,
+                    b,
+                };
+                self.emit(inst, op);
+                return Ok(());
+            }
+        }
+        for (prefix, op) in [
+            ("ctpop", Unary::Popcount),
+            ("ctlz", Unary::LeadingZeros),
+            ("cttz", Unary::TrailingZeros),
+            ("bswap", Unary::ByteSwap),
+            ("bitreverse", Unary::BitReverse),
+            ("abs", Unary::Abs),
+        ] {
+            if stem(prefix) {
+                let a = arg(0);
+                self.emit(inst, Op::Unary { op, bits, dst, a });
+                return Ok(());
+            }
+        }
+        for (prefix, op, signed) in [
+            ("uadd.with.overflow", BinOp::Add, false),
+            ("sadd.with.overflow", BinOp::Add, true),
+            ("usub.with.overflow", BinOp::Sub, false),
+            ("ssub.with.overflow", BinOp::Sub, true),
+            ("umul.with.overflow", BinOp::Mul, false),
+            ("smul.with.overflow", BinOp::Mul, true),
+        ] {
+            if stem(prefix) {
+                let op = Op::Overflow {
+                    op,
+                    signed,
+                    bits,
+                    dst,
+                    flag: dst + 1,
+                    a: arg(0),
+                    b: arg(1),
+                };
+                self.emit(inst, op);
+                return Ok(());
+            }
+        }
+        if stem("objectsize") {
+            // "unknown": all ones for the maximum asked, 0 for the minimum
+            let value = if arg(1) == Operand::Const(1) {
+                0
+            } else {
+                u64::MAX
+            };
+            self.ignored(inst, value);
+            return Ok(());
+        }
+        if matches!(base, "trap" | "debugtrap") || base.starts_with("ubsantrap") {
+            self.external(inst, Extern::Trap, "assert", Order::Na, Vec::new());
+            return Ok(());
+        }
+        Err(Error::unsupported(format!("the intrinsic {name}")))
+    }
+}
