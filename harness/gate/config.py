@@ -25,6 +25,7 @@
     fail_on = ["error"]                severities, or ids of findings
     baseline = "weakspot-baseline.json"
     budget = "2m"                      for the whole run: 10, "500ms", "10s", "1h"
+    pages = "https://host/{id}.html"   where the pages on findings are published, for SARIF
 
     [run]
     machines = ["local"]               where tests run, and for how long each
@@ -40,6 +41,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -86,6 +88,7 @@ class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     fail_on: tuple[str, ...] = ("error",)
     baseline: str = ""
     budget: Duration = "2m"
+    pages: str = ""
 
 
 class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -222,6 +225,13 @@ def _checked(
         machine_models = plan.models(list(_model_names(folder, tables.machine_models)))
     except BadInput as error:
         raise wrong("", "machine_models", error.message, error.advice) from error
+    if gate.pages and not _is_web_address(gate.pages):
+        raise wrong(
+            "gate",
+            "pages",
+            f"{gate.pages!r} is not the address of a web page",
+            'for example "https://host/{id}.html", where {id} becomes the id of a finding',
+        )
     if gate.baseline and not (folder / gate.baseline).parent.is_dir():
         raise wrong("gate", "baseline", f"the folder of {gate.baseline} does not exist")
     seconds("run", "seconds", tables.run.seconds)
@@ -255,6 +265,14 @@ def _checked(
         baseline=folder / (gate.baseline or BASELINE),
         budget=seconds("gate", "budget", gate.budget),
     )
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        address = urlsplit(text)
+    except ValueError:  # brackets that do not match
+        return False
+    return address.scheme in ("http", "https") and bool(address.netloc) and " " not in text
 
 
 def _matching(folder: Path, pattern: str) -> Iterator[str]:

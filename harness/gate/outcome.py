@@ -136,7 +136,8 @@ class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
     `below` is the project's folder relative to its repository, "." at the top; `stale` are accepted
     findings that no longer exist. `whole` is set if the run covered every scenario of the project.
-    `seconds` is the duration of the run.
+    `seconds` is the duration of the run. `pages` is the address of the pages on findings, with
+    {id} in it, if the project publishes them.
     """
 
     below: str
@@ -147,6 +148,7 @@ class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
     baseline: str = ""
     whole: bool = False
     seconds: float = 0.0
+    pages: str = ""
 
     def uri(self, place: SourceSpan) -> str:
         """The file's path relative to the repository."""

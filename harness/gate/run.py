@@ -76,6 +76,7 @@ def run(
         baseline=os.path.relpath(config.baseline),
         whole=whole,
         seconds=time.monotonic() - begun,
+        pages=config.gate.pages,
     )
     store_findings(config.root, outcome)
     return outcome

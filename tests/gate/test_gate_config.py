@@ -29,6 +29,8 @@ from syrupy.assertion import SnapshotAssertion
         ('[run]\nmachines = ["lokal"]\n', 2),
         ("[run]\nseconds = true\n", 2),
         ('[gate]\nscenarios = [""]\n', 2),
+        ('[gate]\npages = "docs/findings"\n', 2),
+        ('[gate]\npages = "http://[host"\n', 2),
         ("[gate]\nbudget = 0\n", 2),
         ("\n[[gate]]\n", 2),
         ("[gate]\nscenarios = [\n", 2),

@@ -91,6 +91,29 @@ def test_sarif_leads_to_the_documentation_that_the_package_names(
     assert driver["rules"][0]["helpUri"] == "https://docs.example/#WS101"
 
 
+@pytest.mark.parametrize(
+    ("pages", "expected"),
+    [
+        ("https://host.example/w/{id}.html", "https://host.example/w/WS101.html"),
+        ("https://host.example/w", "https://host.example/w#WS101"),
+    ],
+)
+def test_sarif_leads_to_the_pages_that_a_project_publishes(
+    weakened: Project, pages: str, expected: str
+) -> None:
+    path = weakened.folder / "weakspot.toml"
+    path.write_text(path.read_text().replace("[gate]\n", f'[gate]\npages = "{pages}"\n'))
+    driver = sarif(weakened, weakened.gate("--sarif", "out.sarif"))["tool"]["driver"]
+    assert driver["rules"][0]["helpUri"] == expected
+    assert "informationUri" not in driver
+
+
+def test_sarif_without_published_pages_has_their_text_alone(weakened: Project) -> None:
+    (rule,) = sarif(weakened, weakened.gate("--sarif", "out.sarif"))["tool"]["driver"]["rules"]
+    assert "helpUri" not in rule
+    assert rule["help"]["markdown"].startswith("# WS101")
+
+
 def test_a_fingerprint_does_not_change_when_lines_move(weakened: Project) -> None:
     first = sarif(weakened, weakened.gate("--sarif", "out.sarif"))["results"][0]
     text = (weakened.folder / "tests/push_pop.cpp").read_text()

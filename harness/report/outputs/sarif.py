@@ -38,8 +38,8 @@ def sarif(outcome: GateOutcome) -> bytes:
             "driver": {
                 "name": "weakspot",
                 "semanticVersion": __version__,
-                **_uri("informationUri"),
-                "rules": [_rule(KINDS[id]) for id in rules],
+                **({"informationUri": url} if (url := _documentation()) else {}),
+                "rules": [_rule(KINDS[id], outcome.pages) for id in rules],
             }
         },
         "automationDetails": {"id": f"weakspot/{outcome.below}/"},
@@ -64,26 +64,34 @@ def sarif(outcome: GateOutcome) -> bytes:
     return msgspec.json.format(msgspec.json.encode(log), indent=1) + b"\n"
 
 
-def _uri(name: str, fragment: str = "") -> _Json:
-    """A property that leads to the project's documentation, if the installed package names one
+def _documentation() -> str:
+    """The address of weakspot's documentation, if the installed package names one
     ([project.urls])."""
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         urls = importlib.metadata.metadata("weakspot").get_all("Project-URL") or []
         of = {
             label.strip().lower(): url.strip() for label, _, url in (u.partition(",") for u in urls)
         }
-        if url := of.get("documentation") or of.get("homepage"):
-            return {name: url + fragment}
-    return {}
+        return of.get("documentation") or of.get("homepage") or ""
+    return ""
 
 
-def _rule(kind: FindingKind) -> _Json:
+def _page(kind: FindingKind, pages: str) -> str:
+    """The address of the page on a kind of finding: among the published `pages`, or in weakspot's
+    documentation; "" without these, since the page is in `help` in any case."""
+    if pages:
+        return pages.replace("{id}", kind.id) if "{id}" in pages else f"{pages}#{kind.id}"
+    documentation = _documentation()
+    return f"{documentation}#{kind.id}" if documentation else ""
+
+
+def _rule(kind: FindingKind, pages: str) -> _Json:
     return {
         "id": kind.id,
         "name": "".join(word.capitalize() for word in kind.title.split()),
         "shortDescription": {"text": kind.title},
         "fullDescription": {"text": kind.meaning},
-        **_uri("helpUri", f"#{kind.id}"),
+        **({"helpUri": url} if (url := _page(kind, pages)) else {}),
         "help": {"text": kind.text, "markdown": kind.text},
         "defaultConfiguration": {"level": kind.severity},
         "properties": {
