@@ -2,7 +2,7 @@
 
 litmus7 writes the sources of many tests at once; each program then runs by itself, in rounds,
 because it prints only at its end: rounds grow until one takes a good part of the time, and the
-counts of a round are preserved when a later one has to be killed.
+counts of a round are preserved when a later one has to be killed, or Ctrl-C ends it.
 
 Threads meet at a barrier of time stamps (-barrier timebase), on memory reached through shuffled
 pointers (-mem indirect): on x86-64 that shows store buffering a thousand times as often as
@@ -30,7 +30,7 @@ from weakspot.harness.machines import Lost, Machine, Session, compilers
 from weakspot.harness.runners import TOO_LATE, not_run, share
 from weakspot.harness.runners.programs import COMPILING
 from weakspot.harness.values.herdlog import parse_histograms
-from weakspot.harness.values.histogram import Count, Histogram
+from weakspot.harness.values.histogram import INTERRUPTED, Count, Histogram
 from weakspot.system import process, tools
 from weakspot.system.deadline import NEVER, Deadline
 from weakspot.system.herdtools import LITMUS7
@@ -46,6 +46,7 @@ _FIRST = 100  # iterations of the first round: on a crowded machine each may cos
 _SIZE = 10_000  # iterations between two launches of the threads, at most
 _GROWTH = 8
 _ROUND = 0.25  # of the time that a test has, a round should take
+_LONGEST = 5.0  # seconds of a round: those of a round that is interrupted are lost
 _GRACE = 3.0  # seconds that a round may be late, for the same reason
 
 _GCC_ERROR = re.compile(r"^t(?P<number>\d+)\.[cs]:(?:\d+:)*\s*(?:fatal )?[Ee]rror: (?P<message>.*)")
@@ -120,9 +121,14 @@ class Litmus7(msgspec.Struct, frozen=True):
                     why = problems.get(number, "litmus7 wrote no program for it")
                     done(not_run(test, machine, self.name, why))
                     continue
+                rounds = _Rounds(test, program, machine, at, chosen)
                 try:
                     length = share(seconds, end, remaining - number)
-                    done(_measure(test, program, machine, at, chosen, length, end))
+                    done(rounds.histogram(rounds.measure(length, end)))
+                except KeyboardInterrupt:
+                    if rounds.counts:
+                        done(rounds.histogram("", interrupted=True))
+                    raise
                 except Lost as error:
                     done(not_run(test, machine, self.name, error.message, lost=True))
                     raise
@@ -226,69 +232,77 @@ def _translate(
     return ended.code == 0
 
 
-def _measure(
-    test: Test,
-    program: Path,
-    machine: Machine,
-    at: Session,
-    chosen: Sequence[str],
-    seconds: float,
-    end: Deadline,
-) -> Histogram:
-    """Rounds of the test's program for `seconds`, added up. Raises Lost."""
-    counts: Counter[tuple[tuple[str, str], ...]] = Counter()
-    target = rounds = launches = 0
-    condition, digest, reason = test.condition, "", ""
-    wanted, spent, begin = _FIRST, 0.0, time.monotonic()
-    while True:
-        size = min(wanted, _SIZE)
-        runs = max(1, wanted // size)
-        left = max(0.0, seconds - (time.monotonic() - begin))
-        arguments = ("-q", "-s", str(size), "-r", str(runs))
-        ended = at.run(program, arguments, seconds=end.at_most(left + _GRACE))
-        found = parse_histograms(ended.out)
-        if ended.timed_out or ended.code != 0 or len(found) != 1:
-            reason = _why(ended, size * runs)
-            break
-        histogram = found[0]
+class _Rounds:
+    """The rounds of a test's program that have ended, added up."""
+
+    def __init__(
+        self, test: Test, program: Path, machine: Machine, at: Session, chosen: Sequence[str]
+    ) -> None:
+        self.test, self.program, self.machine = test, program, machine
+        self.at, self.chosen = at, chosen
+        self.counts: Counter[tuple[tuple[str, str], ...]] = Counter()
+        self.target = self.rounds = self.launches = 0
+        self.condition, self.hash = test.condition, ""
+        self.spent = 0.0
+
+    def measure(self, seconds: float, end: Deadline) -> str:
+        """Rounds for `seconds`. Returns why the last one has no counts, if so. Raises Lost."""
+        wanted, begin = _FIRST, time.monotonic()
+        while True:
+            size = min(wanted, _SIZE)
+            runs = max(1, wanted // size)
+            left = max(0.0, seconds - (time.monotonic() - begin))
+            arguments = ("-q", "-s", str(size), "-r", str(runs))
+            ended = self.at.run(self.program, arguments, seconds=end.at_most(left + _GRACE))
+            found = parse_histograms(ended.out)
+            if ended.timed_out or ended.code != 0 or len(found) != 1:
+                return _why(ended, size * runs)
+            self._add(found[0], runs, ended.seconds)
+            left = seconds - (time.monotonic() - begin)
+            if left <= 0:
+                return ""
+            # rate of this round; a round should not outlast the time
+            rate = size * runs / max(ended.seconds, 1e-3)
+            share = min(left, max(_ROUND * seconds, 0.1))
+            wanted = int(max(_FIRST, min(_GROWTH * size * runs, _LONGEST * rate, rate * share)))
+            if wanted / rate > 2 * left and self.rounds > 1:
+                return ""
+
+    def _add(self, histogram: Histogram, launches: int, seconds: float) -> None:
         for count in histogram.histogram:
-            counts[tuple(count.state.items())] += count.count
-        target += histogram.target
-        condition, digest = histogram.condition, histogram.hash
-        rounds, launches, spent = rounds + 1, launches + runs, spent + ended.seconds
-        left = seconds - (time.monotonic() - begin)
-        if left <= 0:
-            break
-        # rate of this round; a round should not outlast the time
-        rate = size * runs / max(ended.seconds, 1e-3)
-        share = min(left, max(_ROUND * seconds, 0.1))
-        wanted = int(max(_FIRST, min(_GROWTH * size * runs, rate * share)))
-        if wanted / rate > 2 * left and rounds > 1:
-            break
-    iterations = sum(counts.values())
-    return Histogram(
-        test=test.name,
-        machine=machine.name,
-        runner="litmus7",
-        histogram=tuple(Count(dict(state), n) for state, n in sorted(counts.items())),
-        target=target,
-        iterations=iterations,
-        seconds=round(spent, 4),
-        condition=condition,
-        arch=machine.arch,
-        emulated=machine.emulated,
-        parameters={
-            "options": " ".join(chosen),
-            "size": str(min(_SIZE, iterations)),
-            "runs": str(launches),
-            "rounds": str(rounds),
-            "litmus7": tools.require(LITMUS7).version or "",
-            "compiler": compilers.require(machine).stated,
-        },
-        hash=digest,
-        sites=test.sites,
-        reason=reason if not iterations else "",
-    )
+            self.counts[tuple(count.state.items())] += count.count
+        self.target += histogram.target
+        self.condition, self.hash = histogram.condition, histogram.hash
+        self.rounds, self.launches = self.rounds + 1, self.launches + launches
+        self.spent += seconds
+
+    def histogram(self, reason: str, *, interrupted: bool = False) -> Histogram:
+        """What was counted; `reason`: why nothing was, if so."""
+        iterations = sum(self.counts.values())
+        return Histogram(
+            test=self.test.name,
+            machine=self.machine.name,
+            runner="litmus7",
+            histogram=tuple(Count(dict(state), n) for state, n in sorted(self.counts.items())),
+            target=self.target,
+            iterations=iterations,
+            seconds=round(self.spent, 4),
+            condition=self.condition,
+            arch=self.machine.arch,
+            emulated=self.machine.emulated,
+            parameters={
+                "options": " ".join(self.chosen),
+                "size": str(min(_SIZE, iterations)),
+                "runs": str(self.launches),
+                "rounds": str(self.rounds),
+                "litmus7": tools.require(LITMUS7).version or "",
+                "compiler": compilers.require(self.machine).stated,
+                **({"ended_early": INTERRUPTED} if interrupted else {}),
+            },
+            hash=self.hash,
+            sites=self.test.sites,
+            reason=reason if not iterations else "",
+        )
 
 
 def _why(ended: process.Ended, iterations: int) -> str:

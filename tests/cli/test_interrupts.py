@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from processes import wait_until_gone
 from samples import WEAKSPOT
+
+from weakspot.system.tools import Tool
 
 #: millions of executions
 WIDE = """\
@@ -85,3 +89,18 @@ def test_ctrl_c_prints_what_was_counted(
         if printed in out:
             return
     pytest.fail(f"{printed!r} is not in {out!r}; {err!r}")
+
+
+def test_ctrl_c_prints_the_rounds_of_litmus7_that_have_ended(
+    need: Callable[[str], Tool], folder: Path
+) -> None:
+    for tool in ("litmus7", "gcc", "make"):
+        need(tool)
+    command = ("run", "SB.litmus", "--runner", "litmus7", "--for", "60s")
+    for seconds in (6.0, 12.0):  # how long compiling takes depends on the machine
+        out, err = interrupted(folder, *command, after=seconds)
+        if found := re.search(r"in (.+) iterations", out):
+            assert found[1] != "0"
+            assert "ended early: interrupted" in out
+            return
+    pytest.fail(f"no round has ended: {out!r}; {err!r}")
