@@ -55,11 +55,29 @@ def need(request: pytest.FixtureRequest) -> Callable[[str], Tool]:
     return required
 
 
+@pytest.fixture(scope="session")
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where tests cache what they compile."""
+    return tmp_path_factory.mktemp("compiled")
+
+
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder of the test's own."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled_once: Path) -> Path:
+    """A cache folder of the test's own, but for what is compiled."""
+    folder = tmp_path / "cache"
+    (folder / "weakspot").mkdir(parents=True)
+    for kind in ("ir", "library", "native"):
+        (compiled_once / kind).mkdir(exist_ok=True)
+        (folder / "weakspot" / kind).symlink_to(compiled_once / kind)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:  # noqa: ARG001
+    """A cache folder of the test's own with nothing in it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    return tmp_path / "empty"
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from weakspot.generators.source.program import Unit
 
 _GRACE = 5.0  # seconds that a slice may be late: on a crowded machine it has to wait for processors
-_KEPT = 2000  # compiled programs in the cache
+_CACHED = 2000  # compiled programs at most
 
 COMPILING = "the time limit was reached while it was compiled"
 
@@ -80,7 +80,7 @@ def workshop() -> Iterator[Path]:
         return
     yield folder
     programs = sorted(folder.glob("*.exe"), key=lambda file: file.stat().st_mtime)
-    for old in programs[:-_KEPT]:
+    for old in programs[:-_CACHED]:
         for suffix in (".exe", ".s", ".c"):
             old.with_suffix(suffix).unlink(missing_ok=True)
 

@@ -14,16 +14,8 @@ import msgspec
 import pytest
 from asking import answers
 from herdtools import ask, generate
-from random_programs import (
-    Program,
-    all_returned,
-    assembly,
-    has_weaker_model,
-    litmus,
-    random_program,
-    target_of,
-    with_one_order,
-)
+from random_assembly import all_returned, assembly, has_weaker_model, target_of
+from random_programs import Program, litmus, random_program, with_one_order
 
 from weakspot.generators.emit.isa import mapped, target
 from weakspot.generators.litmus import Test, read_test

@@ -16,18 +16,8 @@ from pathlib import Path
 import pytest
 from asking import answers
 from herdtools import ask, read_state
-from random_programs import (
-    Program,
-    all_returned,
-    assembly,
-    has_weaker_model,
-    litmus,
-    of_test,
-    random_program,
-    selected,
-    source,
-    target_of,
-)
+from random_assembly import all_returned, assembly, has_weaker_model, target_of
+from random_programs import Program, litmus, of_test, random_program, selected, source
 
 from weakspot import _engine
 from weakspot.generators.litmus import Fence, Test, read_test

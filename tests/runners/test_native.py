@@ -275,12 +275,12 @@ def test_a_program_that_lies_or_dies_is_not_believed(
 
 
 def test_tests_that_differ_in_orders_alone_are_compiled_together(
-    here: Machine, cache: Path
+    here: Machine, empty_cache: Path
 ) -> None:
     """With all their control tests; where one of them does not compile the others do."""
     tests = [sb("a"), sb("b", FENCE), sb("c", order="seq_cst"), adders(2, "d")]
     ran(tests, here)
-    assert len(list(cache.rglob("*.exe"))) == 2, "a program a family"
+    assert len(list(empty_cache.rglob("*.exe"))) == 2, "a program a family"
 
     def emit(*together: Test) -> str:
         wrong = any(each.name == "b" for each in together)
@@ -292,12 +292,12 @@ def test_tests_that_differ_in_orders_alone_are_compiled_together(
 
 
 def test_a_large_family_is_several_programs(
-    here: Machine, cache: Path, monkeypatch: pytest.MonkeyPatch
+    here: Machine, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each with its control tests, even if other tests share them or they are tests themselves."""
     monkeypatch.setattr(native, "_TOGETHER", 1)
     histograms = ran([sb("a"), sb("b", FENCE), sb("c", order="seq_cst")], here)
-    assert len(list(cache.rglob("*.exe"))) == 3
+    assert len(list(empty_cache.rglob("*.exe"))) == 3
     for histogram in histograms.values():
         assert histogram.reason == ""
         assert histogram.control_tests[0].iterations > 0

@@ -105,15 +105,9 @@ def test_the_gate_ends_within_its_budget(
 PROGRAMS_TO_RUN = pytest.mark.parametrize("text", [WIDE, LONG], ids=["wide", "long"])
 
 
-@pytest.fixture
-def compiled_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No program is in the cache."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 @pytest.mark.alone
 @PROGRAMS_TO_RUN
-@pytest.mark.usefixtures("compiled_anew")
+@pytest.mark.usefixtures("empty_cache")
 def test_run_takes_a_second_more_per_test_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
@@ -127,7 +121,7 @@ def test_run_takes_a_second_more_per_test_at_most(
     assert spent < jobs * (0.2 + 1) + 0.2 + 2
 
 
-@pytest.mark.usefixtures("compiled_anew")
+@pytest.mark.usefixtures("empty_cache")
 def test_run_says_that_tests_were_not_generated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -141,7 +135,7 @@ def test_run_says_that_tests_were_not_generated(
 
 
 @pytest.mark.alone
-@pytest.mark.usefixtures("compiled_anew")
+@pytest.mark.usefixtures("empty_cache")
 def test_cost_takes_a_second_more_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
