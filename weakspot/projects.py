@@ -22,6 +22,7 @@ from weakspot.harness.campaign.folder import RESULTS, load
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.tools import choose_checkers, installed
 from weakspot.harness.checkers import CHECKERS
+from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus.material import generator
 from weakspot.harness.corpus.models import LANGUAGE, Model, of_machines
 from weakspot.harness.gate import baseline
@@ -39,7 +40,7 @@ from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.orders.trials import Report
 from weakspot.harness.runners import RUNNERS
 from weakspot.harness.scaffold.project import Written, start
-from weakspot.harness.values.bounds import Bounds
+from weakspot.harness.values.bounds import ALL, Bounds, Part
 from weakspot.harness.values.record import Plan, Record
 from weakspot.questions import paths as paths_of
 
@@ -288,6 +289,7 @@ def campaign(
     seconds_run: float = 1.0,
     seconds: float = 20.0,
     bounds: Bounds | None = None,
+    part: Part = ALL,
     compiled: Sequence[str] = (),
     folder: Path | None = None,
     root: Path = RESULTS,
@@ -302,9 +304,9 @@ def campaign(
     it too, which may have other limits of time and executions, unless that is `fresh`.
 
     Returns the folder and its record. Raises Stopped on Ctrl-C; what was answered is in the folder.
-    `checkers` are names, or "all" for each that is installed; MissingTool is raised for
-    one that is not. `seconds_run` = 0 runs nothing on hardware. `compiled` are compiler
-    configurations whose code is compared with the tests.
+    `checkers` are names, or "all" for each that is installed; MissingTool is raised for one that is
+    not. `part` explores a part of the executions only. `seconds_run` = 0 runs nothing on hardware.
+    `compiled` are compiler configurations whose code is compared with the tests.
     """
     limits = bounds or Bounds()
     for name in checkers:
@@ -321,7 +323,10 @@ def campaign(
         compiled=tuple(compiled),
     ).within(limits)
     tools = msgspec.structs.replace(
-        installed(), generator=generator(build, limits.seconds), repairs=program_repairs.jobs
+        installed(),
+        explorer=EngineExplorer(part=part),
+        generator=generator(build, limits.seconds),
+        repairs=program_repairs.jobs,
     )
     return campaigns.run(
         plan, folder=folder, root=root, fresh=fresh, tools=tools, progress=progress

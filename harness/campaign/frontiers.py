@@ -52,12 +52,12 @@ class Frontier(msgspec.Struct, frozen=True):
             self._write(question, left)
             raise
         reasons = found.reasons
-        if not left:
+        if not left or not reasons:  # all is known
             with contextlib.suppress(OSError):
                 self.path.unlink(missing_ok=True)
         elif why := self._write(question, left):
             notes.append(why)
-        elif reasons:
+        else:
             reasons = (*reasons, RESUMES)
         return msgspec.structs.replace(found, notes=(*found.notes, *notes), reasons=reasons)
 

@@ -97,7 +97,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
     @property
     def on_one_core(self) -> EngineExplorer | None:
         # what is drawn takes the time that it is given
-        if self.part.sample or self.part.estimate:
+        if (self.part.sample and not self.part.fallback) or self.part.estimate:
             return None
         return msgspec.structs.replace(self, jobs=1)
 
@@ -169,9 +169,9 @@ def asked(
     keep: Keep | None = None,
 ) -> ExplorationDict:
     """The engine's answer for a program, as its binding returns it. A part of the executions is not
-    resumed."""
+    resumed, and is explored without what it is a fallback for."""
     model = model.of_programs
-    whole = part.departures is None and not part.sample and not part.estimate
+    whole = part == part.whole
     return program.explore(
         model.path,
         folders=models.include_folders(model),
@@ -210,20 +210,84 @@ def explored(
     keep: Keep | None = None,
 ) -> Exploration:
     """Explore a program with these habits; see Explorer."""
+
+    def answer(
+        of: Part, limits: Bounds, earlier: bytes | None, keep: Keep | None
+    ) -> tuple[ExplorationDict, Exploration]:
+        found = asked(
+            program,
+            model,
+            limits,
+            jobs=jobs,
+            part=of,
+            stop_at_first=stop_at_first,
+            done=done,
+            earlier=earlier,
+            keep=keep,
+        )
+        name = structure, scenario
+        return found, _exploration(found, program.sites, habits, model, bounds, of, name)
+
+    if not part.fallback:
+        return answer(part, bounds, earlier, keep)[1]
+    left: list[bytes] = []
+    end = ending(bounds.seconds)
+
+    def rest() -> Bounds:
+        return msgspec.structs.replace(bounds, seconds=end.left)
+
+    try:
+        half = msgspec.structs.replace(bounds, seconds=bounds.seconds * _HALF)
+        found, exploration = answer(part.whole, half, earlier, left.append)
+        if found["limit"] != "seconds" or exploration.violations or not end.left:
+            return exploration
+        _, more = answer(msgspec.structs.replace(part, fallback=False), rest(), None, None)
+        if more.result == "Unknown" and end.left:
+            _, again = answer(part.whole, rest(), left.pop(), left.append)
+            resumed = exploration.resumed if again.resumed else 0
+            exploration = msgspec.structs.replace(again, resumed=resumed)
+        return _completed(exploration, more)
+    finally:
+        if left and keep is not None:
+            keep(left[-1])
+
+
+_HALF = 0.5
+"""How much of the time is for all executions before it is known whether that suffices, if a part of
+them is the fallback."""
+
+
+def _completed(found: Exploration, part: Exploration) -> Exploration:
+    """An exploration for which there was not enough time at first, with what exploring a part
+    showed."""
+    seconds = round(found.seconds + part.seconds, 6)
+    if found.result == "Unknown" and part.result != "Unknown":
+        return msgspec.structs.replace(part, seconds=seconds)
+    shown = part.sample is not None or (part.departures is not None and not part.truncated)
+    if found.result != "Unknown" or not shown:
+        return msgspec.structs.replace(found, seconds=seconds)
+    return msgspec.structs.replace(
+        found,
+        departures=part.departures,
+        sample=part.sample,
+        seconds=seconds,
+        reasons=(part.reasons[0], *found.reasons),
+    )
+
+
+def _exploration(
+    found: ExplorationDict,
+    sites: Sequence[Site],
+    habits: Habits,
+    model: Model,
+    bounds: Bounds,
+    part: Part,
+    name: tuple[str, str],
+) -> Exploration:
+    """What the engine found of a structure's scenario, as an Exploration."""
     from weakspot.generators.cycles.witness import cycle_test
 
-    found = asked(
-        program,
-        model,
-        bounds,
-        jobs=jobs,
-        part=part,
-        stop_at_first=stop_at_first,
-        done=done,
-        earlier=earlier,
-        keep=keep,
-    )
-    sites = program.sites
+    structure, scenario = name
     violations: dict[tuple[str, str, tuple[str, ...]], Violation] = {}
     tests: dict[str, Test] = {}
     for each in found["violations"]:
@@ -319,6 +383,9 @@ def _sample(found: ExplorationDict, part: Part) -> Sample | None:
     return Sample(draws=draws, distinct=distinct, known=known, seed=part.seed)
 
 
+_TIME_LIMIT = "time limit of"  # how the engine's reason begins
+
+
 def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, ...]:
     """The limits that were reached, where, and how to explore further."""
     if (estimate := _estimate(found)) and (sample := _sample(found, part)):
@@ -331,6 +398,9 @@ def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, .
     if estimate and part.estimate:
         return (f"{describe_estimate(estimate)}, not all of them explored",)
     reasons = list(dict.fromkeys(found["reasons"]))
+    if found["limit"] == "seconds":  # part of the time may have gone to another part
+        whole = f"{_TIME_LIMIT} {round(bounds.seconds, 3):.15g} s"
+        reasons = [whole if each.startswith(_TIME_LIMIT) else each for each in reasons]
     if (departures := found["departures"]) is not None:
         up_to = amount(departures, "departure")
         reasons.insert(0, f"what takes more than {up_to} was not explored")
@@ -343,7 +413,8 @@ def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, .
         reasons.append(f"there are {describe_estimate(estimate)}{time}")
     for name in filter(None, (*found["limits"], found["limit"])):
         if option := bounds.given.get(name):
-            reasons.append(f"{option} {2 * getattr(bounds, name):.15g} explores further")
+            more = round(2 * getattr(bounds, name), 3)
+            reasons.append(f"{option} {more:.15g} explores further")
     if "" in found["limits"]:
         reasons.append("have the threads of the program do less: this limit is fixed")
     return tuple(reasons)

@@ -14,11 +14,12 @@ import click
 import msgspec
 
 from weakspot.harness.cli.help import COMPILER_FLAGS
-from weakspot.harness.values.bounds import ALL, DEFAULT, OPTIONS, Bounds, Part
+from weakspot.harness.values.bounds import ALL, DEFAULT, MOST_DEPARTURES, OPTIONS, Bounds, Part
 from weakspot.system.durations import seconds_of
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
+    from weakspot.harness.gate.config import Explore
 
 Text = Callable[[], str]
 
@@ -382,35 +383,52 @@ _LIMITS = {
 
 
 def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of Bounds, which the command gets as `bounds`."""
+    """The options of Bounds, which the command gets as `bounds`. The configuration of the project
+    changes their defaults."""
 
     @functools.wraps(command)
-    def with_bounds(*args: Any, **given: Any) -> Any:
-        limits = {name: given.pop(f"bound_{name}") for name in OPTIONS}
-        return command(*args, bounds=Bounds(**limits), **given)
+    def with_bounds(*args: Any, **rest: Any) -> Any:
+        limits = {name: rest.pop(f"bound_{name}") for name in OPTIONS}
+        table = configured_exploration()
+        if table.loops is not None and not given("bound_loops"):
+            limits["loops"] = table.loops
+        if table.seconds is not None and not given("bound_seconds"):
+            limits["seconds"] = seconds_of(str(table.seconds))
+        return command(*args, bounds=Bounds(**limits), **rest)
 
     for name, text in reversed(_LIMITS.items()):
         default = getattr(DEFAULT, name)
-        given: dict[str, Any] = {
+        options: dict[str, Any] = {
             "type": click.IntRange(min=1 if default else 0),
             "metavar": "N",
             "default": default,
             "show_default": bool(default),
         }
         if name == "seconds":
-            given |= {
+            options |= {
                 "type": None,
                 "callback": some_time,
                 "metavar": "DURATION",
                 "default": f"{default:g}s",
             }
-        with_bounds = click.option(OPTIONS[name], f"bound_{name}", help=text, **given)(with_bounds)
+        add = click.option(OPTIONS[name], f"bound_{name}", help=text, **options)
+        with_bounds = add(with_bounds)
     return with_bounds
 
 
+def configured_exploration() -> Explore:
+    """The table [explore] of the project's configuration. Raises BadInput."""
+    from weakspot.harness.gate import config
+    from weakspot.system import project_file
+
+    file = project_file.find(Path.cwd())
+    return config.explore_of(file) if file is not None else config.Explore()
+
+
 def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that explore a part of the executions, which the command gets as `part`. What
-    `--sample` takes is the time of each exploration, in `bounds`."""
+    """The options that explore a part of the executions, which the command gets as `part`; without
+    one, the part that the project's configuration names as a fallback. What `--sample` takes is the
+    time of each exploration, in `bounds`."""
 
     @functools.wraps(command)
     def with_part(
@@ -438,6 +456,9 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             exchanged=exchanged,
             seed=seed,
         )
+        if part == part.whole:
+            fallback = configured_exploration().part
+            part = msgspec.structs.replace(fallback, exchanged=exchanged)
         return command(*args, bounds=bounds, part=part, **rest)
 
     for option in (
@@ -458,7 +479,7 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--bound",
             "departures",
-            type=click.IntRange(min=0, max=2**32 - 2),
+            type=click.IntRange(min=0, max=MOST_DEPARTURES),
             metavar="N",
             help="Explore executions with at most N departures from the default, by increasing "
             "numbers of these, up to the first violation: reads of a write other than the last, "

@@ -29,7 +29,7 @@ from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import default_models
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.gate.config import Config, Gate
+from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.jobs import (
     Answer,
     CheckScenario,
@@ -38,7 +38,7 @@ from weakspot.harness.gate.jobs import (
     ScenarioJob,
 )
 from weakspot.harness.gate.outcome import ScenarioResult
-from weakspot.harness.values.bounds import Bounds
+from weakspot.harness.values.bounds import DEFAULT, Bounds
 from weakspot.harness.values.descriptions import resumption
 
 COMPARED = ("sc", "tso")
@@ -86,7 +86,7 @@ class Answers:
         self._store = CacheStore(self.folder, Answer)
         self._scenarios: dict[str, Scenario] = {}
         self._digests: dict[Path, str] = {}
-        self._explorer = EngineExplorer()
+        self._explorer = EngineExplorer(part=config.explore.part)
         self._checker = Engine()
 
     def ask(self, files: Sequence[str]) -> None:
@@ -187,14 +187,13 @@ class Answers:
         )
 
     def _scenario(self, file: str) -> Scenario:
-        gate = self.config.gate
         if file not in self._scenarios:
             self._scenarios[file] = Scenario(
                 name=file,
                 path=self.path(file),
                 test=self.tests.get(file),
                 build=self.config.build,
-                bounds=bounds(gate),
+                bounds=bounds(self.config),
             )
         return self._scenarios[file]
 
@@ -209,10 +208,11 @@ class Answers:
         return " ".join(parts)
 
 
-def bounds(gate: Gate) -> Bounds:
+def bounds(config: Config) -> Bounds:
     """The limits of an exploration that a project's configuration sets."""
+    gate = config.gate
     return Bounds(
-        loops=gate.unroll,
+        loops=gate.unroll or config.explore.loops or DEFAULT.loops,
         executions=gate.executions,
         events=gate.events,
         instructions=gate.instructions,

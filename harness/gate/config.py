@@ -11,13 +11,20 @@
     compile_commands = "build"         the compilation database, or its folder
     sources = ["src/queue.c"]          that every program is linked with
 
+    [explore]                          limits of exploring one program, for every command
+    loops = 4                          iterations of a loop that does not only wait
+    seconds = "20s"                    for one program under one model; the gate has a budget
+    bound = 4                          departures, or
+    sample = true                      drawn at random: explored where half of the time does not
+                                       suffice for all executions
+
     [[asm]]                            what inline assembly does, as C
     pattern = "ldadd %0, *"            a glob over its text as it stands in the source
     body = "%1 = __atomic_fetch_add(&%2, %0, __ATOMIC_RELAXED);"
 
     [gate]
     scenarios = ["tests/weakspot/*.cpp", "tests/litmus/*.litmus"]
-    unroll = 4                         iterations of a loop that does not only wait
+    unroll = 4                         as `loops` above, for the gate alone
     executions = 0                     of one program under one model; 0: all
     events = 4096                      accesses of shared memory in one execution
     instructions = 2000000             of one thread in one execution
@@ -53,7 +60,7 @@ from weakspot.harness import machines
 from weakspot.harness.campaign import plan
 from weakspot.harness.corpus.models import LANGUAGE, MACHINES, Model
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.values.bounds import DEFAULT
+from weakspot.harness.values.bounds import ALL, DEFAULT, MOST_DEPARTURES, Part
 from weakspot.system import project_file, toml
 from weakspot.system.durations import seconds_of
 from weakspot.system.project_file import PYPROJECT
@@ -63,6 +70,7 @@ SUFFIXES = (*builds.SUFFIXES, ".litmus")
 SEVERITIES = ("error", "warning", "note")
 
 Duration = int | float | str
+WRITE_DURATION = 'write "500ms", "10s" or "2m"'
 
 
 class BuildTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -76,11 +84,26 @@ class BuildTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     sources: tuple[str, ...] = ()
 
 
+class Explore(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The table [explore], as it is in the file."""
+
+    loops: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    seconds: Duration | None = None
+    bound: Annotated[int, msgspec.Meta(ge=0, le=MOST_DEPARTURES)] | None = None
+    sample: bool = False
+
+    @property
+    def part(self) -> Part:
+        """What is explored where the time does not suffice for all executions."""
+        configured = self.bound is not None or self.sample
+        return Part(departures=self.bound, sample=self.sample, fallback=True) if configured else ALL
+
+
 class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The table [gate], as it is in the file."""
 
     scenarios: tuple[str, ...] = ()
-    unroll: Annotated[int, msgspec.Meta(ge=1)] = DEFAULT.loops
+    unroll: Annotated[int, msgspec.Meta(ge=1)] | None = None
     executions: Annotated[int, msgspec.Meta(ge=0)] = DEFAULT.executions
     events: Annotated[int, msgspec.Meta(ge=1)] = DEFAULT.events
     instructions: Annotated[int, msgspec.Meta(ge=1)] = DEFAULT.instructions
@@ -103,6 +126,7 @@ class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     machine_models: tuple[str, ...] = MACHINES
     build: BuildTable = BuildTable()
     asm: tuple[Meaning, ...] = ()
+    explore: Explore = Explore()
     gate: Gate = Gate()
     run: Run = Run()
 
@@ -113,6 +137,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     root: Path
     file: Path | None = None
+    explore: Explore = Explore()
     gate: Gate = Gate()
     run: Run = Run()
     models: tuple[Model, ...]
@@ -147,6 +172,12 @@ def models_of(path: Path) -> tuple[str, ...]:
 def machine_models_of(path: Path) -> tuple[str, ...]:
     """The models of machines that a configuration names, or the defaults. Raises BadInput."""
     return tuple(_model_names(path.parent, _read_tables(path)[0].machine_models))
+
+
+def explore_of(path: Path) -> Explore:
+    """The limits of explorations that a configuration has. Raises BadInput."""
+    tables, text, root = _read_tables(path)
+    return _explore(tables, text, root)
 
 
 def _read_tables(path: Path) -> tuple[_Tables, toml.Text, toml.Steps]:
@@ -194,6 +225,19 @@ def _build(folder: Path, tables: _Tables, text: toml.Text, root: toml.Steps) -> 
     )
 
 
+def _explore(tables: _Tables, text: toml.Text, root: toml.Steps) -> Explore:
+    table = tables.explore
+
+    def wrong(key: str, message: str, advice: str) -> BadInput:
+        return text.wrong((*root, "explore", key), f"{key}: {message}", advice)
+
+    if table.seconds is not None and not seconds_of(str(table.seconds)):
+        raise wrong("seconds", f"{table.seconds!r} is not a duration", WRITE_DURATION)
+    if table.sample and table.bound is not None:
+        raise wrong("sample", "bound and sample exclude one another", "remove one of the two")
+    return table
+
+
 def _checked(
     folder: Path, file: Path | None, tables: _Tables, text: toml.Text, root: toml.Steps
 ) -> Config:
@@ -207,7 +251,7 @@ def _checked(
     def seconds(table: str, key: str, given: Duration) -> float:
         found = seconds_of(str(given))
         if found is None or (table == "gate" and not found):
-            raise wrong(table, key, f"{given!r} is not a duration", 'write "500ms", "10s" or "2m"')
+            raise wrong(table, key, f"{given!r} is not a duration", WRITE_DURATION)
         return found
 
     known = (*SEVERITIES, *KINDS)
@@ -256,6 +300,7 @@ def _checked(
     return Config(
         root=folder,
         file=file,
+        explore=_explore(tables, text, root),
         gate=gate,
         run=tables.run,
         models=tuple(chosen),

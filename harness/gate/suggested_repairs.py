@@ -92,7 +92,7 @@ def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
             costs={each.job.file: each.answer.seconds for each in together},
             model=job.model,
             also=also,
-            bounds=bounds(answers.config.gate),
+            bounds=bounds(answers.config),
             config=answers.config,
             paths={each.job.file: each.job.scenario.path for each in together},
         )

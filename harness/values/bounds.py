@@ -47,14 +47,28 @@ class Part(msgspec.Struct, frozen=True):
     several threads that behave alike does what; without them, one stands for all. A departure is a
     step in which the explorer does not take its default: that a read reads from the last write in
     coherence order, that a write comes last in coherence order, and that no earlier read reads from
-    it. `seed` makes what is drawn repeatable."""
+    it. `seed` makes what is drawn repeatable.
+
+    With `fallback`, half of the time is for all executions, and the rest for the part, if that half
+    does not suffice."""
 
     departures: int | None = None
     sample: bool = False
     estimate: bool = False
     exchanged: bool = False
     seed: int = 1
+    fallback: bool = False
 
+    @property
+    def whole(self) -> Part:
+        """All executions, those that threads exchange left out as here."""
+        return msgspec.structs.replace(
+            self, departures=None, sample=False, estimate=False, fallback=False
+        )
+
+
+MOST_DEPARTURES = 2**32 - 2
+"""The greatest bound on departures."""
 
 ALL = Part()
 """Every execution."""

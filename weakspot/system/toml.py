@@ -90,6 +90,7 @@ def suggest(word: str, known: Iterable[str]) -> str | None:
 def _misfit(text: Text, message: str, root: Steps, type_: Any) -> BadInput:
     """msgspec's complaint, with the line it is about and what was probably meant."""
     what, _, where = message.partition(" - at `$")
+    what = what.replace(" | null", "")  # TOML has none
     steps = tuple(_steps(where.rstrip("`")))
     if unknown := re.search(r"unknown field `(.*)`", what):
         known = _keys(type_, steps)
