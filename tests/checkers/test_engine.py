@@ -333,12 +333,16 @@ def test_the_engine_is_a_tool_with_a_version() -> None:
 # --- agreement with herd7 ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", ["sc", "tso", "rc11", "rc20", "c11", "c20", "clr2"])
+@pytest.mark.parametrize(
+    "model", ["sc", "tso", "pso", "rc11", "rc20", "c11", "c20", "clr2", "openmp3"]
+)
 def test_every_golden_test_is_answered_as_herd7_answers_it(
     model: str, need: Callable[[str], Tool]
 ) -> None:
+    """Under each model of the corpus, and so is every test written by hand."""
     need("herd7")
-    tests = {read_test(path).name: read_test(path) for path in GOLDEN}
+    paths = (*GOLDEN, *sorted(LITMUS.glob("*/hand/*.litmus")))
+    tests = {test.name: test for test in map(read_test, paths)}
     theirs: dict[str, Verdict] = {}
     Herd7().check(
         list(tests.values()),

@@ -73,7 +73,7 @@ int main(void) {
 """
 
 
-def test_explorations_are_one_object_a_line_and_name_the_test_of_their_cycle(run: Run) -> None:
+def test_explorations_are_one_object_per_line_and_name_the_test_of_their_cycle(run: Run) -> None:
     ended = run("check", "mp.c", "-m", "sc,rc11", "--json")
     values = [json.loads(line) for line in ended.out.splitlines()]
     explored = {value["model"]: value for value in values if "program" in value}

@@ -34,11 +34,11 @@ def gcc() -> str:
     return found
 
 
-def build(gcc: str, structure: Structure, scenario: Scenario, program: Path) -> None:
+def build(gcc: str, structure: Structure, scenario: Scenario, program: Path, *options: str) -> None:
     defines = [f"-D{define}" for define in scenario.defines]
     source = str(structure.path(scenario))
     done = subprocess.run(
-        [gcc, *WARNINGS, *defines, source, "-o", str(program)],
+        [gcc, *WARNINGS, *options, *defines, source, "-o", str(program)],
         capture_output=True,
         text=True,
         check=False,
@@ -50,7 +50,7 @@ def build(gcc: str, structure: Structure, scenario: Scenario, program: Path) -> 
 def test_gcc_compiles_it_without_a_warning(
     gcc: str, structure: Structure, scenario: Scenario, tmp_path: Path
 ) -> None:
-    build(gcc, structure, scenario, tmp_path / "program")
+    build(gcc, structure, scenario, tmp_path / "program.s", "-S")
 
 
 @pytest.mark.parametrize(("structure", "scenario"), SCENARIOS)

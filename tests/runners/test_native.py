@@ -274,13 +274,13 @@ def test_a_program_that_lies_or_dies_is_not_believed(
     assert histogram.histogram == ()
 
 
-def test_tests_that_differ_in_orders_alone_are_compiled_together(
+def test_tests_that_differ_in_memory_orders_are_compiled_together(
     here: Machine, empty_cache: Path
 ) -> None:
     """With all their control tests; where one of them does not compile the others do."""
     tests = [sb("a"), sb("b", FENCE), sb("c", order="seq_cst"), adders(2, "d")]
     ran(tests, here)
-    assert len(list(empty_cache.rglob("*.exe"))) == 2, "a program a family"
+    assert len(list(empty_cache.rglob("*.exe"))) == 2, "one program per family"
 
     def emit(*together: Test) -> str:
         wrong = any(each.name == "b" for each in together)
