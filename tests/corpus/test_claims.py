@@ -1,4 +1,4 @@
-"""What the corpus records is what the engine finds. It answers each of these tests as herd7 does, says
+"""What the corpus records is what the engine finds. Each of these tests is compared with herd7 in
 tests/checkers/test_engine.py."""
 
 from __future__ import annotations
