@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from weakspot.harness.cli.errors import keeping
+from weakspot.harness.cli.exploration_options import bound_options, part_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    bound_options,
     checker_option,
     compiled_option,
     machine_models,
     model_option,
     output_options,
-    part_options,
     source_options,
     timeout_option,
     what_argument,

@@ -11,15 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
-import msgspec
 
 from weakspot.harness.cli.help import COMPILER_FLAGS
-from weakspot.harness.values.bounds import ALL, DEFAULT, MOST_DEPARTURES, OPTIONS, Bounds, Part
 from weakspot.system.durations import seconds_of
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
-    from weakspot.harness.gate.config import Explore
 
 Text = Callable[[], str]
 
@@ -368,138 +365,6 @@ def timeout_option(command: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         help="Time limit per litmus test and model.",
     )(command)
-
-
-_LIMITS = {
-    "loops": "Follow a loop for N iterations; loops that only wait are not bounded.",
-    "executions": "Explore at most N executions of a program.  [default: all]",
-    "seconds": "Time limit for exploring one program under one model, and for generating its "
-    "tests.",
-    "events": "End an execution after N accesses of shared memory.",
-    "instructions": "End a thread after N instructions in one execution.",
-    "calls": "End a thread at N nested calls.",
-}
-"""The help of the options of Bounds, in their order."""
-
-
-def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of Bounds, which the command gets as `bounds`. The configuration of the project
-    changes their defaults."""
-
-    @functools.wraps(command)
-    def with_bounds(*args: Any, **rest: Any) -> Any:
-        limits = {name: rest.pop(f"bound_{name}") for name in OPTIONS}
-        table = configured_exploration()
-        if table.loops is not None and not given("bound_loops"):
-            limits["loops"] = table.loops
-        if table.seconds is not None and not given("bound_seconds"):
-            limits["seconds"] = seconds_of(str(table.seconds))
-        return command(*args, bounds=Bounds(**limits), **rest)
-
-    for name, text in reversed(_LIMITS.items()):
-        default = getattr(DEFAULT, name)
-        options: dict[str, Any] = {
-            "type": click.IntRange(min=1 if default else 0),
-            "metavar": "N",
-            "default": default,
-            "show_default": bool(default),
-        }
-        if name == "seconds":
-            options |= {
-                "type": None,
-                "callback": some_time,
-                "metavar": "DURATION",
-                "default": f"{default:g}s",
-            }
-        add = click.option(OPTIONS[name], f"bound_{name}", help=text, **options)
-        with_bounds = add(with_bounds)
-    return with_bounds
-
-
-def configured_exploration() -> Explore:
-    """The table [explore] of the project's configuration. Raises BadInput."""
-    from weakspot.harness.gate import config
-    from weakspot.system import project_file
-
-    file = project_file.find(Path.cwd())
-    return config.explore_of(file) if file is not None else config.Explore()
-
-
-def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that explore a part of the executions, which the command gets as `part`; without
-    one, the part that the project's configuration names as a fallback. What `--sample` takes is the
-    time of each exploration, in `bounds`."""
-
-    @functools.wraps(command)
-    def with_part(
-        *args: Any,
-        bounds: Bounds,
-        estimate: bool,
-        exchanged: bool,
-        departures: int | None,
-        sample: float | None,
-        seed: int,
-        **rest: Any,
-    ) -> Any:
-        if sum((estimate, departures is not None, sample is not None)) > 1:
-            raise click.UsageError("--estimate, --bound and --sample exclude one another.")
-        if given("seed") and sample is None and not estimate:
-            raise click.UsageError("--seed requires --sample or --estimate.")
-        if sample is not None:
-            if given("bound_seconds"):
-                raise click.UsageError("--sample sets the time; leave out --seconds.")
-            bounds = msgspec.structs.replace(bounds, seconds=sample)
-        part = Part(
-            departures=departures,
-            sample=sample is not None,
-            estimate=estimate,
-            exchanged=exchanged,
-            seed=seed,
-        )
-        if part == part.whole:
-            fallback = configured_exploration().part
-            part = msgspec.structs.replace(fallback, exchanged=exchanged)
-        return command(*args, bounds=bounds, part=part, **rest)
-
-    for option in (
-        click.option(
-            "--seed",
-            type=click.IntRange(min=0, max=2**64 - 1),
-            metavar="N",
-            default=ALL.seed,
-            show_default=True,
-            help="Draw the executions of --sample and --estimate that this number stands for.",
-        ),
-        click.option(
-            "--sample",
-            callback=optional_time,
-            metavar="DURATION",
-            help="Draw executions of each program at random for so long. The result is never Safe.",
-        ),
-        click.option(
-            "--bound",
-            "departures",
-            type=click.IntRange(min=0, max=MOST_DEPARTURES),
-            metavar="N",
-            help="Explore executions with at most N departures from the default, by increasing "
-            "numbers of these, up to the first violation: reads of a write other than the last, "
-            "writes before another in coherence order. Safe up to N is not Safe.",
-        ),
-        click.option(
-            "--no-symmetry",
-            "exchanged",
-            is_flag=True,
-            help="Explore also the executions that differ only in which of several threads that "
-            "start with the same function and argument does what.",
-        ),
-        click.option(
-            "--estimate",
-            is_flag=True,
-            help="Print about how many executions programs have, and how long they take.",
-        ),
-    ):
-        with_part = option(with_part)
-    return with_part
 
 
 def configured(key: Literal["machines", "seconds"]) -> Callable[[], Any]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping
+from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    bound_options,
     listed,
     machine_models,
     project_models,

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from weakspot.harness.cli.exploration_options import bound_options, configured_part
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     Listing,
-    bound_options,
     checker_option,
     compiled_option,
     configured,
-    configured_exploration,
     duration,
     listed,
     machine_forms,
@@ -124,7 +123,7 @@ def test(
             seconds_run=seconds,
             seconds=timeout,
             bounds=bounds,
-            part=configured_exploration().part,
+            part=configured_part(),
             compiled=configs,
             folder=chosen_folder(output, fresh=fresh, root=root),
             root=root,
