@@ -27,6 +27,11 @@ WORDING = {
 }
 """Text for people: of explorations, findings and weakest orders; of claims.toml and models.toml."""
 
+RENAMED = {"cut": ("truncated", "ended_early"), "controls": ("control_tests",)}
+"""Fields by their names in older revisions, and what they are called now."""
+
+RENAMED_VALUES = {"told": "reported", "Kept": "Preserved"}
+
 IDENTITY = (
     *("label", "test", "program", "subject", "structure", "scenario", "name", "model", "under"),
     *("checker", "source", "target", "builds", "code", "id"),
@@ -49,7 +54,9 @@ class Difference(NamedTuple):
 def of_values(old: Any, new: Any, field: str = "") -> Iterator[Difference]:
     """The differences between two JSON values."""
     if isinstance(old, dict) and isinstance(new, dict):
-        for key, value in old.items():
+        now = {key: _present(key, new) for key in old}
+        for old_key, value in old.items():
+            key = now[old_key]
             inner = f"{field}.{key}" if field else key
             if key in UNCOMPARED:
                 continue
@@ -62,13 +69,22 @@ def of_values(old: Any, new: Any, field: str = "") -> Iterator[Difference]:
                 yield from of_texts(value, new[key], inner)
             else:
                 yield from of_values(value, new[key], inner)
-        for key in new.keys() - old.keys():
+        for key in new.keys() - set(now.values()):
             yield Difference("new", f"{field}.{key}" if field else key, None, new[key])
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for number, (before, after) in enumerate(zip(old, new, strict=True)):
             yield from of_values(before, after, f"{field}[{number}]")
-    elif canonical(old) != canonical(new):
+    elif canonical(_renamed(old)) != canonical(new):
         yield Difference("answer", field, old, new)
+
+
+def _present(key: str, new: Mapping[str, Any]) -> str:
+    """The name of an old field in the new answer, or its own."""
+    return next((name for name in (key, *RENAMED.get(key, ())) if name in new), key)
+
+
+def _renamed(value: Any) -> Any:
+    return RENAMED_VALUES.get(value, value) if isinstance(value, str) else value
 
 
 def of_texts(old: str, new: str, field: str) -> Iterator[Difference]:

@@ -326,7 +326,7 @@ def test_an_interrupted_campaign_resumes_with_the_same_command(
 ) -> None:
     for program in folder.glob("*.c"):
         program.unlink()
-    for number in range(40):
+    for number in range(20):
         (folder / f"SB{number}.litmus").write_text(SB.replace("C SB", f"C SB{number}"))
     arguments = ("test", ".", "--timeout", "9s", "-m", "sc,tso,rc11,c11", "--for", "0")
     child = started(folder, *arguments)

@@ -50,6 +50,14 @@ def test_a_field_that_is_missing_is_a_difference() -> None:
     assert [d.kind for d in differences.of_values(VERDICT, new)] == ["answer"]
 
 
+def test_fields_and_values_that_have_another_name_since_are_compared() -> None:
+    old = {"program": "mp", "cut": 1, "status": "told"}
+    new = {"program": "mp", "truncated": 1, "status": "reported"}
+    assert list(differences.of_values(old, new)) == []
+    (found,) = differences.of_values(old, {**new, "truncated": 2})
+    assert (found.kind, found.field) == ("answer", "truncated")
+
+
 def test_the_times_that_evidence_names_are_not_compared() -> None:
     evidence = [{"kind": "exploration", "text": "Violated, 4 executions in 2 s"}]
     assert found(evidence=evidence) == []
