@@ -118,20 +118,29 @@ impl LearnedSharing {
         lock(&self.uses).restart();
     }
 
-    /// What was learned, if nothing was since the last restart.
+    /// What was learned and is assumed, if nothing was learned since the last restart.
     pub fn learned(&self) -> Learned {
+        // whoever adds a field decides whether the search tree depends on it
+        let LearnedSharing {
+            known,
+            owners,
+            changed: _,
+            learned: _,
+            extents,
+            pieces,
+            near: _,
+            threads,
+            uses,
+            likeness,
+        } = self;
         Learned {
-            known: self.known.clone(),
-            owners: self
-                .owners
-                .iter()
-                .map(|owner| owner.load(Relaxed))
-                .collect(),
-            extents: lock(&self.extents).clone(),
-            pieces: lock(&self.pieces).clone(),
-            threads: lock(&self.threads).clone(),
-            uses: lock(&self.uses).clone(),
-            likeness: self.likeness.learned(),
+            known: known.clone(),
+            owners: owners.iter().map(|owner| owner.load(Relaxed)).collect(),
+            extents: lock(extents).clone(),
+            pieces: lock(pieces).clone(),
+            threads: lock(threads).clone(),
+            uses: lock(uses).clone(),
+            likeness: likeness.learned(),
         }
     }
 
