@@ -76,7 +76,7 @@ def generate(
         interleavings=trace["interleavings"],
         exhaustive=trace["exhaustive"],
         how=trace["how"],
-        interrupted=end.passed or trace["interrupted"],
+        interrupted=bool(threads) and (end.passed or trace["interrupted"]),
         bounded=tuple(program.sites[site] for site in trace["bound_sites"]),
         habits=habits(trace),
     )

@@ -165,14 +165,23 @@ def check(
     the time for one test under one model, `bounds` the exploration of one program under one model.
     What a limit leaves open is Unknown. `part` explores a part of the executions only.
     """
+    everything = tests or witnesses or checker is not None
     asked = _asked(
-        what, models, seconds, bounds, build, progress, machine_models=machine_models, part=part
+        what,
+        models,
+        seconds,
+        bounds,
+        build,
+        progress,
+        machine_models=machine_models,
+        part=part,
+        own_tests=everything or not _are_explorable(models, machine_models),
     )
     checkers = choose_checkers(checker, witnesses=witnesses)
 
     def work(campaign: Campaign) -> None:
         campaign.explore()
-        campaign.check(checkers, everything=tests or witnesses or checker is not None)
+        campaign.check(checkers, everything=everything)
 
     return asked.answers((Exploration, Verdict), work)
 
@@ -241,7 +250,15 @@ def explore(
 ) -> Answers[Exploration]:
     """Explore every execution of programs under memory models; see `check`."""
     asked = _asked(
-        what, models, 20.0, bounds, build, progress, machine_models=machine_models, part=part
+        what,
+        models,
+        20.0,
+        bounds,
+        build,
+        progress,
+        machine_models=machine_models,
+        part=part,
+        own_tests=False,
     )
     return asked.answers((Exploration,), Campaign.explore)
 
@@ -307,8 +324,10 @@ def _asked(
     machine_models: Sequence[str] | None = None,
     limited: bool = False,
     part: Part = ALL,
+    own_tests: bool = True,
 ) -> _Asked:
-    """`limited`: the tests of each program are generated in `seconds_run`."""
+    """`limited`: the tests of each program are generated in `seconds_run`. Without `own_tests`, the
+    user's programs get none but those of their violations."""
     limits = bounds or Bounds()
     plan = Plan(
         what=tuple(map(_name, _listed(what))),
@@ -317,7 +336,7 @@ def _asked(
         seconds_run=seconds_run,
     ).within(limits)
     generating = seconds_run if limited else limits.seconds
-    material = _gathered(what, models, build, progress, generating)
+    material = _gathered(what, models, build, progress, generating, own_tests=own_tests)
     store = IterableStore(new_manifest(plan))
     tools = installed()
     if part != ALL:
@@ -337,6 +356,8 @@ def _gathered(
     build: Build,
     progress: Progress | None = None,
     seconds: float = 0.0,
+    *,
+    own_tests: bool = True,
 ) -> Material:
     """The programs and tests in question; those of each program that are found in `seconds`, unless
     they are 0."""
@@ -345,9 +366,15 @@ def _gathered(
     return gather(
         [each if isinstance(each, Test) else os.fspath(each) for each in _listed(what)],
         under=[each.name for each in planning.models(models)],
-        generator=generator(build, seconds),
+        generator=generator(build, seconds, own_tests=own_tests),
         report=lambda _: progress.advance(),
     )
+
+
+def _are_explorable(models: Sequence[str], machine_models: Sequence[str] | None) -> bool:
+    """Whether programs can be explored under all of these models."""
+    named = (*models, *corpus_models.of_machines(models, machine_models))
+    return not any(map(EngineExplorer().applicable, planning.models(named)))
 
 
 def _listed(what: What | Iterable[What]) -> list[What]:

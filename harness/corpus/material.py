@@ -93,10 +93,10 @@ def base_of(structure: Structure) -> Path | None:
     return None if structure.recorded else Path.cwd()
 
 
-def generator(build: Build, seconds: float = 0.0) -> Generator:
+def generator(build: Build, seconds: float = 0.0, *, own_tests: bool = True) -> Generator:
     """The generator that compiles a user's own C files with these options; the corpus is compiled
     as its claims.toml says. `seconds` limits the search for the tests of one program, unless they
-    are 0."""
+    are 0. Without `own_tests`, the user's programs get none."""
 
     def made(structure: Structure, scenario: Scenario) -> Generated:
         from weakspot.generators.pipeline import generate
@@ -107,7 +107,7 @@ def generator(build: Build, seconds: float = 0.0) -> Generator:
             scenario=scenario.name,
             build=build_of(structure, scenario, build),
             base=base_of(structure),
-            threads=scenario.cycles,
+            threads=scenario.cycles if own_tests or structure.recorded else 0,
             seconds=seconds,
         )
 

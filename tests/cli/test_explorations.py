@@ -73,6 +73,26 @@ int main(void) {
 """
 
 
+WIDE = """\
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int x[4];
+static void *step(void *number) {
+  int k = (int)(long)number;
+  for (int i = 0; i < 4; i++) {
+    atomic_fetch_add_explicit(&x[(k + i) % 4], 1, memory_order_acq_rel);
+    (void)atomic_load_explicit(&x[(k + 2 * i) % 4], memory_order_acquire);
+  }
+  return number;
+}
+int main(void) {
+  pthread_t t[4];
+  for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, step, (void *)i);
+  for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+}
+"""
+
+
 def test_explorations_are_one_object_per_line_and_name_the_test_of_their_cycle(run: Run) -> None:
     ended = run("check", "mp.c", "-m", "sc,rc11", "--json")
     values = [json.loads(line) for line in ended.out.splitlines()]
@@ -91,6 +111,13 @@ def test_tests_of_a_safe_program_are_decided_only_if_asked_for(run: Run) -> None
     assert (ended.code, "MP+" in ended.out) == (0, False)
     for asked in ("--tests", "--witness", "--checker=engine", "--format=herd"):
         assert "MP+porlxrlx+poacqrlx" in run("check", "mp.c", "-m", "sc", asked).out, asked
+
+
+def test_no_time_goes_into_tests_that_nobody_asked_for(run: Run, folder: Path) -> None:
+    (folder / "wide.c").write_text(WIDE)
+    limits = ("-m", "sc", "--seconds", "1ms")
+    assert "litmus tests" not in run("check", "wide.c", *limits).out
+    assert "while its litmus tests were generated" in run("check", "wide.c", "--tests", *limits).out
 
 
 @pytest.mark.parametrize("command", ["check mp.c", "test mp.c --for 0 -c engine"])
