@@ -30,7 +30,7 @@ _STYLES = {
 
 
 class Terminal(Console):
-    """A console as wide as the terminal: a line of text that is too long goes on in the next one,
+    """A console as wide as the terminal: a line of text that is too long continues in the next one,
     indented, between words where that is possible."""
 
     def print(self, *objects: Any, **options: Any) -> None:

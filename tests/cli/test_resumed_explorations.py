@@ -109,7 +109,7 @@ def test_the_gate_resumes_an_exploration_that_reached_its_limit(
     before = answer(project)
     limit(project, "executions = 700")
     second = run("gate")
-    explored = sum(before.get(each, 0) for each in ("complete", "blocked", "cut", "faulty"))
+    explored = sum(before.get(each, 0) for each in ("complete", "blocked", "truncated", "faulty"))
     assert f"resumed: {explored} executions explored before" in second.out
     limit(project, "executions = 0")
     last = run("gate")

@@ -389,7 +389,7 @@ def with_runner(runner: Runner) -> Tools:
     return msgspec.structs.replace(installed(), runner=lambda _: runner)
 
 
-#: a program says that it has started and goes on when it no longer has to wait
+#: a program says that it has started and continues when it no longer has to wait
 WAITS = """
 #include <fcntl.h>
 #include <unistd.h>
