@@ -91,17 +91,19 @@ def write_bytes(path: Path | None, content: bytes) -> bool:
     """Cache a file, whole or not at all. Returns whether the disk takes it."""
     if path is None:
         return False
-    with contextlib.suppress(OSError):
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, scratch = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         with os.fdopen(handle, "wb") as out:
             out.write(content)
         Path(scratch).replace(path)
+    except OSError:
+        return False
+    with contextlib.suppress(OSError):  # another process may have removed one
         entries = path.parent.glob(f"*{path.suffix}")
         for old in sorted(entries, key=lambda file: file.stat().st_mtime)[:-CACHE_ENTRIES]:
             old.unlink(missing_ok=True)
-        return True
-    return False
+    return True
 
 
 def digest(*parts: str) -> str:
