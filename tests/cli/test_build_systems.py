@@ -1,4 +1,4 @@
-"""docs/build.md's projects with CMake and Meson, run with the real tools."""
+"""docs/build.md's projects with CMake, Meson and Bazel, run with the real tools."""
 
 from __future__ import annotations
 
@@ -156,3 +156,38 @@ def test_meson_fails_when_an_order_is_weakened(
     failed = build("meson", "test", "-C", "build", "--print-errorlogs")
     assert failed.returncode != 0
     assert "WS102" in failed.stdout
+
+
+def test_bazel_fails_when_an_order_is_weakened(
+    need: Callable[[str], Tool],
+    project: Path,
+    build: Build,
+    weaken: Callable[[], object],
+    tmp_path: Path,
+) -> None:
+    need("bazel")
+    (project / "WORKSPACE").write_text('workspace(name = "queue")\n')
+    (project / "weakspot.bzl").write_text(block("python"))
+    (project / "BUILD").write_text(block("starlark"))
+    # what Bazel would fetch for reports on coverage
+    coverage = tmp_path / "coverage"
+    coverage.mkdir()
+    (coverage / "WORKSPACE").touch()
+    (coverage / "BUILD").write_text(
+        'filegroup(name = "coverage_report_generator", visibility = ["//visibility:public"])\n'
+    )
+    bazel = ("bazel", f"--output_user_root={tmp_path / 'bazel'}", "--batch", "test", "//:push_pop")
+    test = (
+        *bazel,
+        "--test_env=PATH",
+        "--test_output=errors",
+        "--spawn_strategy=local",
+        f"--override_repository=remote_coverage_tools={coverage}",
+    )
+    passed = build(*test)
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+    weaken()
+    failed = build(*test)
+    assert failed.returncode == 3  # a test has failed
+    assert "WS102" in failed.stdout
+    assert "include/queue.hpp:4" in failed.stdout
