@@ -222,6 +222,7 @@ class Program:
         jobs: int = 0,
         acyclic: Acyclic | None = None,
         symmetry: bool = True,
+        arrivals: bool = False,
         stop_at_first: bool = False,
         results: bool = False,
         departures: int | None = None,
@@ -234,7 +235,8 @@ class Program:
         """Explore every execution that the model of a cat file allows, each once.
 
         With `symmetry`, one of those that differ only in which of several threads that behave alike
-        does what.
+        does what. With `arrivals`, also those that differ only in the order in which threads arrive
+        at a barrier.
 
         At most one of three says otherwise. With `departures`, those with at most so many steps in
         which the explorer does not take its default are explored, by increasing numbers of these,

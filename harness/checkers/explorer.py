@@ -184,6 +184,7 @@ def asked(
         jobs=jobs,
         acyclic=None if model.acyclic == "none" else model.acyclic,
         symmetry=not part.exchanged,
+        arrivals=part.arrivals,
         stop_at_first=stop_at_first,
         departures=part.departures,
         sample=part.seed if part.sample else None,

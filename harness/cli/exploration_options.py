@@ -93,6 +93,7 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
         bounds: Bounds,
         estimate: bool,
         exchanged: bool,
+        arrivals: bool,
         departures: int | None,
         sample: float | None,
         seed: int,
@@ -111,10 +112,13 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             sample=sample is not None,
             estimate=estimate,
             exchanged=exchanged,
+            arrivals=arrivals,
             seed=seed,
         )
         if part == part.whole:
-            part = msgspec.structs.replace(configured_part(), exchanged=exchanged)
+            part = msgspec.structs.replace(
+                configured_part(), exchanged=exchanged, arrivals=arrivals
+            )
         return command(*args, bounds=bounds, part=part, **rest)
 
     for option in (
@@ -147,6 +151,13 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             is_flag=True,
             help="Explore also the executions that differ only in which of several threads that "
             "start with the same function and argument does what.",
+        ),
+        click.option(
+            "--all-arrivals",
+            "arrivals",
+            is_flag=True,
+            help="Explore also the executions that differ only in the order in which threads "
+            "arrive at a barrier.",
         ),
         click.option(
             "--estimate",

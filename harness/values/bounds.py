@@ -44,8 +44,9 @@ class Part(msgspec.Struct, frozen=True):
     """Which executions are explored: all, or those with at most so many `departures`, by increasing
     numbers of these; or a `sample` that is drawn at random; or as many as tell an `estimate` of how
     many there are. `exchanged` are the executions that differ from one explored only in which of
-    several threads that behave alike does what; without them, one stands for all. A departure is a
-    step in which the explorer does not take its default: that a read reads from the last write in
+    several threads that behave alike does what; without them, one stands for all. `arrivals` are
+    those that differ only in the order in which threads arrive at a barrier. A departure is a step
+    in which the explorer does not take its default: that a read reads from the last write in
     coherence order, that a write comes last in coherence order, and that no earlier read reads from
     it. `seed` makes what is drawn repeatable.
 
@@ -56,6 +57,7 @@ class Part(msgspec.Struct, frozen=True):
     sample: bool = False
     estimate: bool = False
     exchanged: bool = False
+    arrivals: bool = False
     seed: int = 1
     fallback: bool = False
 

@@ -22,6 +22,8 @@ pub struct Options {
     /// Explore one of the executions that differ only in which of several threads that behave alike
     /// does what.
     pub symmetry: bool,
+    /// Explore every order in which threads arrive at a barrier, where no other thread can tell.
+    pub arrivals: bool,
     /// Without it, chosen for the model and the program.
     pub search: Option<Search>,
     pub extent: Extent,

@@ -23,6 +23,31 @@ pub struct Location {
     pub size: u32,
 }
 
+/// Addresses of objects have fewer bits than this.
+const ADDRESS_BITS: u32 = 46;
+const IS_ROUND: u64 = 1 << 63;
+
+impl Location {
+    /// How often a thread may wait at a barrier whose threads arrive in a fixed order.
+    pub const MAX_ROUNDS: u32 = 1 << 16;
+
+    /// Where the threads that arrive at a barrier count themselves in a round, in a fixed order. It
+    /// is in no object. Each write of it leaves one thread that may write next, and only the last
+    /// write lets some thread continue.
+    pub fn of_round(barrier: u64, round: u32) -> Location {
+        Location {
+            address: IS_ROUND | u64::from(round) << ADDRESS_BITS | barrier,
+            size: 8,
+        }
+    }
+
+    /// The address of the barrier that this is a round of.
+    pub fn barrier(self) -> Option<u64> {
+        let mask = (1 << ADDRESS_BITS) - 1;
+        (self.address & IS_ROUND != 0).then_some(self.address & mask)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
 pub enum Action {
     /// Answered with the value read. `rmw`: the read of a read-modify-write. Its write, if there is
@@ -194,16 +219,14 @@ pub enum Wait {
     Spin { reads: usize },
     /// As `Spin`, for a wait inside a library function: "a condition variable", "a barrier".
     For { what: &'static str, reads: usize },
-    /// The last event is the read of a lock that is taken. The writes to it form a chain: a thread
-    /// that takes the lock reads from the thread that released it.
-    Lock,
+    /// The last event is the read of a lock that is taken, or of a barrier's round in which it is
+    /// another thread's turn. The writes to it form a chain: a thread that takes the lock reads from
+    /// the thread that released it.
+    Handover { what: &'static str },
     /// The execution is neither a hang nor counted: another answer to an earlier `Choose` leads to
     /// everything that could follow, or what the program assumes does not hold.
     Redundant,
 }
-
-/// What a thread waits for that finds a mutex locked.
-pub const LOCK: &str = "a lock";
 
 impl Wait {
     /// What the thread waits for, and how many of its last reads show that it has not happened;
@@ -212,7 +235,7 @@ impl Wait {
         match self {
             Wait::Spin { reads } => Some(("its loop to end", *reads)),
             Wait::For { what, reads } => Some((what, *reads)),
-            Wait::Lock => Some((LOCK, 1)),
+            Wait::Handover { what } => Some((what, 1)),
             Wait::Redundant => None,
         }
     }

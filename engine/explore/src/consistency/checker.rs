@@ -136,6 +136,11 @@ impl ConsistencyChecker {
         self.consistency.consistent()
     }
 
+    /// Whether the read and the write of a read-modify-write are two events of the model.
+    pub fn in_halves(&self) -> bool {
+        self.view.in_halves
+    }
+
     /// Whether every graph is inconsistent that contains the last one checked, which is.
     pub fn fails_in_larger(&self) -> bool {
         self.consistency.fails_in_larger()

@@ -1,11 +1,17 @@
-//! Whether a model guarantees what the search that postpones reads relies on: no execution has a
-//! cycle of rf and of what events need.
+//! Whether a model guarantees what the explorer relies on.
 //!
-//! A cycle passes through two or three threads here. Each reads from the one before, and writes what
+//! The search that postpones reads: no execution has a cycle of rf and of what events need. A cycle passes through two or three threads here. Each reads from the one before, and writes what
 //! the next one reads; what it writes needs what it reads, in one of the ways below. An axiom that
 //! forbids these cycles and not longer ones of the same edges is not found by this.
+//!
+//! A fixed order of arrivals at barriers ([`meetings`]): what a thread has done before it arrives or
+//! ends is there for every thread that leaves the barrier or joins it.
+//!
+//! [`meetings`]: crate::threads::meetings
 
 use crate::consistency::checker::ConsistencyChecker;
+use crate::consistency::stale_access::{StaleAccess, SyncEdge};
+use crate::consistency::view::tag;
 use crate::graph::execution_graph::{Graph, NONE};
 use crate::source::{Action, Dependencies, EventLabel, Initial, Location};
 use cat::CatError;
@@ -116,6 +122,34 @@ fn allowed_of(
         }
     }
     Ok(None)
+}
+
+/// Whether no execution has an access that a barrier, or the end of a thread, makes too old.
+pub fn orders_by_barriers(checker: &mut ConsistencyChecker) -> Result<bool, CatError> {
+    let rmw = tag::RMW | tag::ACQ_REL | tag::ATOMIC;
+    let (arrive, arrived) = match checker.in_halves() {
+        true => (tag::READ | rmw, tag::WRITE | rmw),
+        false => (tag::READ | tag::WRITE | rmw, tag::READ | tag::WRITE | rmw),
+    };
+    let leave = tag::READ | tag::ACQ | tag::ATOMIC;
+    let edge = |to: u32| SyncEdge { from: arrived, to };
+    for hop in [edge(arrive), edge(leave), SyncEdge::THREAD] {
+        for kind in [tag::PLAIN, tag::RLX | tag::ATOMIC] {
+            for access in [tag::READ, tag::WRITE] {
+                let stale = StaleAccess {
+                    write: tag::WRITE | kind,
+                    hop,
+                    access: access | kind,
+                    source: None,
+                    earlier: false,
+                };
+                if !checker.forbids(stale)? {
+                    return Ok(false);
+                }
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// Draws a cycle of relaxed accesses, a thread for each need.

@@ -97,6 +97,7 @@ impl StaleAccess {
         let reads = self.access & tag::WRITE == 0;
         let initial = tag::WRITE | tag::INITIAL | tag::PLAIN;
         view.events.clear();
+        view.rmw.clear();
         view.events.push(seen(None, X, initial, None));
         view.orders.clear();
         view.orders.push(0);

@@ -170,6 +170,11 @@ impl Graph {
         found.map(|number| number as u32)
     }
 
+    /// Whether a location is a round of a barrier.
+    pub fn is_round(&self, location: u32) -> bool {
+        self.locations[location as usize].at.barrier().is_some()
+    }
+
     /// Adds a location that no event accesses yet; the next event added does.
     pub fn add_location(&mut self, at: Location, initial: Initial) -> u32 {
         self.locations.push(GraphLocation {

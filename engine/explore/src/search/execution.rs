@@ -134,10 +134,16 @@ impl Execution {
         })
     }
 
-    /// Whether the thread has just read that a lock is taken.
+    /// Whether the thread has just read that a lock is taken, or that it is another's turn.
     pub fn is_locked_out<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> bool {
         let next = states.next(self.heads[thread].node);
-        matches!(next, Next::Blocked { wait, .. } if *wait == Wait::Lock)
+        matches!(
+            next,
+            Next::Blocked {
+                wait: Wait::Handover { .. },
+                ..
+            }
+        )
     }
 
     /// Replaces a read, the last event of its thread, by a wait.

@@ -10,7 +10,7 @@ use super::queue::{BranchQueue, SearchWorker};
 use super::sampling::{estimate, estimate_at_times, sample, SharedLeaves};
 use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
-use crate::consistency::guarantee::{allowed_cycle, releases_last};
+use crate::consistency::guarantee::{allowed_cycle, orders_by_barriers, releases_last};
 use crate::exploration::{
     Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Frontier, OpenBranch, Options,
     Search, Violation,
@@ -62,6 +62,11 @@ impl CheckedModel {
             checker.releases_last = releases_last(&mut checker)?;
         }
         Ok(CheckedModel { acyclic, checker })
+    }
+
+    /// Whether barriers order what threads do before them and after them.
+    pub fn orders_by_barriers(&self) -> Result<bool, CatError> {
+        orders_by_barriers(&mut self.checker.clone())
     }
 }
 

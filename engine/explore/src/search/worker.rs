@@ -226,6 +226,8 @@ where
         let since = execution.graph.waits_since(thread);
         let id = execution.push(thread, label, location);
         let mut write = match self.checker.coherent {
+            // only the last write lets a thread continue
+            _ if execution.graph.is_round(location) => last,
             true => execution.graph.known_write(id),
             false => NONE,
         };

@@ -81,6 +81,8 @@ pub struct ThreadEnvironment<'a> {
     pub synchronised: usize,
     /// Writes do not count as progress of the thread.
     pub still: bool,
+    /// It waits at a barrier.
+    pub meets: bool,
 }
 
 impl<'a> ThreadEnvironment<'a> {
@@ -99,6 +101,7 @@ impl<'a> ThreadEnvironment<'a> {
             asked: 0,
             in_library: false,
             still: false,
+            meets: false,
         }
     }
 
@@ -130,6 +133,10 @@ impl<'a> ThreadEnvironment<'a> {
             self.synchronised = self.events();
         }
         self.distinguish_threads(t, action)?;
+        if !self.meets {
+            let by = self.user(t, site);
+            self.sharing.check_meetings(action, by, self.sets.tracked)?;
+        }
         match self.local.answers.get(now) {
             Some(value) => {
                 let new = now + 1 == self.local.answers.len();
@@ -264,7 +271,14 @@ impl<'a> ThreadEnvironment<'a> {
     }
 
     /// A shared location was read, for the first time by this instruction.
-    fn has_read(&self, t: &mut Thread, at: Location, bits: u64, spot: AccessTarget, ignored: bool) {
+    pub(super) fn has_read(
+        &self,
+        t: &mut Thread,
+        at: Location,
+        bits: u64,
+        spot: AccessTarget,
+        ignored: bool,
+    ) {
         self.sharing
             .record_use(at, self.user(t, spot.site), !spot.update);
         if self.is_postponed() {
@@ -283,7 +297,13 @@ impl<'a> ThreadEnvironment<'a> {
     /// sequences.
     ///
     /// [`location_uses`]: crate::threads::location_uses
-    fn has_written(&mut self, t: &mut Thread, at: Location, value: Val, spot: AccessTarget) {
+    pub(super) fn has_written(
+        &mut self,
+        t: &mut Thread,
+        at: Location,
+        value: Val,
+        spot: AccessTarget,
+    ) {
         self.sharing.record_use(at, self.user(t, spot.site), false);
         if self.local.quiet || self.still || self.local.unchanged {
             return;

@@ -18,6 +18,8 @@ pub struct LocalState {
     pub joined: u64,
     /// The threads joined since the last other event, with their results.
     pub joining: Vec<(ThreadId, u64)>,
+    /// How often the thread has waited at each barrier whose threads arrive in a fixed order.
+    pub rounds: Vec<(u64, u32)>,
     /// Sites of weak compare-exchanges that have failed spuriously.
     pub spurious: Vec<SiteId>,
     /// When the last of them failed: the epoch, and the number of reads in it.
@@ -55,6 +57,7 @@ impl LocalState {
             created: 0,
             joined: 0,
             joining: Vec::new(),
+            rounds: Vec::new(),
             spurious: Vec::new(),
             failed: None,
             chosen: None,

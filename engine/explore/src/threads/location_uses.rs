@@ -133,7 +133,7 @@ impl LocationUses {
 }
 
 /// Whether an access is before the creation of a thread, or after it was joined.
-fn is_ordered(
+pub fn is_ordered(
     by: User,
     thread: ThreadId,
     creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,

@@ -9,6 +9,7 @@ mod instructions;
 pub mod likeness;
 mod local_state;
 mod location_uses;
+mod meetings;
 pub mod request;
 pub mod sharing;
 pub mod source;

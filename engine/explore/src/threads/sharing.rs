@@ -3,9 +3,10 @@
 //! An access of an object that one thread uses is no event, and overlapping accesses must be split
 //! into the same pieces each time. Neither is known in advance. So each exploration starts with
 //! what earlier ones have learned, and is restarted when it learns more.
-use crate::source::{Location, ThreadId};
+use crate::source::{Action, Location, ThreadId};
 use crate::threads::likeness::{KnownLikeness, Likeness};
-use crate::threads::location_uses::{LocationUses, User};
+use crate::threads::location_uses::{is_ordered, LocationUses, User};
+use crate::threads::meetings::{KnownMeetings, Meetings};
 use borsh::{BorshDeserialize, BorshSerialize};
 use program::memory::{scatter, Named};
 use rustc_hash::FxHashMap;
@@ -54,6 +55,7 @@ pub struct LearnedSharing {
     threads: Mutex<FxHashMap<(ThreadId, u32), ThreadId>>,
     uses: Mutex<LocationUses>,
     pub likeness: Likeness,
+    pub meetings: Meetings,
 }
 
 const NEAR: usize = 1024;
@@ -69,6 +71,7 @@ pub struct Learned {
     threads: FxHashMap<(ThreadId, u32), ThreadId>,
     uses: LocationUses,
     likeness: KnownLikeness,
+    meetings: KnownMeetings,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -88,6 +91,7 @@ impl Default for LearnedSharing {
             threads: Mutex::default(),
             uses: Mutex::default(),
             likeness: Likeness::default(),
+            meetings: Meetings::default(),
         }
     }
 }
@@ -112,6 +116,7 @@ impl LearnedSharing {
         self.known.splits.extend(learned.splits);
         self.known.updated.extend(learned.updated);
         self.owners = (0..owned).map(|_| AtomicU8::new(0)).collect();
+        self.meetings.restart();
         self.changed = AtomicBool::new(false);
         *lock(&self.pieces) = BTreeMap::new();
         self.near.iter().for_each(|n| n.store(0, Relaxed));
@@ -132,6 +137,7 @@ impl LearnedSharing {
             threads,
             uses,
             likeness,
+            meetings,
         } = self;
         Learned {
             known: known.clone(),
@@ -141,6 +147,7 @@ impl LearnedSharing {
             threads: lock(threads).clone(),
             uses: lock(uses).clone(),
             likeness: likeness.learned(),
+            meetings: meetings.known(),
         }
     }
 
@@ -155,6 +162,7 @@ impl LearnedSharing {
             threads: Mutex::new(learned.threads),
             uses: Mutex::new(learned.uses),
             likeness: Likeness::resumed(learned.likeness),
+            meetings: Meetings::resumed(learned.meetings),
             ..LearnedSharing::default()
         })
     }
@@ -188,6 +196,52 @@ impl LearnedSharing {
                 Err(SharingChanged)
             }
             false => Ok(()),
+        }
+    }
+
+    /// Records that a thread arrives at a barrier for so many threads. Fails if the order of arrivals
+    /// is fixed from now on.
+    pub fn arrives(
+        &self,
+        barrier: u64,
+        thread: ThreadId,
+        threads: u64,
+    ) -> Result<(), SharingChanged> {
+        match self.meetings.arrives(barrier, thread, threads) {
+            true => {
+                self.changed.store(true, Relaxed);
+                Err(SharingChanged)
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// The order of arrivals at a barrier, which was fixed, may matter.
+    pub fn order_matters(&self, barrier: u64) -> SharingChanged {
+        self.meetings.matters(barrier);
+        self.changed.store(true, Relaxed);
+        SharingChanged
+    }
+
+    /// Fails if an event shows that the order of arrivals at a barrier, which was fixed, may matter.
+    pub fn check_meetings(
+        &self,
+        action: Action,
+        by: User,
+        by_dependencies: bool,
+    ) -> Result<(), SharingChanged> {
+        if self.meetings.are_all_unordered() {
+            return Ok(());
+        }
+        let freed = match action {
+            Action::Free { base } => self.extent(base).map(|(at, extent)| (at, at + extent.size)),
+            _ => None,
+        };
+        let is_ordered = |thread| is_ordered(by, thread, |thread| self.creator(thread));
+        let meetings = &self.meetings;
+        match meetings.disturbed(action, by, freed, by_dependencies, is_ordered) {
+            Some(barrier) => Err(self.order_matters(barrier)),
+            None => Ok(()),
         }
     }
 

@@ -24,13 +24,13 @@ use std::time::Instant;
 /// waits.
 const MAX_AHEAD: u64 = 10_000;
 
-/// Whether a function asks for the number of its thread.
-fn numbers_threads(function: &Function) -> bool {
-    let asks = |instruction: &Inst| {
-        let function = Extern::ThreadSelf;
+/// Whether a program calls a library function.
+fn calls(program: &Program, function: Extern) -> bool {
+    let is_call = |instruction: &Inst| {
         matches!(&instruction.op, Op::Extern { function: called, .. } if *called == function)
     };
-    function.code.iter().any(asks)
+    let calls = |caller: &Function| caller.code.iter().any(is_call);
+    program.functions.iter().any(calls)
 }
 
 /// A thread of a program between two events. Copies share everything until they continue.
@@ -74,6 +74,8 @@ pub struct ProgramSource<'p> {
     refused: Option<&'static str>,
     /// Threads may ask for their numbers.
     numbers_threads: bool,
+    /// Threads may wait at barriers.
+    meets: bool,
 }
 
 impl<'p> ProgramSource<'p> {
@@ -93,7 +95,8 @@ impl<'p> ProgramSource<'p> {
             initial: initial.clone(),
             memories: Vec::new(),
             refused: None,
-            numbers_threads: program.functions.iter().any(numbers_threads),
+            numbers_threads: calls(program, Extern::ThreadSelf),
+            meets: calls(program, Extern::BarrierWait),
         };
         source.prologue(initial);
         for object in source.initial.objects() {
@@ -195,6 +198,8 @@ impl<'p> ProgramSource<'p> {
         let start = Instant::now();
         let model = CheckedModel::new(model, options.acyclic)?;
         self.track_dependencies(model.acyclic == Acyclic::Dependencies);
+        let ordered = self.meets && !options.arrivals && model.orders_by_barriers()?;
+        self.sharing.meetings.explore_all_orders(!ordered);
         let mut options = options.clone();
         let before = options.limits.counted.load(Relaxed);
         let most = options.limits.time;
@@ -582,6 +587,9 @@ impl Source for ProgramSource<'_> {
     }
 
     fn initial(&self, at: Location) -> Initial {
+        if at.barrier().is_some() {
+            return Initial::Value(0);
+        }
         let memory = match self.initial.find(at.address, at.size.into()) {
             Err(_) => match Memory::thread_of(at.address) {
                 thread @ 1..MAX_THREADS => self.memory(thread),

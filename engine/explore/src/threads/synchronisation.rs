@@ -1,11 +1,11 @@
 //! Threads, mutexes, condition variables, barriers and once flags as explored threads use them.
 //!
 //! [`program::library`] defines the operations. The state of an object is a location, which an operation reads and, if it changes, writes, as one read-modify-write.
-use crate::source::{Action, FaultKind, Wait, LOCK};
+use crate::source::{Action, FaultKind, Location, ThreadId, Wait};
 use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow, Outcome, RunEnd};
-use program::ir::{Order, SiteId, SyncObject};
+use program::ir::{Op, Order, Program, SiteId, SyncObject};
 use program::library::threads::thread_handle;
 use program::library::{barrier, condition, mutex, once, Misuse};
 use program::memory::{Dep, Val, MAX_THREADS};
@@ -14,6 +14,18 @@ type Done<T> = Result<T, Interruption>;
 
 fn misused(misuse: Misuse, site: SiteId) -> Interruption {
     Interruption::Fault(FaultKind::Lock, misuse.0.to_string(), site)
+}
+
+/// It is another thread's turn to arrive at a barrier.
+fn not_yet(site: SiteId) -> Interruption {
+    let what = barrier::AWAITED;
+    Interruption::Blocked(Wait::Handover { what }, site)
+}
+
+/// Whether the result of the call that a thread is about to make is used.
+fn is_result_used(program: &Program, t: &Thread) -> bool {
+    let call = t.inst(program).map(|inst| &inst.op);
+    !matches!(call, Some(Op::Extern { dst: None, .. }))
 }
 
 pub fn spot(at: Val, size: u32, site: SiteId) -> AccessTarget {
@@ -149,7 +161,7 @@ impl ThreadEnvironment<'_> {
     fn blocked<T>(&self, t: &Thread, state: AccessTarget, what: &'static str) -> Done<T> {
         let asked = self.find(t, state, state.size.into(), true)?.is_none();
         let wait = match (asked, what) {
-            (true, LOCK) => Wait::Lock,
+            (true, mutex::AWAITED) => Wait::Handover { what },
             _ => Wait::For {
                 what,
                 reads: usize::from(asked),
@@ -250,8 +262,25 @@ impl ThreadEnvironment<'_> {
     pub fn meet_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
         let at = call.args[0];
         let arriving = spot(at, barrier::SIZE, call.write_site);
+        let sharing = self.sharing;
+        if let Some(order) = sharing.meetings.order(at.bits) {
+            self.require(at.dep)?;
+            if self
+                .find(t, arriving, arriving.size.into(), true)?
+                .is_none()
+            {
+                return self.meet_in_order(t, call, order);
+            }
+        }
         let now = self.take(t, arriving, barrier::ARRIVE, false)?.bits;
-        match barrier::arrive(now).map_err(|misuse| misused(misuse, call.site))? {
+        let arrival = barrier::arrive(now).map_err(|misuse| misused(misuse, call.site))?;
+        let is_shared = self
+            .find(t, arriving, arriving.size.into(), true)?
+            .is_none();
+        if is_shared && !is_result_used(self.program, t) {
+            self.sharing.arrives(at.bits, t.id, barrier::threads(now))?;
+        }
+        match arrival {
             barrier::Arrival::Opens(after) => {
                 self.put(t, arriving, barrier::ARRIVE, after)?;
                 return Ok(Flow::Value(Val::constant(barrier::SERIAL_THREAD)));
@@ -268,6 +297,93 @@ impl ThreadEnvironment<'_> {
             return self.blocked(t, leaving, barrier::AWAITED);
         }
         Ok(Flow::Value(Val::constant(0)))
+    }
+
+    /// Waits at a barrier whose threads arrive in this order: the thread whose turn it is increments
+    /// the number of arrivals, and then waits for the last one ([`meetings`]).
+    ///
+    /// [`meetings`]: crate::threads::meetings
+    fn meet_in_order(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        order: &[ThreadId],
+    ) -> Done<Flow> {
+        let at = call.args[0];
+        let state = spot(at, barrier::SIZE, call.write_site);
+        let how = ReadMode {
+            order: Order::Rlx,
+            rmw: false,
+            uninitialised_ok: false,
+        };
+        self.meets = true;
+        let now = self.read(t, state, how)?.bits;
+        barrier::arrive(now).map_err(|misuse| misused(misuse, call.site))?;
+        let number = self
+            .local
+            .rounds
+            .iter()
+            .position(|(known, _)| *known == at.bits);
+        let round = number.map_or(0, |number| self.local.rounds[number].1);
+        let turn = order.iter().position(|thread| *thread == t.id);
+        let (Some(turn), true, false) = (
+            turn,
+            barrier::threads(now) == order.len() as u64 && round < Location::MAX_ROUNDS,
+            is_result_used(self.program, t),
+        ) else {
+            return Err(self.sharing.order_matters(at.bits).into());
+        };
+        let here = Location::of_round(at.bits, round);
+        let arrived = self.read_round(t, state, here, true)?;
+        if arrived != turn as u64 {
+            return Err(not_yet(call.site));
+        }
+        let action = Action::Write {
+            at: here,
+            order: barrier::ARRIVE,
+            value: arrived + 1,
+            rmw: true,
+            unknown: false,
+        };
+        let after = Val::constant(arrived + 1);
+        if self.ask_with(t, action, state.site, (at.dep, 0))?.1 {
+            self.has_written(t, here, after, state);
+        }
+        let leaving = spot(at, barrier::SIZE, call.site);
+        if self.read_round(t, leaving, here, false)? != order.len() as u64 {
+            return Err(not_yet(call.site));
+        }
+        match number {
+            Some(number) => self.local.rounds[number].1 += 1,
+            None => self.local.rounds.push((at.bits, 1)),
+        }
+        Ok(Flow::Value(Val::constant(0)))
+    }
+
+    /// How many threads have arrived in a round of a barrier.
+    fn read_round(
+        &mut self,
+        t: &mut Thread,
+        barrier: AccessTarget,
+        here: Location,
+        arrives: bool,
+    ) -> Done<u64> {
+        let action = Action::Read {
+            at: here,
+            order: match arrives {
+                true => barrier::ARRIVE,
+                false => barrier::LEAVE,
+            },
+            rmw: arrives,
+            uninitialised_ok: true,
+            ignored: false,
+        };
+        let (arrived, new) = self.ask_with(t, action, barrier.site, (barrier.addr, 0))?;
+        if new {
+            self.has_read(t, here, arrived, barrier, false);
+        }
+        self.answered(t, false);
+        Ok(arrived)
     }
 
     pub fn call_once(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {

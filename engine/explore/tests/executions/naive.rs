@@ -177,7 +177,8 @@ impl<'p, S: Source> Naive<'p, S> {
     fn waits_for_the_last(&self, state: &State) -> bool {
         state.threads.iter().all(|(thread, events)| {
             let Next::Blocked {
-                wait: Wait::Lock, ..
+                wait: Wait::Handover { .. },
+                ..
             } = self.next(state, *thread)
             else {
                 return true;

@@ -309,7 +309,7 @@ impl Source for Program {
                     _ => {
                         t.part = 1;
                         return Next::Blocked {
-                            wait: Wait::Lock,
+                            wait: Wait::Handover { what: "a lock" },
                             site,
                         };
                     }

@@ -8,6 +8,7 @@ use crate::llvm::types::{Type, TypeId};
 use crate::lower::cxx;
 use crate::lower::function::Lower;
 use crate::lower::opcodes::{float_binary, float_unary};
+use crate::lower::partial::operands;
 
 /// Library calls that have no effect on what is checked; they return 0.
 pub const IGNORED: &[&str] = &[
@@ -36,6 +37,8 @@ pub const IGNORED: &[&str] = &[
     "pthread_setaffinity_np",
     "pthread_setconcurrency",
     "atexit",
+    // for the front end's headers
+    "weakspot_arrives_without_waiting",
     "__cxa_atexit",
     "setbuf",
     "setvbuf",
@@ -253,10 +256,11 @@ impl<'a> Lower<'_, '_, 'a> {
             "pthread_barrier_wait" => {
                 let write_site = self.site(inst, "RMW", Order::AcqRel);
                 let site = self.site(inst, "R", Order::Acq);
+                let result = inst.result.filter(|name| self.is_used(name));
                 let op = Op::Extern {
                     function: BarrierWait,
                     args: given,
-                    dst: inst.result.map(|_| self.dst(inst)),
+                    dst: result.map(|_| self.dst(inst)),
                     site,
                     write_site,
                     private: (false, false),
@@ -316,6 +320,11 @@ impl<'a> Lower<'_, '_, 'a> {
             "abort" => (Abort("abort"), "assert", Order::Na, vec![]),
             // for the front end's library
             "weakspot_seldom" => (Either, "call", Order::Na, vec![zero, Operand::Const(1)]),
+            "weakspot_arrivals_wait" => {
+                let other = "weakspot_arrives_without_waiting";
+                let called = self.l.module.externals.contains(&other);
+                (Ignored(u64::from(!called)), "", Order::Na, vec![])
+            }
             "weakspot_choose" => (Choose, "call", Order::Na, given),
             "weakspot_discard" => (Discard, "call", Order::Na, vec![]),
             "weakspot_misuse" => (Misuse, "call", Order::Na, given),
@@ -348,6 +357,17 @@ impl<'a> Lower<'_, '_, 'a> {
         }
         self.external(inst, function, kind, order, args);
         Ok(())
+    }
+
+    /// Whether an instruction uses a value.
+    fn is_used(&self, name: &str) -> bool {
+        let mut used = false;
+        for inst in self.function.blocks.iter().flat_map(|block| &block.insts) {
+            operands(&inst.kind, &mut |value| {
+                used |= matches!(value, Value::Local(other) if *other == name);
+            });
+        }
+        used
     }
 
     /// A function of one or two floating-point numbers, by the name of LLVM's intrinsic or of C's

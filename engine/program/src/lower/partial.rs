@@ -91,7 +91,7 @@ fn same(a: &Value, b: &Value) -> bool {
 }
 
 /// Calls `f` with each operand of an instruction.
-fn operands<'x, 'a>(kind: &'x InstKind<'a>, f: &mut impl FnMut(&'x Value<'a>)) {
+pub fn operands<'x, 'a>(kind: &'x InstKind<'a>, f: &mut impl FnMut(&'x Value<'a>)) {
     match kind {
         InstKind::Load { address, .. } => f(address),
         InstKind::Store { value, address, .. } => {

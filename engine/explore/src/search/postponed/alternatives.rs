@@ -77,7 +77,12 @@ where
         let own = execution.own_write(read);
         let own = own.filter(|own| execution.slot(*own).is_rmw());
         let valued = own.and_then(|own| self.valued(execution, own));
-        for position in self.positions(execution, read) {
+        let mut positions = self.positions(execution, read);
+        if execution.locations[slot.location].at.barrier().is_some() {
+            // only the last write lets a thread continue
+            positions.start = positions.end - 1;
+        }
+        for position in positions {
             match position.checked_sub(1).map(|at| order[at]) {
                 None if slot.waits_since.is_none() => found.push(ReadSource::Initial),
                 None => {}

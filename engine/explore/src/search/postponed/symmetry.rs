@@ -21,6 +21,9 @@
 //!   two, and directly before it otherwise;
 //! - its twin's alternative is none that comes before its own.
 //!
+//! In which order they arrive at a barrier, where that order is fixed, does not distinguish them:
+//! with the arrivals of two of them exchanged too, the order is the same as before.
+//!
 //! That threads that behave alike may be exchanged is from Emerson and Sistla, "Symmetry and model
 //! checking", 1996; its combination with partial order reduction is the subject of Kokologiannakis,
 //! Marmanis, Vafeiadis, "SPORE: Combining Symmetry and Partial Order Reduction", PLDI 2024. Their
@@ -28,7 +31,15 @@
 
 use crate::search::postponed::execution::{PartialExecution, Place, Slot};
 use crate::search::thread_states::ThreadStates;
-use crate::source::{Action, Source, ThreadId};
+use crate::source::{Action, Location, Source, ThreadId};
+
+/// The round of a barrier that an event is an access of.
+fn round_of(slot: &Slot) -> Option<Location> {
+    match slot.label.action {
+        Action::Read { at, .. } | Action::Write { at, .. } if at.barrier().is_some() => Some(at),
+        _ => None,
+    }
+}
 
 impl PartialExecution {
     /// The first of the threads that a new thread behaves like; itself if there is none. They are
@@ -82,6 +93,14 @@ impl PartialExecution {
     /// Whether two events of two threads are the same, whichever of them does what. A write in the
     /// graph is not: its place in coherence order is its own.
     fn is_same(&self, one: ThreadId, slot: &Slot, two: ThreadId, other: &Slot) -> bool {
+        if let (Some(round), Some(same)) = (round_of(slot), round_of(other)) {
+            // in which order threads arrive at a barrier does not matter
+            return round == same
+                && slot.is_write() == other.is_write()
+                && (slot.added == 0) == (other.added == 0)
+                && (slot.added != 0 || slot.waits_since == other.waits_since)
+                && slot.is_open() == other.is_open();
+        }
         let own = |thread: ThreadId, source: Option<Place>| source.map(|at| at.thread == thread);
         let sources = match (own(one, slot.source), own(two, other.source)) {
             (Some(true), Some(true)) => {

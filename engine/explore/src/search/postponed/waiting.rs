@@ -10,12 +10,13 @@ use crate::search::thread_states::ThreadStates;
 use crate::source::{Initial, Next, Source, Wait};
 
 impl PartialExecution {
-    /// Whether a thread waits because of what this read has read, for a lock if `locks`.
+    /// Whether a thread waits because of what this read has read, for a lock or at a barrier if
+    /// `locks`.
     pub fn waits<T: Clone>(&self, states: &ThreadStates<T>, read: Place, locks: bool) -> bool {
         let Some(Next::Blocked { wait, .. }) = self.next(states, read.thread) else {
             return false;
         };
-        if locks && *wait != Wait::Lock {
+        if locks && !matches!(wait, Wait::Handover { .. }) {
             return false;
         }
         let slots = &self.threads[read.thread].slots[read.index..];

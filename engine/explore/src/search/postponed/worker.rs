@@ -297,7 +297,11 @@ where
     /// is one.
     fn read(&mut self, execution: &mut PartialExecution, read: Place) -> Result<bool, Halt> {
         let mut sources = Vec::new();
-        let may_wait = self.may_be_written(execution, read);
+        let mut may_wait = self.may_be_written(execution, read);
+        let location = execution.slot(read).location;
+        if execution.locations[location].at.barrier().is_some() {
+            may_wait &= !self.continues_from_last(execution, read)?;
+        }
         match may_wait {
             true => sources.push(ReadSource::Later),
             false => self.wait_forever(execution, read)?,
@@ -325,6 +329,22 @@ where
                 Some(read)
             },
         )
+    }
+
+    /// Whether a thread continues if this read reads from the last write.
+    fn continues_from_last(
+        &mut self,
+        execution: &mut PartialExecution,
+        read: Place,
+    ) -> Result<bool, Halt> {
+        let location = execution.slot(read).location;
+        let last = execution.locations[location].order.last().copied();
+        let mut extended = execution.clone();
+        extended.add_read(read, last);
+        extended.proceed(self.queue.source, &mut self.states, read);
+        let continues = !extended.waits(&self.states, read, self.checker.may_flag());
+        execution.stand(self.queue.source, &mut self.states)?;
+        Ok(continues)
     }
 
     /// Explores what follows if a thread that waits, and may read a newer write, goes on waiting: it
@@ -446,7 +466,7 @@ where
             let locked_out = matches!(
                 next,
                 Some(Next::Blocked {
-                    wait: Wait::Lock,
+                    wait: Wait::Handover { .. },
                     ..
                 })
             );

@@ -205,7 +205,7 @@ impl Source for Threads<'_> {
                         continue;
                     }
                     return Next::Blocked {
-                        wait: Wait::Lock,
+                        wait: Wait::Handover { what: "a lock" },
                         site: at as SiteId,
                     };
                 }
