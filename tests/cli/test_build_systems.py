@@ -167,7 +167,7 @@ def test_bazel_fails_when_an_order_is_weakened(
 ) -> None:
     need("bazel")
     (project / "WORKSPACE").write_text('workspace(name = "queue")\n')
-    (project / "weakspot.bzl").write_text(block("python"))
+    (project / "weakspot.bzl").write_text(block("bzl"))
     (project / "BUILD").write_text(block("starlark"))
     # what Bazel would fetch for reports on coverage
     coverage = tmp_path / "coverage"
