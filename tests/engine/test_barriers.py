@@ -174,6 +174,14 @@ def test_what_goes_wrong_is_found(tmp_path: Path, model: str, parts: dict[str, s
     assert (some["result"], violations(some)) == (every["result"], violations(every))
 
 
+def test_a_witness_names_the_barrier(tmp_path: Path) -> None:
+    early = WRONG["a thread that leaves early"]
+    exploration = found(meeting(tmp_path, 2, **early), "rc20")
+    witness = exploration["violations"][0]["witness"]
+    assert witness is not None
+    assert {event["location"] for event in witness["events"]} == {"x[0]", "b"}
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_who_is_last_matters_where_the_result_is_used(tmp_path: Path, model: str) -> None:
     text = """

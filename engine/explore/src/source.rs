@@ -46,6 +46,11 @@ impl Location {
         let mask = (1 << ADDRESS_BITS) - 1;
         (self.address & IS_ROUND != 0).then_some(self.address & mask)
     }
+
+    /// An address in the object that this is in, or in the barrier that it is a round of.
+    pub fn object_address(self) -> u64 {
+        self.barrier().unwrap_or(self.address)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]

@@ -36,7 +36,7 @@ impl<'a> Renderer<'a> {
                 Action::Write { value, .. } => value,
                 _ => event.value,
             };
-            [event.at().map(|at| at.address), Some(written)]
+            [event.at().map(Location::object_address), Some(written)]
         });
         let objects = addresses.flatten().filter_map(|address| {
             let (base, extent) = source.sharing.extent(address)?;
@@ -53,12 +53,13 @@ impl<'a> Renderer<'a> {
     }
 
     fn name(&self, at: Location, whole: bool) -> String {
-        match self.source.sharing.extent(at.address) {
+        let address = at.object_address();
+        match self.source.sharing.extent(address) {
             Some((base, extent)) => {
                 let size = if whole { 1 } else { u64::from(at.size) };
-                self.names.of(extent.named, base, at.address - base, size)
+                self.names.of(extent.named, base, address - base, size)
             }
-            None => format!("{:#x}", at.address),
+            None => format!("{address:#x}"),
         }
     }
 
