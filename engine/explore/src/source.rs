@@ -311,12 +311,6 @@ pub trait Source: Sync {
 
     fn answer(&self, thread: &mut Self::Thread, value: u64);
 
-    /// Whether the thread's next event, if it is the read of a read-modify-write that acquires, takes
-    /// a lock: it waits until the lock is free, which a release store makes it.
-    fn takes_lock(&self, _thread: &Self::Thread) -> bool {
-        false
-    }
-
     /// Whether events have dependencies, and reads may be postponed.
     fn tracks_dependencies(&self) -> bool {
         false

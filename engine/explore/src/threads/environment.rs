@@ -281,11 +281,8 @@ impl<'a> ThreadEnvironment<'a> {
     ) {
         self.sharing
             .record_use(at, self.user(t, spot.site), !spot.update);
-        if self.is_postponed() {
-            // what it will read is not known, so no loop waits for another value
-            t.progress();
-        } else if !ignored {
-            t.saw(at.address, at.size, bits);
+        if !ignored {
+            t.saw(at.address, at.size, (!self.is_postponed()).then_some(bits));
         }
     }
 
@@ -315,7 +312,7 @@ impl<'a> ThreadEnvironment<'a> {
         let read = reads.find(|read| (read.address, read.size) == (at.address, at.size));
         let mut written = self.local.written.iter().rev();
         let known = match read {
-            Some(read) => Some(read.bits),
+            Some(read) => read.bits,
             None => written.find(|known| known.0 == at).map(|known| known.1),
         };
         let is_known = self.require(value.dep).is_ok();

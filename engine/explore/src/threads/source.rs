@@ -512,12 +512,6 @@ impl Source for ProgramSource<'_> {
         ProgramThread(Arc::new(run))
     }
 
-    fn takes_lock(&self, thread: &ProgramThread) -> bool {
-        let next = thread.0.thread.inst(self.program).map(|inst| &inst.op);
-        let locks = |function: &Extern| matches!(function, Extern::MutexLock | Extern::CondWait);
-        matches!(next, Some(Op::Extern { function, .. }) if locks(function))
-    }
-
     fn alike(&self, one: (&ProgramThread, ThreadId), other: (&ProgramThread, ThreadId)) -> bool {
         let started = |creator: &ProgramThread| {
             let (start, argument) = thread_start(self.program, &creator.0.thread)?;

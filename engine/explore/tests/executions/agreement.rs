@@ -89,6 +89,6 @@ fn ten_thousand_random_programs_have_the_executions_of_the_naive_explorer_once_e
         assert!(executions > 50_000, "{name}: {executions}");
         let locks = |seed| compare(name, &model, seed, &Program::of_locks(seed));
         let executions: usize = (0..5000).map(locks).sum();
-        assert!(executions > 50_000, "{name}: {executions}");
+        assert!(executions > 20_000, "{name}: {executions}");
     }
 }

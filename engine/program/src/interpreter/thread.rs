@@ -63,7 +63,8 @@ pub struct Round {
 pub struct ReadValue {
     pub address: u64,
     pub size: u32,
-    pub bits: u64,
+    /// None: it is not known yet.
+    pub bits: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -277,7 +278,7 @@ impl Thread {
         }
     }
 
-    pub fn saw(&mut self, address: u64, size: u32, bits: u64) {
+    pub fn saw(&mut self, address: u64, size: u32, bits: Option<u64>) {
         if self.reads.len() >= MAX_READS {
             self.progress();
         }

@@ -70,7 +70,7 @@ impl StepEnvironment<'_, '_> {
         } else if old == mask(value.bits, 8 * size) {
             // writing the value that is already there is no progress, until another thread changes
             // it
-            t.saw(address, size, old);
+            t.saw(address, size, Some(old));
         } else {
             t.progress();
         }
@@ -134,7 +134,7 @@ impl Environment for StepEnvironment<'_, '_> {
             return Ok(value);
         }
         self.touch(t, address.bits, access.size, false);
-        t.saw(address.bits, access.size, value.bits);
+        t.saw(address.bits, access.size, Some(value.bits));
         let mut e = event(t, access.site, EventKind::Read, access.order);
         e.read = Some(value.bits);
         e.via = value.dep;
@@ -240,7 +240,7 @@ impl Environment for StepEnvironment<'_, '_> {
         } else if spurious {
             t.progress();
         } else {
-            t.saw(address.bits, access.size, old.bits);
+            t.saw(address.bits, access.size, Some(old.bits));
         }
         Ok((old, success))
     }

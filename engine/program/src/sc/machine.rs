@@ -134,7 +134,7 @@ impl Machine {
                 let seen = thread.reads.get(*from..).unwrap_or_default();
                 return seen
                     .iter()
-                    .any(|s| self.shared.memory.word(s.address, s.size) != s.bits);
+                    .any(|s| Some(self.shared.memory.word(s.address, s.size)) != s.bits);
             }
             State::Waiting { condition, mutex } => {
                 let state = self.shared.memory.word(*condition, condition::SIZE);

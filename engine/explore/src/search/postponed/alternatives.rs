@@ -21,9 +21,8 @@ where
             match slot.label.action {
                 _ if !slot.is_open() => false,
                 Action::Create { .. } => execution.is_added_up_to(at.thread, at.index),
-                Action::Write { order, .. } => {
-                    let last = self.checker.releases_last && releases(order);
-                    if last && !execution.is_added_up_to(at.thread, at.index) {
+                Action::Write { .. } => {
+                    if self.follows_all(slot) && !execution.is_added_up_to(at.thread, at.index) {
                         return false;
                     }
                     let read = execution.read_of(*at);
@@ -37,6 +36,14 @@ where
             .places()
             .filter(ready)
             .min_by_key(|at| (at.index, at.thread))
+    }
+
+    /// Whether a write is added to the graph after all events before it.
+    pub(super) fn follows_all(&self, write: &Slot) -> bool {
+        match write.label.action {
+            Action::Write { order, .. } => self.checker.releases_last && releases(order),
+            _ => false,
+        }
     }
 
     /// Since when the value of a write is known; none: it is not.

@@ -1,7 +1,8 @@
 //! The coherence order of the writes that are in the graph, and which places in it are left for others.
 
 use crate::search::postponed::execution::{PartialExecution, Place, Slot};
-use crate::source::{Action, Initial};
+use crate::search::thread_states::ThreadStates;
+use crate::source::{Action, Initial, Next};
 use std::ops::Range;
 
 impl PartialExecution {
@@ -89,10 +90,14 @@ impl PartialExecution {
             if index == at.index || !accesses || other.location != location {
                 continue;
             }
+            let place = Place { index, ..at };
             if !self.is_shown(other) {
+                if index < at.index && other.is_open() && other.is_write() {
+                    let first = self.first_free(location, low);
+                    low = low.max(if slot.is_read() { first + 1 } else { first });
+                }
                 continue;
             }
-            let place = Place { index, ..at };
             let own = match other.is_write() {
                 true => self.position_after(location, Some(place)),
                 false => self.position_after(location, other.source),
@@ -106,5 +111,34 @@ impl PartialExecution {
             }
         }
         low..end
+    }
+
+    /// The first position from this one on at which a write may be added.
+    fn first_free(&self, location: usize, from: usize) -> usize {
+        let count = self.locations[location].order.len();
+        let free = |position: &usize| !self.is_taken(location, *position);
+        (from..count).find(free).unwrap_or(count)
+    }
+
+    /// Whether a read that is in the graph is that of a read-modify-write whose write, which follows
+    /// it, has no place: another one follows what it reads from.
+    pub fn loses_update<T: Clone>(&self, states: &ThreadStates<T>, read: Place) -> bool {
+        let slot = self.slot(read);
+        slot.is_rmw() && self.is_shown(slot) && self.is_updating(states, read) && {
+            let position = self.position_after(slot.location, slot.source);
+            self.is_taken(slot.location, position)
+        }
+    }
+
+    /// Whether the write of a read-modify-write follows its read.
+    fn is_updating<T: Clone>(&self, states: &ThreadStates<T>, read: Place) -> bool {
+        let action = match self.threads[read.thread].slots.get(read.index + 1) {
+            Some(slot) => slot.label.action,
+            None => match self.next(states, read.thread) {
+                Some(Next::Event(label)) => label.action,
+                _ => return false,
+            },
+        };
+        matches!(action, Action::Write { rmw: true, .. })
     }
 }

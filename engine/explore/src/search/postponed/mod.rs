@@ -3,9 +3,10 @@
 
 mod alternatives;
 mod coherence;
+mod completion;
 mod drawing;
 mod execution;
-mod later_writes;
+mod progress;
 mod symmetry;
 mod waiting;
 mod worker;

@@ -2,14 +2,19 @@
 //!
 //! Such a thread has read that something has not happened. The search leaves that read out, and the
 //! thread waits for a write that it may read instead; if none comes, it reads the last one, as it
-//! would forever. But the read may take part in a race that what is read later does not show: under
+//! would forever. Other reads of the thread, which are postponed, are treated like those of any. But the read may take part in a race that what is read later does not show: under
 //! a model that flags races, only reads of locks are left out, whose accesses race with none.
 
 use crate::search::postponed::execution::{PartialExecution, Place};
 use crate::search::thread_states::ThreadStates;
-use crate::source::{Initial, Next, Source, Wait};
+use crate::source::{Initial, Next, Source, ThreadId, Wait};
 
 impl PartialExecution {
+    /// Whether a thread waits, whatever its reads that are not in the graph read.
+    pub fn is_waiting<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> bool {
+        matches!(self.next(states, thread), Some(Next::Blocked { .. }))
+    }
+
     /// Whether a thread waits because of what this read has read, for a lock or at a barrier if
     /// `locks`.
     pub fn waits<T: Clone>(&self, states: &ThreadStates<T>, read: Place, locks: bool) -> bool {
@@ -57,6 +62,9 @@ impl PartialExecution {
             }
             let location = self.slot(at).location;
             let last = self.locations[location].order.last().copied();
+            if self.is_waiting(states, at.thread) {
+                return None;
+            }
             self.add_read(at, last);
             if !self.proceed(source, states, at) || !self.waits(states, at, locks) {
                 return None;

@@ -10,14 +10,13 @@
 //!   dependencies of an event hold for all later ones, as do control dependencies), everything
 //!   after an acquire read that read, everything after a fence what is before it, and what other
 //!   threads read from a read-modify-write its read ([`guarantee`] asks the model). Where the same
-//!   holds for release stores and what is before them, an event needs that too; then a thread that
-//!   takes a lock follows the critical section before, and reads there wait for none of its writes.
+//!   holds for writes that release and what is before them, an event needs that too.
 //!
 //! An event is added to the graph when everything that it needs is in it. A read that nothing needs
 //! yet is postponed: its thread continues without the value, past it, and writes that need it are
 //! left out for now. Only when no thread can continue does one read get its source: one of the
-//! writes that are in the graph, or one that is added later. In the latter case it waits until there
-//! is one, and a search in which none comes is given up.
+//! writes that are in the graph, or one that is added later, if there may be one (`progress`). In the
+//! latter case it waits until there is one, and a search in which none can come is given up.
 //!
 //! A thread may read what its own exchange writes before the exchange has read: Armv8 and POWER
 //! forward such a store. The read is shown to the model once the write has its place. An acquire read
@@ -44,6 +43,7 @@ use crate::search::findings::Findings;
 use crate::search::halt::Halt;
 use crate::search::postponed::drawing::KnownReads;
 use crate::search::postponed::execution::{acquires, PartialExecution, Place};
+use crate::search::postponed::progress::Progress;
 use crate::search::queue::{BranchQueue, SearchWorker, WaitingBranch, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Next, Source, ThreadId, Wait};
@@ -63,6 +63,7 @@ pub struct PostponingWorker<'s, S: Source, F> {
     found: Findings,
     pub(super) states: ThreadStates<S::Thread>,
     pub(super) sets: KnownReads,
+    pub(super) progress: Progress,
     graph: Graph,
     /// Steps since the last look at the clock.
     steps: u32,
@@ -82,6 +83,7 @@ where
             found: Findings::default(),
             states: ThreadStates::new(),
             sets: KnownReads::default(),
+            progress: Progress::default(),
             graph: Graph::new(),
             steps: 0,
         }
@@ -139,6 +141,9 @@ where
             }
             if self.advance(&mut execution)? {
                 continue;
+            }
+            if self.is_stuck(&execution) {
+                return Ok(());
             }
             let Some(read) = self.next_read(&execution) else {
                 let resolved = match execution.resolve_waits(
@@ -279,17 +284,12 @@ where
             !execution.is_taken(location, *position) && execution.leaves_position(write, *position)
         };
         let positions: Vec<usize> = positions.filter(free).collect();
-        self.extend(
-            execution,
-            positions.into_iter(),
-            false,
-            |extended, position| {
-                extended.add(write, 0);
-                let order = &mut extended.locations[location].order;
-                order.insert(position, write);
-                Some(write)
-            },
-        )
+        self.extend(execution, positions, false, |extended, position| {
+            extended.add(write, 0);
+            let order = &mut extended.locations[location].order;
+            order.insert(position, write);
+            Some(write)
+        })
     }
 
     /// Lets a read read from each write that it may read from, and from one that is added later, and
@@ -312,23 +312,18 @@ where
             ReadSource::Write(write) => execution.leaves_source(read, Some(*write)),
             ReadSource::Later => true,
         }));
-        self.extend(
-            execution,
-            sources.into_iter(),
-            may_wait,
-            |extended, source| {
-                let write = match source {
-                    ReadSource::Later => {
-                        extended.wait_with_twins(read);
-                        return None;
-                    }
-                    ReadSource::Initial => None,
-                    ReadSource::Write(write) => Some(write),
-                };
-                extended.add_read(read, write);
-                Some(read)
-            },
-        )
+        self.extend(execution, sources, may_wait, |extended, source| {
+            let write = match source {
+                ReadSource::Later => {
+                    extended.wait_with_twins(read);
+                    return None;
+                }
+                ReadSource::Initial => None,
+                ReadSource::Write(write) => Some(write),
+            };
+            extended.add_read(read, write);
+            Some(read)
+        })
     }
 
     /// Whether a thread continues if this read reads from the last write.
@@ -354,7 +349,10 @@ where
         let order = &execution.locations[slot.location].order;
         let added = order.last().map_or(0, |last| execution.slot(*last).added);
         let waited = slot.waits_since.is_some_and(|since| added <= since);
-        if !waited || !self.positions(execution, read).contains(&order.len()) {
+        if !waited
+            || execution.is_waiting(&self.states, read.thread)
+            || !self.positions(execution, read).contains(&order.len())
+        {
             return Ok(());
         }
         let last = order.last().copied();
@@ -380,12 +378,13 @@ where
     fn extend<C>(
         &mut self,
         execution: &mut PartialExecution,
-        choices: impl Iterator<Item = C>,
+        choices: Vec<C>,
         may_wait: bool,
         by: impl Fn(&mut PartialExecution, C) -> Option<Place>,
     ) -> Result<bool, Halt> {
         let source = self.queue.source;
         let mut left: Option<PartialExecution> = None;
+        let only = choices.len() == 1;
         for choice in choices {
             if let Some(extended) = left.take() {
                 self.branch(extended)?;
@@ -396,9 +395,17 @@ where
                 let kept = extended.proceed(source, &mut self.states, added);
                 let stale = self.checker.extensible && !extended.reads_last(added);
                 let waits = (may_wait || stale)
+                    && !execution.is_waiting(&self.states, added.thread)
                     && extended.waits(&self.states, added, self.checker.may_flag())
                     && !extended.may_be_freed(source, &mut self.states, added);
-                if !kept || waits || !self.stays_consistent(&mut extended, added)? {
+                if !kept || waits || extended.loses_update(&self.states, added) {
+                    continue;
+                }
+                let maximal = self.checker.extensible && extended.is_maximal(added);
+                extended.consistent &= maximal;
+                // what is not checked now is checked with what follows
+                let known = only || extended.consistent;
+                if !known && !self.may_be_consistent(&mut extended)? {
                     continue;
                 }
             }

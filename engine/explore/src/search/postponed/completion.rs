@@ -1,0 +1,161 @@
+//! Whether all events of a partial execution can still be added to the graph.
+//!
+//! A read that waits for a later write may wait for one that itself needs the read. No extension of
+//! such an execution is complete, and the sooner that is seen, the fewer choices of other reads are
+//! tried. What can be added is taken to be the least set that contains what needs only events of the
+//! set, where a read needs a write of its location. A thread that may continue may write anything.
+
+use crate::exploration::ExecutionEnd;
+use crate::search::execution::EndedExecution;
+use crate::search::postponed::execution::{PartialExecution, Place};
+use crate::search::postponed::progress::Progress;
+use crate::search::postponed::worker::PostponingWorker;
+use crate::source::{Action, Next, Source, ThreadId};
+
+impl<'s, S: Source, F> PostponingWorker<'s, S, F>
+where
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+{
+    /// Whether some event cannot be added to the graph, and its thread does not wait because of it.
+    pub(super) fn is_stuck(&mut self, execution: &PartialExecution) -> bool {
+        let progress = self.progress(execution, None);
+        let stuck = execution.places().any(|at| {
+            let may_wait = || match execution.next(&self.states, at.thread) {
+                // before its last event, which is a read
+                None => true,
+                Some(next) => matches!(next, Next::Needs(_)),
+            };
+            !(progress.has(at) || execution.slot(at).is_read() && may_wait())
+        });
+        self.progress = progress;
+        stuck
+    }
+
+    /// Whether a write that the read may read from may still be added while the read is not in the
+    /// graph.
+    pub(super) fn may_be_written(&mut self, execution: &PartialExecution, read: Place) -> bool {
+        let progress = self.progress(execution, Some(read));
+        let may = self.may_get_source(execution, read, &progress);
+        self.progress = progress;
+        may
+    }
+
+    /// What can be added before this read.
+    fn progress(&mut self, execution: &PartialExecution, before: Option<Place>) -> Progress {
+        let mut progress = std::mem::take(&mut self.progress);
+        progress.start(execution);
+        for read in execution.places() {
+            let slot = execution.slot(read);
+            let may = slot.is_open() && slot.is_read() && Some(read) != before;
+            if may && !self.sources(execution, read).is_empty() {
+                progress.add(read);
+            }
+        }
+        progress.changed = true;
+        while std::mem::take(&mut progress.changed) {
+            self.spread(execution, &mut progress, before);
+        }
+        progress
+    }
+
+    fn spread(
+        &mut self,
+        execution: &PartialExecution,
+        progress: &mut Progress,
+        before: Option<Place>,
+    ) {
+        for at in execution.places() {
+            if Some(at) != before && !progress.has(at) && self.can_be_added(execution, at, progress)
+            {
+                progress.add(at);
+            }
+        }
+        for thread in 0..execution.threads.len() {
+            if !progress.continuing[thread] && self.continues(execution, thread, progress) {
+                progress.continuing[thread] = true;
+                progress.changed = true;
+            }
+        }
+    }
+
+    fn can_be_added(
+        &mut self,
+        execution: &PartialExecution,
+        at: Place,
+        progress: &Progress,
+    ) -> bool {
+        let slots = &execution.threads[at.thread].slots;
+        let slot = &slots[at.index];
+        match slot.label.action {
+            Action::Read { .. } => self.may_get_source(execution, at, progress),
+            Action::Write { .. } => {
+                let needed = |read: Place| progress.has(read);
+                let data = self
+                    .sets
+                    .reads(self.queue.source, slot.label.dependencies.data);
+                let mut data = data.iter().map(|index| Place {
+                    index: *index as usize,
+                    ..at
+                });
+                data.all(needed)
+                    && (!slot.is_rmw() || execution.read_of(at).is_some_and(needed))
+                    && (!self.follows_all(slot) || progress.has_all_before(at))
+            }
+            _ => progress.has_all_before(at),
+        }
+    }
+
+    /// Whether a read has a write to read from, among those that can be added.
+    fn may_get_source(
+        &self,
+        execution: &PartialExecution,
+        read: Place,
+        progress: &Progress,
+    ) -> bool {
+        let location = execution.slot(read).location;
+        (0..execution.threads.len()).any(|thread| {
+            let slots = &execution.threads[thread].slots;
+            let own = thread == read.thread && self.checker.coherent;
+            let before = if own { read.index } else { slots.len() };
+            !own && progress.continuing[thread]
+                || slots[..before].iter().enumerate().any(|(index, slot)| {
+                    let can = slot.is_open() && progress.has(Place { thread, index });
+                    let writes = slot.is_write() && slot.location == location;
+                    can && (writes || matches!(slot.label.action, Action::Create { .. }))
+                })
+        })
+    }
+
+    fn continues(
+        &mut self,
+        execution: &PartialExecution,
+        thread: ThreadId,
+        progress: &Progress,
+    ) -> bool {
+        if !execution.may_continue(&self.states, thread) {
+            return false;
+        }
+        let index = execution.threads[thread].slots.len();
+        let end = Place { thread, index };
+        match execution.next(&self.states, thread) {
+            // before its last event
+            None => progress.events[thread].last().is_some_and(|can| *can),
+            Some(Next::Needs(reads)) => {
+                let reads = self.sets.reads(self.queue.source, *reads);
+                reads
+                    .iter()
+                    .all(|read| progress.events[thread][*read as usize])
+            }
+            Some(Next::Event(label)) => match label.action {
+                Action::Fence { .. } => progress.has_all_before(end),
+                Action::Join { thread: joined } => {
+                    let ends = matches!(execution.next(&self.states, joined), Some(Next::Done(_)));
+                    let all = progress.events[joined].iter().all(|can| *can);
+                    all && (ends || progress.continuing[joined])
+                }
+                _ => true,
+            },
+            Some(_) => false,
+        }
+    }
+}

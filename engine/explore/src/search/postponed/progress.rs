@@ -1,0 +1,39 @@
+//! Which events of a partial execution can still be added to the graph.
+
+use crate::search::postponed::execution::{PartialExecution, Place};
+
+/// What can be added to the graph, as far as it is known.
+#[derive(Default)]
+pub struct Progress {
+    /// For each thread, whether each of its events can, or is in the graph.
+    pub events: Vec<Vec<bool>>,
+    /// The threads that may have events that they have not reached.
+    pub continuing: Vec<bool>,
+    pub changed: bool,
+}
+
+impl Progress {
+    pub fn start(&mut self, execution: &PartialExecution) {
+        let count = execution.threads.len();
+        self.continuing.clear();
+        self.continuing.resize(count, false);
+        self.events.resize_with(count, Vec::new);
+        for (events, run) in self.events.iter_mut().zip(&execution.threads) {
+            events.clear();
+            events.extend(run.slots.iter().map(|slot| !slot.is_open()));
+        }
+    }
+
+    pub fn has(&self, at: Place) -> bool {
+        self.events[at.thread][at.index]
+    }
+
+    pub fn has_all_before(&self, at: Place) -> bool {
+        self.events[at.thread][..at.index].iter().all(|can| *can)
+    }
+
+    pub fn add(&mut self, at: Place) {
+        self.changed = true;
+        self.events[at.thread][at.index] = true;
+    }
+}
