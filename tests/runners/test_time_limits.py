@@ -82,7 +82,7 @@ def test_check_ends_in_its_time(
     monkeypatch.chdir(tmp_path)
     Path("much.c").write_text(text)
     with at_most(2 * (1 + 1) + 2):
-        code = guarded(weakspot, ["check", "much.c", "-m", "rc11", "--seconds", "1s"])
+        code = guarded(weakspot, ["check", "much.c", "-m", "rc11", "--tests", "--seconds", "1s"])
     printed = " ".join(capsys.readouterr().out.split())
     assert code in (1, 3)
     assert "time limit of 1 s; --seconds 2 explores further" in printed

@@ -2,8 +2,10 @@
 //!
 //! Such a thread has read that something has not happened. The search leaves that read out, and the
 //! thread waits for a write that it may read instead; if none comes, it reads the last one, as it
-//! would forever. Other reads of the thread, which are postponed, are treated like those of any. But the read may take part in a race that what is read later does not show: under
-//! a model that flags races, only reads of locks are left out, whose accesses race with none.
+//! would forever. Reads that the thread postponed, and does not wait for, get their sources like any
+//! others. But the read that is left out may take part in a race that what is read later does not
+//! show: under a model that flags races, only reads of locks are left out, whose accesses race with
+//! none.
 
 use crate::search::postponed::execution::{PartialExecution, Place};
 use crate::search::thread_states::ThreadStates;
