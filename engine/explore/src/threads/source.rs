@@ -26,9 +26,7 @@ const MAX_AHEAD: u64 = 10_000;
 
 /// Whether a program calls a library function.
 fn calls(program: &Program, function: Extern) -> bool {
-    let is_call = |instruction: &Inst| {
-        matches!(&instruction.op, Op::Extern { function: called, .. } if *called == function)
-    };
+    let is_call = |instruction: &Inst| matches!(&instruction.op, Op::Extern { function: called, .. } if *called == function);
     let calls = |caller: &Function| caller.code.iter().any(is_call);
     program.functions.iter().any(calls)
 }

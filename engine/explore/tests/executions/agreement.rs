@@ -3,7 +3,7 @@ use crate::models::{model, options};
 use crate::naive::{canonical, Canonical, Naive};
 use crate::random::Program;
 use cat::Model;
-use explore::{explore_each, ExecutionEnd, Options};
+use explore::{explore_each, ExecutionEnd, Options, Search};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
@@ -65,16 +65,20 @@ fn random_programs_of_locks_have_the_executions_of_the_naive_explorer_once_each(
 fn states_of_threads_that_are_forgotten_and_made_again_are_the_same() {
     for (number, name) in MODELS.iter().enumerate() {
         let model = model(name);
-        for seed in (number as u64..300).step_by(MODELS.len()) {
-            let program = Program::random(seed);
-            let mut few = options(1);
-            few.limits.states = 3;
-            let all = found(&program, &model, &options(1));
-            assert_eq!(
-                found(&program, &model, &few),
-                all,
-                "program {seed}: {program:#?}"
-            );
+        let seeds = (number as u64..300).step_by(MODELS.len());
+        let programs = seeds.flat_map(|seed| [Program::random(seed), Program::of_locks(seed)]);
+        for program in programs {
+            for search in [Search::Revisits, Search::Postpones] {
+                let mut many = options(1);
+                many.search = Some(search);
+                let mut few = many.clone();
+                few.limits.states = 3;
+                assert_eq!(
+                    found(&program, &model, &few),
+                    found(&program, &model, &many),
+                    "{program:#?}"
+                );
+            }
         }
     }
 }

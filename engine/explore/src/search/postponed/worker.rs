@@ -284,11 +284,11 @@ where
             !execution.is_taken(location, *position) && execution.leaves_position(write, *position)
         };
         let positions: Vec<usize> = positions.filter(free).collect();
-        self.extend(execution, positions, false, |extended, position| {
+        self.extend(execution, write, positions, false, |extended, position| {
             extended.add(write, 0);
             let order = &mut extended.locations[location].order;
             order.insert(position, write);
-            Some(write)
+            true
         })
     }
 
@@ -312,17 +312,17 @@ where
             ReadSource::Write(write) => execution.leaves_source(read, Some(*write)),
             ReadSource::Later => true,
         }));
-        self.extend(execution, sources, may_wait, |extended, source| {
+        self.extend(execution, read, sources, may_wait, |extended, source| {
             let write = match source {
                 ReadSource::Later => {
                     extended.wait_with_twins(read);
-                    return None;
+                    return false;
                 }
                 ReadSource::Initial => None,
                 ReadSource::Write(write) => Some(write),
             };
             extended.add_read(read, write);
-            Some(read)
+            true
         })
     }
 
@@ -371,31 +371,33 @@ where
     }
 
     /// Extends an execution in each of these ways, and explores what follows except for the last
-    /// that is consistent, which it is left in. `by` returns the event that it adds to the graph;
+    /// that is consistent, which it is left in. `by` returns whether it adds the event to the graph;
     /// with `may_wait`, one after which its thread waits is left out: its thread waits already. So is
     /// one in which its thread waits because of what is overwritten.
     /// Returns whether one is consistent.
     fn extend<C>(
         &mut self,
         execution: &mut PartialExecution,
+        added: Place,
         choices: Vec<C>,
         may_wait: bool,
-        by: impl Fn(&mut PartialExecution, C) -> Option<Place>,
+        by: impl Fn(&mut PartialExecution, C) -> bool,
     ) -> Result<bool, Halt> {
         let source = self.queue.source;
         let mut left: Option<PartialExecution> = None;
         let only = choices.len() == 1;
+        let waited = execution.is_waiting(&self.states, added.thread);
         for choice in choices {
             if let Some(extended) = left.take() {
                 self.branch(extended)?;
             }
             let mut extended = execution.clone();
             extended.stand(source, &mut self.states)?;
-            if let Some(added) = by(&mut extended, choice) {
+            if by(&mut extended, choice) {
                 let kept = extended.proceed(source, &mut self.states, added);
                 let stale = self.checker.extensible && !extended.reads_last(added);
                 let waits = (may_wait || stale)
-                    && !execution.is_waiting(&self.states, added.thread)
+                    && !waited
                     && extended.waits(&self.states, added, self.checker.may_flag())
                     && !extended.may_be_freed(source, &mut self.states, added);
                 if !kept || waits || extended.loses_update(&self.states, added) {
