@@ -275,6 +275,19 @@ pub enum Next {
     },
 }
 
+impl Next {
+    /// Whether the thread waits for another to hand a lock, or the turn at a barrier, over.
+    pub fn is_handover(&self) -> bool {
+        matches!(
+            self,
+            Next::Blocked {
+                wait: Wait::Handover { .. },
+                ..
+            }
+        )
+    }
+}
+
 /// The contents of a location before the first write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Initial {

@@ -3,34 +3,16 @@
 //! Random programs of threads that meet at a barrier. Some have more or fewer threads than the barrier
 //! is for, some leave early, look at what `pthread_barrier_wait` returns, destroy the barrier, or have
 //! threads that do not use it.
+mod dice;
+
 use cat::Model;
+use dice::Dice;
 use explore::{Acyclic, FaultKind, Options, ProgramSource, Search, Violation};
 use program::interpreter::Limits;
 use program::Program;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
-
-/// Deterministic, so that a failure's number is enough to see it again.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % bound
-    }
-
-    /// Whether one in so many happens.
-    fn happens(&mut self, among: u64) -> bool {
-        self.below(among) == 0
-    }
-
-    fn one<'s>(&mut self, of: &[&'s str]) -> &'s str {
-        of[self.below(of.len() as u64) as usize]
-    }
-}
 
 const HEAD: &str = "\
 target datalayout = \"e-m:e-i64:64-i128:128-f80:128-n8:16:32:64-S128\"
@@ -166,7 +148,7 @@ enum Kind {
 }
 
 fn random(seed: u64) -> (Kind, String) {
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut dice = Dice::new(seed);
     let kind = match dice.below(12) {
         0 => Kind::Fewer,
         1 => Kind::More,

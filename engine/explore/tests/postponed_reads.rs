@@ -2,7 +2,10 @@
 //! on compiled C programs, with random answers.
 //!
 //! Another folder of programs, `.ll` files, can be given in the environment variable `PROGRAMS`.
+mod dice;
+
 use cat::Model;
+use dice::Dice;
 use explore::{Action, Acyclic, EventLabel, Next, Options, ProgramSource, Source};
 use program::interpreter::Limits;
 use program::memory::Dep;
@@ -10,18 +13,6 @@ use program::Program;
 use std::path::{Path, PathBuf};
 
 type Thread = <ProgramSource<'static> as Source>::Thread;
-
-/// Numbers that look random (Marsaglia, "Xorshift RNGs", 2003).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % most
-    }
-}
 
 /// The events of a thread, and how it ends.
 struct Run {
@@ -215,7 +206,7 @@ fn compare(path: &Path, model: &Model, runs: usize) -> (usize, usize) {
     };
     options.limits.executions = 20;
     let mut source = ProgramSource::new(&program, Limits::default());
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut dice = Dice::new(1);
     let (mut stopped, mut continued) = (0, 0);
     for _ in 0..runs {
         if source.sharing.has_changed() || stopped + continued == 0 {
@@ -226,14 +217,14 @@ fn compare(path: &Path, model: &Model, runs: usize) -> (usize, usize) {
             source.track_dependencies(true);
         }
         let all = threads(&source);
-        let thread = &all[random.below(all.len() as u64) as usize];
+        let thread = &dice.one(&all);
         // values that the thread writes, and small ones
         let mut seen: Vec<u64> = vec![0, 1, 2];
         let mut values: Vec<u64> = Vec::new();
         let first = run(&source, thread, |k, action| {
             let value = match action {
-                Action::Choose { alternatives } => random.below(alternatives.into()),
-                _ => seen[random.below(seen.len() as u64) as usize],
+                Action::Choose { alternatives } => dice.below(alternatives.into()),
+                _ => dice.one(&seen),
             };
             values.resize(k + 1, 0);
             values[k] = value;
@@ -254,12 +245,12 @@ fn compare(path: &Path, model: &Model, runs: usize) -> (usize, usize) {
             thread,
             what: format!("{}: {values:?}", path.display()),
         };
-        let mut postponed = vec![reads[random.below(reads.len() as u64) as usize]];
+        let mut postponed = vec![dice.one(&reads)];
         let first_read = postponed[0];
-        let later = |read: &usize| *read > first_read && random.below(3) == 0;
+        let later = |read: &usize| *read > first_read && dice.happens(3);
         let more: Vec<usize> = reads.iter().copied().filter(later).collect();
         postponed.extend(more);
-        let other = seen[random.below(seen.len() as u64) as usize];
+        let other = dice.one(&seen);
         if let Some((stops, continues)) = comparison.compare(&values, &postponed, other) {
             stopped += usize::from(stops);
             continued += usize::from(continues);

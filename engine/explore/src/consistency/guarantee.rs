@@ -1,8 +1,9 @@
 //! Whether a model guarantees what the explorer relies on.
 //!
-//! The search that postpones reads: no execution has a cycle of rf and of what events need. A cycle passes through two or three threads here. Each reads from the one before, and writes what
-//! the next one reads; what it writes needs what it reads, in one of the ways below. An axiom that
-//! forbids these cycles and not longer ones of the same edges is not found by this.
+//! The search that postpones reads: no execution has a cycle of rf and of what events need. A cycle
+//! passes through two or three threads here. Each reads from the one before, and writes what the next
+//! one reads; what it writes needs what it reads, in one of the ways below. An axiom that forbids
+//! these cycles and not longer ones of the same edges is not found by this.
 //!
 //! A fixed order of arrivals at barriers ([`meetings`]): what a thread has done before it arrives or
 //! ends is there for every thread that leaves the barrier or joins it.

@@ -5,7 +5,7 @@
 
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::search::thread_states::{Node, ThreadStates, Transition, NO_STATE};
-use crate::source::{Action, EventLabel, Initial, Location, Next, Source, ThreadId, Wait};
+use crate::source::{Action, EventLabel, Initial, Location, Next, Source, ThreadId};
 
 #[derive(Clone, Copy)]
 struct ThreadPosition {
@@ -136,14 +136,7 @@ impl Execution {
 
     /// Whether the thread has just read that a lock is taken, or that it is another's turn.
     pub fn is_locked_out<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> bool {
-        let next = states.next(self.heads[thread].node);
-        matches!(
-            next,
-            Next::Blocked {
-                wait: Wait::Handover { .. },
-                ..
-            }
-        )
+        states.next(self.heads[thread].node).is_handover()
     }
 
     /// Replaces a read, the last event of its thread, by a wait.

@@ -157,8 +157,8 @@ impl<'a> ThreadEnvironment<'a> {
         }
     }
 
-    /// Records what distinguishes threads that would behave alike: an event that carries the address of
-    /// a thread's memory, a thread's number, or that only some of the threads happen before.
+    /// Records what distinguishes threads that would behave alike: an event that carries the address
+    /// of a thread's memory, a thread's number, or that only some of the threads happen before.
     fn distinguish_threads(&mut self, t: &Thread, action: Action) -> Result<(), Interruption> {
         let (address, value) = match action {
             Action::Read { at, .. } => (at.address, 0),
@@ -189,6 +189,11 @@ impl<'a> ThreadEnvironment<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a write there is an event.
+    pub fn is_event(&self, t: &Thread, spot: AccessTarget) -> Result<bool, Interruption> {
+        Ok(self.find(t, spot, spot.size.into(), true)?.is_none())
     }
 
     /// Finds the object of an access if the thread may access it directly; None if the access is an

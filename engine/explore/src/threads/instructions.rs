@@ -121,7 +121,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         if old.bits != cas.expected.bits {
             return Ok((old, false));
         }
-        let shared = self.find(t, spot, access.size.into(), true)?.is_none();
+        let shared = self.is_event(t, spot)?;
         let may_fail = cas.weak && shared && !self.local.spurious.contains(&access.site);
         if may_fail && self.choose_one(t, 2, access.site)? == 1 {
             self.local.spurious.push(access.site);

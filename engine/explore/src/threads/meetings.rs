@@ -9,11 +9,11 @@
 //! what a thread does between two events of the program, which no other thread observes.
 //!
 //! That holds for any model under which a barrier orders what threads do ([`guarantee`] asks it), and
-//! in which a read-modify-write is one event: an increment releases and acquires, so what precedes it in its
-//! thread is ordered before what follows it in any thread, its own included, whoever is last. Models
-//! of machines order the two halves of the last increment: they may let its thread execute what
-//! follows it before what precedes it, but not the other threads. To tell that from the opposite
-//! takes a cycle of dependencies, reads-from, coherence and from-reads from what follows a barrier
+//! in which a read-modify-write is one event: an increment releases and acquires, so what precedes
+//! it in its thread is ordered before what follows it in any thread, its own included, whoever is
+//! last. Models of machines order the two halves of the last increment: they may let its thread
+//! execute what follows it before what precedes it, but not the other threads. To tell that from the
+//! opposite takes a cycle of dependencies, reads-from, coherence and from-reads from what follows a barrier
 //! back to what precedes it. No two users have one: what one does before the barrier is ordered
 //! before what the other does after it. So other threads have to have accesses in between: a first
 //! one, to which the cycle leads from what follows the barrier, and a last one, from which it leads

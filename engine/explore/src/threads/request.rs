@@ -185,7 +185,7 @@ fn everything<'p>(
         .map(|_| Checkpoint::new(source.learned(), &found, complete));
     source.name_misuses(&mut found.violations);
     found.loops = complete.filter(|_| found.limit.is_some());
-    found.estimate_from(clock, before);
+    found.estimate_from(clock);
     Ok(Answer {
         source,
         found,
@@ -208,16 +208,12 @@ fn explore_more(
 }
 
 impl Exploration {
-    /// Adds the estimate that was made meanwhile, if this is not all. `before`: how many executions
-    /// were explored before.
-    fn estimate_from(&mut self, clock: &Clock, before: u64) {
+    /// Adds the estimate that was made meanwhile, if this is not all.
+    fn estimate_from(&mut self, clock: &Clock) {
         if self.limit.is_some() {
             let estimated = &clock.given.limits.estimated;
             self.estimate = *estimated.lock().unwrap_or_else(PoisonError::into_inner);
-            let now = match self.earlier {
-                0 => self.counts.all(),
-                _ => self.counts.all() - before,
-            };
+            let now = self.counts.all() - self.earlier;
             self.rate = Some(now as f64 / clock.begun.elapsed().as_secs_f64());
         }
     }

@@ -187,20 +187,23 @@ impl LearnedSharing {
         }
     }
 
-    /// Something distinguishes the threads that start with the same function as this one. Fails if they
-    /// were taken to behave alike.
+    /// Something was learned that the exploration has to start again with.
+    fn change(&self) -> SharingChanged {
+        self.changed.store(true, Relaxed);
+        SharingChanged
+    }
+
+    /// Something distinguishes the threads that start with the same function as this one. Fails if
+    /// they were taken to behave alike.
     pub fn distinguish(&self, thread: ThreadId) -> Result<(), SharingChanged> {
         match self.likeness.distinguish(thread) {
-            true => {
-                self.changed.store(true, Relaxed);
-                Err(SharingChanged)
-            }
+            true => Err(self.change()),
             false => Ok(()),
         }
     }
 
-    /// Records that a thread arrives at a barrier for so many threads. Fails if the order of arrivals
-    /// is fixed from now on.
+    /// Records that a thread arrives at a barrier for so many threads. Fails if the order of
+    /// arrivals is fixed from now on.
     pub fn arrives(
         &self,
         barrier: u64,
@@ -208,10 +211,7 @@ impl LearnedSharing {
         threads: u64,
     ) -> Result<(), SharingChanged> {
         match self.meetings.arrives(barrier, thread, threads) {
-            true => {
-                self.changed.store(true, Relaxed);
-                Err(SharingChanged)
-            }
+            true => Err(self.change()),
             false => Ok(()),
         }
     }
@@ -219,8 +219,7 @@ impl LearnedSharing {
     /// The order of arrivals at a barrier, which was fixed, may matter.
     pub fn order_matters(&self, barrier: u64) -> SharingChanged {
         self.meetings.matters(barrier);
-        self.changed.store(true, Relaxed);
-        SharingChanged
+        self.change()
     }
 
     /// Fails if an event shows that the order of arrivals at a barrier, which was fixed, may matter.
@@ -247,8 +246,7 @@ impl LearnedSharing {
 
     pub fn learn_shared(&self, start: u64, end: u64) -> SharingChanged {
         insert(&mut lock(&self.learned).shared, start, end.max(start + 1));
-        self.changed.store(true, Relaxed);
-        SharingChanged
+        self.change()
     }
 
     /// As `learn_shared`, for an address in an object of another thread.
@@ -289,7 +287,7 @@ impl LearnedSharing {
     /// Records an access of a shared location. `observes`: something may depend on what it reads.
     pub fn record_use(&self, at: Location, by: User, observes: bool) {
         if lock(&self.uses).record(at, by, observes, |thread| self.creator(thread)) {
-            self.changed.store(true, Relaxed);
+            self.change();
         }
     }
 
@@ -322,8 +320,7 @@ impl LearnedSharing {
             return Ok(false);
         }
         learned.updated.insert(at);
-        self.changed.store(true, Relaxed);
-        Err(SharingChanged)
+        Err(self.change())
     }
 
     /// See [`LocationUses::obstacle`].
@@ -376,8 +373,7 @@ impl LearnedSharing {
                     let mut learned = lock(&self.learned);
                     learned.splits.extend([start, end, other.0, other.1]);
                     learned.splits.extend(more);
-                    self.changed.store(true, Relaxed);
-                    return Err(SharingChanged);
+                    return Err(self.change());
                 }
             }
         }

@@ -159,7 +159,7 @@ impl ThreadEnvironment<'_> {
     }
 
     fn blocked<T>(&self, t: &Thread, state: AccessTarget, what: &'static str) -> Done<T> {
-        let asked = self.find(t, state, state.size.into(), true)?.is_none();
+        let asked = self.is_event(t, state)?;
         let wait = match (asked, what) {
             (true, mutex::AWAITED) => Wait::Handover { what },
             _ => Wait::For {
@@ -265,19 +265,13 @@ impl ThreadEnvironment<'_> {
         let sharing = self.sharing;
         if let Some(order) = sharing.meetings.order(at.bits) {
             self.require(at.dep)?;
-            if self
-                .find(t, arriving, arriving.size.into(), true)?
-                .is_none()
-            {
+            if self.is_event(t, arriving)? {
                 return self.meet_in_order(t, call, order);
             }
         }
         let now = self.take(t, arriving, barrier::ARRIVE, false)?.bits;
         let arrival = barrier::arrive(now).map_err(|misuse| misused(misuse, call.site))?;
-        let is_shared = self
-            .find(t, arriving, arriving.size.into(), true)?
-            .is_none();
-        if is_shared && !is_result_used(self.program, t) {
+        if self.is_event(t, arriving)? && !is_result_used(self.program, t) {
             self.sharing.arrives(at.bits, t.id, barrier::threads(now))?;
         }
         match arrival {
@@ -325,12 +319,11 @@ impl ThreadEnvironment<'_> {
             .iter()
             .position(|(known, _)| *known == at.bits);
         let round = number.map_or(0, |number| self.local.rounds[number].1);
+        let fits = barrier::threads(now) == order.len() as u64
+            && round < Location::MAX_ROUNDS
+            && !is_result_used(self.program, t);
         let turn = order.iter().position(|thread| *thread == t.id);
-        let (Some(turn), true, false) = (
-            turn,
-            barrier::threads(now) == order.len() as u64 && round < Location::MAX_ROUNDS,
-            is_result_used(self.program, t),
-        ) else {
+        let Some(turn) = turn.filter(|_| fits) else {
             return Err(self.sharing.order_matters(at.bits).into());
         };
         let here = Location::of_round(at.bits, round);

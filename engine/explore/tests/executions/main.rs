@@ -1,5 +1,7 @@
 //! Exploration: it finds what enumeration finds, and each execution once.
 mod agreement;
+#[path = "../dice/mod.rs"]
+mod dice;
 mod litmus_states;
 mod litmus_threads;
 mod models;

@@ -1,9 +1,10 @@
 //! Parts of a search: what random descents show of it, what a bound leaves of it, and what is left
 //! when it is interrupted.
+use crate::dice::Dice;
 use crate::litmus_threads::Threads;
 use crate::models::{by_dependencies, dependencies, model, options};
 use crate::naive::{canonical, Canonical};
-use crate::random::{Dice, Program};
+use crate::random::Program;
 use crate::random_litmus::random_test;
 use cat::Model;
 use explore::{

@@ -1,29 +1,10 @@
 //! Small random programs: loads, stores, read-modify-writes, fences, locks, loops, pointers.
+use crate::dice::Dice;
 use explore::{
     Action, Dependencies, EventLabel, Fault, FaultKind, Initial, Location, Next, Source, ThreadId,
     Wait,
 };
 use program::ir::Order;
-
-/// Deterministic, so that a failure's number is enough to see it again.
-pub struct Dice(u64);
-
-impl Dice {
-    pub fn new(seed: u64) -> Dice {
-        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % bound
-    }
-
-    fn one<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
-    }
-}
 
 /// What a thread does; a location is its number.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,7 +78,7 @@ impl Program {
                 budget -= 1;
                 code.push(step(&mut dice, code.len()));
             }
-            if dice.below(6) == 0 {
+            if dice.happens(6) {
                 let lock = LOCKS + dice.below(2);
                 code.insert(0, Do::Lock(lock));
                 if dice.below(8) > 0 {
@@ -107,7 +88,7 @@ impl Program {
             }
             threads.push(code);
         }
-        let with_main = dice.below(4) == 0;
+        let with_main = dice.happens(4);
         if with_main {
             threads[0].push(Do::Store(dice.below(2), 3, Order::Na));
         }
@@ -141,7 +122,7 @@ impl Program {
                 if dice.below(8) > 0 {
                     code.push(Do::Unlock(outer));
                 }
-                if dice.below(3) == 0 {
+                if dice.happens(3) {
                     code.push(access(&mut dice));
                 }
             }
@@ -163,23 +144,23 @@ impl Program {
             let before = if count == 2 { code.len() } else { 0 };
             code.push(step(&mut dice, before));
         }
-        if dice.below(4) == 0 {
+        if dice.happens(4) {
             code.truncate(2);
             code.insert(0, Do::Lock(LOCKS));
             code.push(Do::Unlock(LOCKS));
         }
         let mut threads = vec![Vec::new()];
-        if dice.below(2) == 0 {
+        if dice.happens(2) {
             let other = (0..1 + dice.below(2)).map(|_| access(&mut dice));
             threads.push(other.collect());
         }
         threads.extend((0..count).map(|_| code.clone()));
-        if dice.below(4) == 0 {
+        if dice.happens(4) {
             let last = vec![access(&mut dice)];
             threads.push(last);
         }
         let started = threads.len();
-        if dice.below(3) == 0 {
+        if dice.happens(3) {
             let event = access(&mut dice);
             threads[0].push(event);
         }
@@ -211,7 +192,7 @@ fn step(dice: &mut Dice, before: usize) -> Do {
         4..=7 => Do::Store(at, 1 + dice.below(2), dice.one(&WRITES)),
         8 => Do::StoreNext(at, dice.one(&WRITES)),
         9 => Do::Add(at, dice.one(&BOTH)),
-        10 => Do::Cas(at, dice.below(2), 2, dice.one(&BOTH), dice.below(2) == 0),
+        10 => Do::Cas(at, dice.below(2), 2, dice.one(&BOTH), dice.happens(2)),
         11 => Do::Fence(dice.one(&[Order::Acq, Order::Rel, Order::AcqRel, Order::Sc])),
         12 => Do::Await(at, 1 + dice.below(2), dice.one(&[Order::Rlx, Order::Acq])),
         13 => Do::Follow(dice.one(&READS)),

@@ -1,8 +1,8 @@
 //! Random C litmus tests with dependencies: exploration finds as many executions as enumeration, and
 //! the same states.
+use crate::dice::Dice;
 use crate::litmus_threads::states;
 use crate::models::{by_dependencies, dependencies, model, MACHINES};
-use crate::random::Dice;
 use cat::Model;
 use enumerate::{decide, Limits};
 use explore::Options;
@@ -26,7 +26,7 @@ pub fn random_test(seed: u64) -> String {
         for step in 0..count {
             let line = statement(&mut dice, &mut registers, step > 0);
             let _ = writeln!(text, "  {line}");
-            if !open && registers > 0 && step + 1 < count && dice.below(4) == 0 {
+            if !open && registers > 0 && step + 1 < count && dice.happens(4) {
                 let register = dice.below(registers);
                 let _ = writeln!(text, "  if (r{register} == 1) {{");
                 open = true;

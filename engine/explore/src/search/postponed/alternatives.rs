@@ -113,20 +113,31 @@ where
         found
     }
 
-    /// The read that gets its source next, if there is one that may: one that no later write can
-    /// change before others, and twins one after the other.
-    pub(super) fn next_read(&mut self, execution: &PartialExecution) -> Option<Place> {
+    /// The reads that are not in the graph and that have a write to read from.
+    pub(super) fn ready_reads(&mut self, execution: &PartialExecution) -> Vec<Place> {
         let open = |at: &Place| {
             let slot = execution.slot(*at);
             slot.is_open() && slot.is_read()
         };
         let mut reads: Vec<Place> = execution.places().filter(open).collect();
-        reads.sort_by_key(|at| (at.index, at.thread));
         reads.retain(|at| !self.sources(execution, *at).is_empty());
-        let settled = reads
-            .iter()
-            .position(|at| !self.may_be_written(execution, *at));
-        reads.get(settled.unwrap_or(0)).copied()
+        reads.sort_by_key(|at| (at.index, at.thread));
+        reads
+    }
+
+    /// Which of the reads that are ready gets its source next, if there is one: one that no later
+    /// write can change before others, and twins one after the other. And whether it may wait for
+    /// such a write.
+    pub(super) fn next_read(
+        &mut self,
+        execution: &PartialExecution,
+        ready: &[Place],
+    ) -> Option<(Place, bool)> {
+        let settled = |at: &&Place| !self.may_be_written(execution, **at, ready);
+        match ready.iter().find(settled) {
+            Some(settled) => Some((*settled, false)),
+            None => ready.first().map(|first| (*first, true)),
+        }
     }
 
     /// Whether the next event of some thread may be the write of a read-modify-write whose read is

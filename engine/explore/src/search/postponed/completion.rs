@@ -17,8 +17,8 @@ where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
     /// Whether some event cannot be added to the graph, and its thread does not wait because of it.
-    pub(super) fn is_stuck(&mut self, execution: &PartialExecution) -> bool {
-        let progress = self.progress(execution, None);
+    pub(super) fn is_stuck(&mut self, execution: &PartialExecution, ready: &[Place]) -> bool {
+        let progress = self.progress(execution, ready, None);
         let stuck = execution.places().any(|at| {
             let may_wait = || match execution.next(&self.states, at.thread) {
                 // before its last event, which is a read
@@ -33,24 +33,29 @@ where
 
     /// Whether a write that the read may read from may still be added while the read is not in the
     /// graph.
-    pub(super) fn may_be_written(&mut self, execution: &PartialExecution, read: Place) -> bool {
-        let progress = self.progress(execution, Some(read));
+    pub(super) fn may_be_written(
+        &mut self,
+        execution: &PartialExecution,
+        read: Place,
+        ready: &[Place],
+    ) -> bool {
+        let progress = self.progress(execution, ready, Some(read));
         let may = self.may_get_source(execution, read, &progress);
         self.progress = progress;
         may
     }
 
-    /// What can be added before this read.
-    fn progress(&mut self, execution: &PartialExecution, before: Option<Place>) -> Progress {
+    /// What can be added before this read. `ready`: the reads that have a write to read from.
+    fn progress(
+        &mut self,
+        execution: &PartialExecution,
+        ready: &[Place],
+        before: Option<Place>,
+    ) -> Progress {
         let mut progress = std::mem::take(&mut self.progress);
         progress.start(execution);
-        for read in execution.places() {
-            let slot = execution.slot(read);
-            let may = slot.is_open() && slot.is_read() && Some(read) != before;
-            if may && !self.sources(execution, read).is_empty() {
-                progress.add(read);
-            }
-        }
+        let others = ready.iter().filter(|read| Some(**read) != before);
+        others.for_each(|read| progress.add(*read));
         progress.changed = true;
         while std::mem::take(&mut progress.changed) {
             self.spread(execution, &mut progress, before);

@@ -287,7 +287,10 @@ impl PartialExecution {
         states: &'s ThreadStates<T>,
         thread: ThreadId,
     ) -> Option<&'s Next> {
-        debug_assert_eq!(self.generation, states.generation, "its states were cleared");
+        debug_assert_eq!(
+            self.generation, states.generation,
+            "its states were cleared"
+        );
         let run = &self.threads[thread];
         (run.node != NO_STATE && run.passed == run.slots.len()).then(|| states.next(run.node))
     }

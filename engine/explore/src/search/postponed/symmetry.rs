@@ -93,13 +93,12 @@ impl PartialExecution {
     /// Whether two events of two threads are the same, whichever of them does what. A write in the
     /// graph is not: its place in coherence order is its own.
     fn is_same(&self, one: ThreadId, slot: &Slot, two: ThreadId, other: &Slot) -> bool {
+        let same_progress = (slot.added == 0) == (other.added == 0)
+            && (slot.added != 0 || slot.waits_since == other.waits_since)
+            && slot.is_open() == other.is_open();
         if let (Some(round), Some(same)) = (round_of(slot), round_of(other)) {
             // in which order threads arrive at a barrier does not matter
-            return round == same
-                && slot.is_write() == other.is_write()
-                && (slot.added == 0) == (other.added == 0)
-                && (slot.added != 0 || slot.waits_since == other.waits_since)
-                && slot.is_open() == other.is_open();
+            return round == same && slot.is_write() == other.is_write() && same_progress;
         }
         let own = |thread: ThreadId, source: Option<Place>| source.map(|at| at.thread == thread);
         let sources = match (own(one, slot.source), own(two, other.source)) {
@@ -118,9 +117,7 @@ impl PartialExecution {
             && !changes
             && sources
             && slot.value == other.value
-            && (slot.added == 0) == (other.added == 0)
-            && (slot.added != 0 || slot.waits_since == other.waits_since)
-            && slot.is_open() == other.is_open()
+            && same_progress
     }
 
     /// The reads that are not in the graph of threads that were twins of a thread until it read

@@ -46,7 +46,7 @@ use crate::search::postponed::execution::{acquires, PartialExecution, Place};
 use crate::search::postponed::progress::Progress;
 use crate::search::queue::{BranchQueue, SearchWorker, WaitingBranch, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
-use crate::source::{Action, EventLabel, Next, Source, ThreadId, Wait};
+use crate::source::{Action, EventLabel, Next, Source, ThreadId};
 
 /// What a read reads from.
 pub(super) enum ReadSource {
@@ -142,10 +142,11 @@ where
             if self.advance(&mut execution)? {
                 continue;
             }
-            if self.is_stuck(&execution) {
+            let ready = self.ready_reads(&execution);
+            if self.is_stuck(&execution, &ready) {
                 return Ok(());
             }
-            let Some(read) = self.next_read(&execution) else {
+            let Some((read, may_wait)) = self.next_read(&execution, &ready) else {
                 let resolved = match execution.resolve_waits(
                     source,
                     &mut self.states,
@@ -160,7 +161,7 @@ where
                     false => Ok(()),
                 };
             };
-            if !self.read(&mut execution, read)? {
+            if !self.read(&mut execution, read, may_wait)? {
                 return Ok(());
             }
         }
@@ -292,15 +293,19 @@ where
         })
     }
 
-    /// Lets a read read from each write that it may read from, and from one that is added later, and
-    /// explores what follows except for the last of these, where it is left. Returns whether there
-    /// is one.
-    fn read(&mut self, execution: &mut PartialExecution, read: Place) -> Result<bool, Halt> {
+    /// Lets a read read from each write that it may read from, and with `may_wait` from one that is
+    /// added later, and explores what follows except for the last of these, where it is left. Returns
+    /// whether there is one.
+    fn read(
+        &mut self,
+        execution: &mut PartialExecution,
+        read: Place,
+        mut may_wait: bool,
+    ) -> Result<bool, Halt> {
         let mut sources = Vec::new();
-        let mut may_wait = self.may_be_written(execution, read);
         let location = execution.slot(read).location;
         if execution.locations[location].at.barrier().is_some() {
-            may_wait &= !self.continues_from_last(execution, read)?;
+            may_wait &= !self.continues_from_last(execution, read);
         }
         match may_wait {
             true => sources.push(ReadSource::Later),
@@ -327,19 +332,13 @@ where
     }
 
     /// Whether a thread continues if this read reads from the last write.
-    fn continues_from_last(
-        &mut self,
-        execution: &mut PartialExecution,
-        read: Place,
-    ) -> Result<bool, Halt> {
+    fn continues_from_last(&mut self, execution: &PartialExecution, read: Place) -> bool {
         let location = execution.slot(read).location;
         let last = execution.locations[location].order.last().copied();
         let mut extended = execution.clone();
         extended.add_read(read, last);
         extended.proceed(self.queue.source, &mut self.states, read);
-        let continues = !extended.waits(&self.states, read, self.checker.may_flag());
-        execution.stand(self.queue.source, &mut self.states)?;
-        Ok(continues)
+        !extended.waits(&self.states, read, self.checker.may_flag())
     }
 
     /// Explores what follows if a thread that waits, and may read a newer write, goes on waiting: it
@@ -403,11 +402,10 @@ where
                 if !kept || waits || extended.loses_update(&self.states, added) {
                     continue;
                 }
-                let maximal = self.checker.extensible && extended.is_maximal(added);
-                extended.consistent &= maximal;
-                // what is not checked now is checked with what follows
-                let known = only || extended.consistent;
-                if !known && !self.may_be_consistent(&mut extended)? {
+                if only {
+                    // checked with what follows
+                    extended.consistent = self.is_known(&extended, added);
+                } else if !self.stays_consistent(&mut extended, added)? {
                     continue;
                 }
             }
@@ -426,10 +424,15 @@ where
         execution: &mut PartialExecution,
         added: Place,
     ) -> Result<bool, Halt> {
-        match execution.consistent && self.checker.extensible && execution.is_maximal(added) {
+        match self.is_known(execution, added) {
             true => Ok(true),
             false => self.may_be_consistent(execution),
         }
+    }
+
+    /// Whether the graph is known to be consistent with this event, which was added last.
+    fn is_known(&self, execution: &PartialExecution, added: Place) -> bool {
+        execution.consistent && self.checker.extensible && execution.is_maximal(added)
     }
 
     /// Whether the graph is consistent; or not, but a larger one may be.
@@ -472,14 +475,7 @@ where
     fn finish(&mut self, execution: &PartialExecution) -> Result<(), Halt> {
         let misses_release = (0..execution.threads.len()).any(|thread| {
             let next = execution.next(&self.states, thread);
-            let locked_out = matches!(
-                next,
-                Some(Next::Blocked {
-                    wait: Wait::Handover { .. },
-                    ..
-                })
-            );
-            locked_out && {
+            next.is_some_and(Next::is_handover) && {
                 let mut slots = execution.threads[thread].slots.iter().rev();
                 slots.find(|slot| slot.is_read()).is_some_and(|read| {
                     let last = execution.locations[read.location].order.last();
