@@ -7,33 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import Run
+from samples import WIDE, Run
 
-#: too many executions for any time; which thread is first is the search's earliest choice, and so
-#: the last that it changes, unless it starts with few departures
-WIDE = """\
-#include <assert.h>
-#include <pthread.h>
-#include <stdatomic.h>
-static atomic_int x[4], early;
-static int place[4];
-static void *step(void *number) {
-  int k = (int)(long)number;
-  place[k] = atomic_fetch_add(&early, 1);
-  for (int i = 0; i < 4; i++) {
-    atomic_fetch_add_explicit(&x[(k + i) % 4], 1, memory_order_acq_rel);
-    atomic_store_explicit(&x[k * i % 4], i, memory_order_release);
-    (void)atomic_load_explicit(&x[(k + 2 * i) % 4], memory_order_acquire);
-  }
-  return number;
-}
-int main(void) {
-  pthread_t t[4];
-  for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, step, (void *)i);
-  for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
-  assert(x[0] < 100 && place[0] < 4);
-}
-"""
 LOOP = """\
 #include <assert.h>
 #include <pthread.h>

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from samples import Run
+from samples import WIDE, Run
 from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 
@@ -69,26 +69,6 @@ int main(void) {
   pthread_join(first, 0);
   pthread_join(second, 0);
   return 0;
-}
-"""
-
-
-WIDE = """\
-#include <pthread.h>
-#include <stdatomic.h>
-static atomic_int x[4];
-static void *step(void *number) {
-  int k = (int)(long)number;
-  for (int i = 0; i < 4; i++) {
-    atomic_fetch_add_explicit(&x[(k + i) % 4], 1, memory_order_acq_rel);
-    (void)atomic_load_explicit(&x[(k + 2 * i) % 4], memory_order_acquire);
-  }
-  return number;
-}
-int main(void) {
-  pthread_t t[4];
-  for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, step, (void *)i);
-  for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
 }
 """
 

@@ -12,32 +12,9 @@ from pathlib import Path
 
 import pytest
 from processes import wait_until_gone
-from samples import WEAKSPOT
+from samples import WEAKSPOT, WIDE
 
 from weakspot.system.tools import Tool
-
-#: millions of executions
-WIDE = """\
-#include <assert.h>
-#include <pthread.h>
-#include <stdatomic.h>
-static atomic_int x[4];
-static void *step(void *number) {
-  int k = (int)(long)number;
-  for (int i = 0; i < 4; i++) {
-    atomic_fetch_add_explicit(&x[(k + i) % 4], 1, memory_order_acq_rel);
-    atomic_store_explicit(&x[k * i % 4], i, memory_order_release);
-    (void)atomic_load_explicit(&x[(k + 2 * i) % 4], memory_order_acquire);
-  }
-  return number;
-}
-int main(void) {
-  pthread_t t[4];
-  for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, step, (void *)i);
-  for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
-  assert(x[0] < 100);
-}
-"""
 
 LIMITS = ("--seconds", "5m", "--executions", "1000000000")
 
