@@ -90,26 +90,25 @@ def test_what_an_earlier_campaign_left_is_used_until_there_is_newer(tmp_path: Pa
     assert explored(earlier.of("p", "sc"), "question")[0] == b"open"
 
 
-def test_ctrl_c_stores_what_is_open(frontier: Frontier) -> None:
+def stopped_by(frontier: Frontier, raised: type[BaseException]) -> bytes | None:
+    """What is stored of an exploration that ends with this exception."""
+
     def explore(_: bytes | None, keep: Keep | None) -> Exploration:
         assert keep is not None
         keep(b"open")
-        raise KeyboardInterrupt
+        raise raised
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(raised):
         frontier.explored("question", explore)
-    assert explored(frontier, "question")[0] == b"open"
+    return explored(frontier, "question")[0]
+
+
+def test_ctrl_c_stores_what_is_open(frontier: Frontier) -> None:
+    assert stopped_by(frontier, KeyboardInterrupt) == b"open"
 
 
 def test_what_nobody_waits_for_any_more_is_not_stored(frontier: Frontier) -> None:
-    def explore(_: bytes | None, keep: Keep | None) -> Exploration:
-        assert keep is not None
-        keep(b"open")
-        raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        frontier.explored("question", explore)
-    assert explored(frontier, "question")[0] is None
+    assert stopped_by(frontier, RuntimeError) is None
 
 
 def test_without_a_folder_nothing_is_stored() -> None:
