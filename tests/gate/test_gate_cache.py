@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from projects import CONFIG, PUSH_POP, QUEUE, Project
 
+from weakspot import _engine
 from weakspot.generators.source import clang
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
@@ -51,6 +52,24 @@ def test_a_question_whose_input_changed_is_asked_again(idle: Project, what: str)
     ended = idle.gate()
     assert ended.code == 2, "something is None now, and is called"
     assert "not callable" in ended.err
+
+
+def test_another_engine_is_asked_again(idle: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_engine, "__version__", f"{_engine.__version__}0")
+    assert "not callable" in idle.gate().err
+
+
+def test_another_engine_resumes_no_exploration(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def explored(executions: int) -> str:
+        project.write("weakspot.toml", f"{CONFIG}executions = {executions}\n")
+        return project.gate("tests/push_pop.cpp").out
+
+    explored(1)
+    assert "explored before" in explored(2)
+    monkeypatch.setattr(_engine, "__version__", f"{_engine.__version__}0")
+    assert "explored before" not in explored(3)
 
 
 def test_a_users_model_is_read_again_with_what_it_includes(project: Project) -> None:
