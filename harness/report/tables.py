@@ -77,7 +77,7 @@ def sizes(record: Record, out: Console) -> None:
         out.print(Text(UNCERTAIN, style="dim"))
     for each in record.explorations:
         if each.truncated:
-            why = f"{each.program} under {each.model}: {CUT}"
+            why = f"{each.program} under {each.model}: {TRUNCATED}"
             out.print(Text(why, style="dim"))
     for note in record.manifest.notes:
         out.print(Text(note, style="dim"))
@@ -90,7 +90,7 @@ ESTIMATED = (
 WIDE = 0.3
 """The standard error, as a part of the estimate, from which on little is certain."""
 UNCERTAIN = "Where ± is more than 30 %, the number may be several times as large."
-CUT = "limits end some executions; higher limits (--loops) make more of them"
+TRUNCATED = "limits end some executions; higher limits (--loops) make more of them"
 
 
 def _races(record: Record) -> Iterator[str]:
