@@ -89,41 +89,34 @@ pub fn unary(op: Unary, bits: u32, a: u64) -> u64 {
 
 /// The value that a read-modify-write writes. With 128 bits, numbers stand for the values.
 pub fn rmw(op: RmwOp, bits: u32, old: u64, operand: u64) -> u64 {
-    if let Some(op) = op.float() {
-        return floats::binary(op, bits, old, operand);
-    }
-    if bits == 128 {
-        let (old, operand) = (wide::unpack(old), wide::unpack(operand));
-        return wide::pack(match op {
-            RmwOp::Xchg => operand,
-            RmwOp::Add => old.wrapping_add(operand),
-            RmwOp::Sub => old.wrapping_sub(operand),
-            RmwOp::And => old & operand,
-            RmwOp::Nand => !(old & operand),
-            RmwOp::Or => old | operand,
-            RmwOp::Xor => old ^ operand,
-            RmwOp::Max => (old as i128).max(operand as i128) as u128,
-            RmwOp::Min => (old as i128).min(operand as i128) as u128,
-            RmwOp::Umax => old.max(operand),
-            // the others are of floating-point types
-            _ => old.min(operand),
-        });
-    }
-    let signed = |v: u64| sext(v, bits) as i64;
-    let value = match op {
-        RmwOp::Xchg => operand,
-        RmwOp::Add => old.wrapping_add(operand),
-        RmwOp::Sub => old.wrapping_sub(operand),
-        RmwOp::And => old & operand,
-        RmwOp::Nand => !(old & operand),
-        RmwOp::Or => old | operand,
-        RmwOp::Xor => old ^ operand,
-        RmwOp::Max => signed(old).max(signed(operand)) as u64,
-        RmwOp::Min => signed(old).min(signed(operand)) as u64,
-        RmwOp::Umax => old.max(operand),
-        _ => old.min(operand),
+    let is_wide = bits == 8 * wide::SIZE;
+    let value = |number: u64| match is_wide {
+        true => wide::unpack(number),
+        false => number.into(),
     };
-    mask(value, bits)
+    let signed = |v: u128| match is_wide {
+        true => v as i128,
+        false => (sext(v as u64, bits) as i64).into(),
+    };
+    let (a, b) = (value(old), value(operand));
+    let result = match op {
+        RmwOp::Xchg => b,
+        RmwOp::Add => a.wrapping_add(b),
+        RmwOp::Sub => a.wrapping_sub(b),
+        RmwOp::And => a & b,
+        RmwOp::Nand => !(a & b),
+        RmwOp::Or => a | b,
+        RmwOp::Xor => a ^ b,
+        RmwOp::Max => signed(a).max(signed(b)) as u128,
+        RmwOp::Min => signed(a).min(signed(b)) as u128,
+        RmwOp::Umax => a.max(b),
+        RmwOp::Umin => a.min(b),
+        RmwOp::Float(op) => floats::binary(op.operator(), bits, old, operand).into(),
+    };
+    match is_wide {
+        true => wide::pack(result),
+        false => mask(result as u64, bits),
+    }
 }
 
 #[cfg(test)]
@@ -165,6 +158,8 @@ mod tests {
         assert_eq!(rmw(RmwOp::Umax, 8, 0xff, 1), 0xff);
         assert_eq!(rmw(RmwOp::Min, 32, 0xffff_ffff, 1), 0xffff_ffff);
         assert_eq!(rmw(RmwOp::Nand, 8, 0x0f, 0x3c), 0xf3);
+        assert_eq!(rmw(RmwOp::Umin, 8, 0xff, 1), 1);
+        assert_eq!(rmw(RmwOp::Sub, 8, 0, 1), 0xff);
         assert!(compare(Predicate::Slt, 8, 0xff, 0));
         assert!(compare(Predicate::Ugt, 8, 0xff, 0));
     }

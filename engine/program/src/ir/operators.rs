@@ -13,24 +13,19 @@ pub enum RmwOp {
     Min,
     Umax,
     Umin,
-    Fadd,
-    Fsub,
-    Fmax,
-    Fmin,
+    Float(FloatRmw),
+}
+
+/// An update of a `float` or `double`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FloatRmw {
+    Add,
+    Sub,
+    Max,
+    Min,
 }
 
 impl RmwOp {
-    /// The operation on `float` and `double` that this is, if it is one.
-    pub fn float(self) -> Option<FloatOp> {
-        match self {
-            RmwOp::Fadd => Some(FloatOp::Add),
-            RmwOp::Fsub => Some(FloatOp::Sub),
-            RmwOp::Fmax => Some(FloatOp::Max),
-            RmwOp::Fmin => Some(FloatOp::Min),
-            _ => None,
-        }
-    }
-
     pub fn name(self) -> &'static str {
         match self {
             RmwOp::Xchg => "xchg",
@@ -44,10 +39,21 @@ impl RmwOp {
             RmwOp::Min => "min",
             RmwOp::Umax => "umax",
             RmwOp::Umin => "umin",
-            RmwOp::Fadd => "fadd",
-            RmwOp::Fsub => "fsub",
-            RmwOp::Fmax => "fmax",
-            RmwOp::Fmin => "fmin",
+            RmwOp::Float(FloatRmw::Add) => "fadd",
+            RmwOp::Float(FloatRmw::Sub) => "fsub",
+            RmwOp::Float(FloatRmw::Max) => "fmax",
+            RmwOp::Float(FloatRmw::Min) => "fmin",
+        }
+    }
+}
+
+impl FloatRmw {
+    pub fn operator(self) -> FloatOp {
+        match self {
+            FloatRmw::Add => FloatOp::Add,
+            FloatRmw::Sub => FloatOp::Sub,
+            FloatRmw::Max => FloatOp::Max,
+            FloatRmw::Min => FloatOp::Min,
         }
     }
 }

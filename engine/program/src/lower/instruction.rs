@@ -43,7 +43,7 @@ impl<'a> Lower<'_, '_, 'a> {
             } => {
                 let rmw = rmw_op(op)
                     .ok_or_else(|| Error::unsupported(format!("the instruction atomicrmw {op}")))?;
-                if rmw.float().is_some() {
+                if matches!(rmw, RmwOp::Float(_)) {
                     self.float(value.0, op)?;
                 } else if !self.is_wide(value.0) {
                     self.integer(value.0, "atomicrmw")?;

@@ -49,10 +49,10 @@ pub fn rmw_op(name: &str) -> Option<RmwOp> {
         "min" => RmwOp::Min,
         "umax" => RmwOp::Umax,
         "umin" => RmwOp::Umin,
-        "fadd" => RmwOp::Fadd,
-        "fsub" => RmwOp::Fsub,
-        "fmax" => RmwOp::Fmax,
-        "fmin" => RmwOp::Fmin,
+        "fadd" => RmwOp::Float(FloatRmw::Add),
+        "fsub" => RmwOp::Float(FloatRmw::Sub),
+        "fmax" => RmwOp::Float(FloatRmw::Max),
+        "fmin" => RmwOp::Float(FloatRmw::Min),
         _ => return None,
     })
 }
