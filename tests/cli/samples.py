@@ -76,8 +76,8 @@ int main(void) {
   assert(x[0] < 100 && place[0] < 4);
 }
 """
-"""Too many executions for any time. Which thread is first is the search's earliest choice, and so the
-last that it changes, unless it starts with few departures."""
+"""Too many executions for any time. Which thread is first is the search's earliest choice, and so
+the last that it changes, unless it starts with few departures."""
 
 
 class Ended(msgspec.Struct, frozen=True):
