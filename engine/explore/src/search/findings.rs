@@ -6,6 +6,7 @@ use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::graph::interleaving::is_interleaving;
 use crate::search::execution::EndedExecution;
 use crate::source::{Action, Fault, FaultKind, Next, Source, Wait};
+use program::memory::{Memory, USE_OF_ENDED_LOCAL};
 use std::cmp::Ordering;
 
 #[derive(Default)]
@@ -271,14 +272,24 @@ fn unordered_use(graph: &Graph, (one, other): (EventId, EventId)) -> Fault {
         Some(allocation) if allocation == one => (UNALLOCATED, other),
         Some(_) => (UNALLOCATED, one),
         None => {
-            let free = [one, other].into_iter().find(frees);
-            ("use not ordered with a free", free.unwrap_or(one))
+            let free = [one, other].into_iter().find(frees).unwrap_or(one);
+            match action(free) {
+                Action::Free { base } => (unordered_with_end(base), free),
+                _ => (unordered_with_end(0), free),
+            }
         }
     };
     Fault {
         kind: FaultKind::Memory,
         message: message.to_owned(),
         site: Some(graph.event(id).site),
+    }
+}
+
+fn unordered_with_end(base: u64) -> &'static str {
+    match Memory::is_of_stack(base) {
+        true => "use not ordered with the end of a local variable's lifetime",
+        false => "use not ordered with a free",
     }
 }
 
@@ -374,14 +385,12 @@ fn misused_objects<S: Source>(source: &S, execution: &EndedExecution<S::Thread>)
                         && at.address - base < size
                         && !graph.precedes(id, free) =>
                 {
-                    let after = graph.precedes(free, id);
-                    fault(
-                        match after {
-                            true => "use after free",
-                            false => "use not ordered with a free",
-                        },
-                        id,
-                    );
+                    let message = match (graph.precedes(free, id), Memory::is_of_stack(base)) {
+                        (true, true) => USE_OF_ENDED_LOCAL,
+                        (true, false) => "use after free",
+                        (false, _) => unordered_with_end(base),
+                    };
+                    fault(message, id);
                 }
                 _ => {}
             }

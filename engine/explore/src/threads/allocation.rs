@@ -7,7 +7,7 @@ use program::interpreter::{ExternCall, Flow};
 use program::ir::{Order, Program, SiteId, SyncObject};
 use program::library::call::Wanted;
 use program::library::operations::Library;
-use program::memory::{Dep, Named, Val, Visibility};
+use program::memory::{Dep, Memory, Named, Object, Val, Visibility};
 use std::sync::Arc;
 
 type Done<T> = Result<T, Interruption>;
@@ -222,7 +222,8 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
     fn free(&mut self, t: &mut Thread, site: SiteId, address: u64) -> Done<()> {
         let at = spot(Val::constant(address), 0, site);
         let object = self.local.memory.object_at(address);
-        if object.is_some_and(|o| !matches!(o.named, Named::Heap(..)) || o.base != address) {
+        let is_other = |o: &Object| !matches!(o.named, Named::Heap(..)) || o.base != address;
+        if object.is_some_and(is_other) || Memory::is_of_stack(address) {
             let message = "free of a pointer that malloc did not return";
             return Err(Interruption::Fault(
                 FaultKind::Memory,

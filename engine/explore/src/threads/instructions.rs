@@ -8,8 +8,28 @@ use program::ir::bits::mask;
 use program::ir::{Access, Order, RmwOp, SiteId};
 use program::library::call;
 use program::memory::{Dep, Val};
-use program::memory::{Named, NewLocal, Visibility};
+use program::memory::{Named, NewLocal, Object, Visibility};
 use std::sync::Arc;
+
+/// Objects are aligned to at most a page when the lifetime of a local begins again.
+const MAX_ALIGN: u32 = 12;
+
+impl ThreadEnvironment<'_> {
+    /// Whether another thread may use a local whose lifetime ends. Its end is a use: it must be
+    /// ordered with those of another thread, also where that is the only one that uses it.
+    fn is_shared(&self, t: &Thread, local: &Object) -> Result<bool, Interruption> {
+        match local.visibility {
+            _ if self.local.alone || local.private => Ok(false),
+            Visibility::ThisThread => Ok(false),
+            Visibility::Shared => Ok(true),
+            Visibility::OneThread(k) if self.sharing.owns(k, t.id) => Ok(false),
+            Visibility::OneThread(_) => {
+                let end = local.base + local.size;
+                Err(self.sharing.learn_shared(local.base, end).into())
+            }
+        }
+    }
+}
 
 impl interpreter::Environment for ThreadEnvironment<'_> {
     type Interruption = Interruption;
@@ -183,6 +203,50 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         Ok(base)
     }
 
+    fn begin_local(&mut self, t: &mut Thread, address: u64) -> Result<u64, Interruption> {
+        let ended = match self.local.memory.object_at(address) {
+            Some(object) if object.freed => object,
+            _ => return Ok(address),
+        };
+        if ended.visibility == Visibility::Shared {
+            // as any object that threads share, another one than before
+            let again = NewLocal {
+                size: ended.size,
+                align: 1 << ended.base.trailing_zeros().min(MAX_ALIGN),
+                local: match ended.named {
+                    Named::Local(local) => local,
+                    _ => return Ok(address),
+                },
+                private: false,
+                idle: ended.idle,
+                site: ended.site,
+            };
+            return self.alloca(t, &again);
+        }
+        Arc::make_mut(&mut self.local.memory).begin_local(address);
+        Ok(address)
+    }
+
+    fn end_local(
+        &mut self,
+        t: &mut Thread,
+        address: u64,
+        site: SiteId,
+    ) -> Result<(), Interruption> {
+        match self.local.memory.object_at(address) {
+            Some(object) if !object.freed => {
+                if self.is_shared(t, object)? {
+                    let base = object.base;
+                    self.ask(t, Action::Free { base }, site)?;
+                }
+            }
+            _ => return Ok(()),
+        }
+        Arc::make_mut(&mut self.local.memory).end_local(address);
+        self.settle(t);
+        Ok(())
+    }
+
     fn locals(&self, t: &Thread) -> usize {
         self.local.memory.locals(t.id)
     }
@@ -194,9 +258,12 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         // the locals of main live until the process ends
         let whole_process = t.id == 0 && t.frames.len() == 1;
         if !whole_process && !self.local.alone {
-            let locals = self.local.memory.locals_from(t.id, mark);
-            let shared = locals.filter(|o| o.visibility == Visibility::Shared);
-            let ends: Vec<_> = shared.map(|o| (o.base, o.site)).collect();
+            let mut ends = Vec::new();
+            for object in self.local.memory.locals_from(t.id, mark) {
+                if !object.freed && self.is_shared(t, object)? {
+                    ends.push((object.base, object.site));
+                }
+            }
             for (base, site) in ends {
                 self.ask(t, Action::Free { base }, site)?;
             }

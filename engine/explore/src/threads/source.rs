@@ -605,7 +605,7 @@ impl Source for ProgramSource<'_> {
     fn extent(&self, base: u64) -> Option<u64> {
         let found = self.initial.objects().find(|o| o.base == base);
         found
-            .filter(|o| matches!(o.named, Named::Heap(..)) && !o.freed)
+            .filter(|o| matches!(o.named, Named::Heap(..) | Named::Local(_)) && !o.freed)
             .map(|o| o.size)
     }
 }

@@ -10,6 +10,7 @@ use crate::witness::value::{Witness, WitnessEvent};
 use program::ir::bits::sext;
 use program::ir::wide;
 use program::ir::Order;
+use program::memory::Memory;
 use program::trace::report::LocationNames;
 use relation::cycle::{label, Edge};
 use relation::Relation;
@@ -97,6 +98,7 @@ impl<'a> Renderer<'a> {
             (_, Action::Read { .. }) => "R",
             (_, Action::Write { .. }) => "W",
             (_, Action::Fence { .. }) => "F",
+            (_, Action::Free { base }) if Memory::is_of_stack(base) => "END",
             (_, Action::Free { .. }) => "FREE",
             _ => return None,
         };
@@ -117,11 +119,11 @@ impl<'a> Renderer<'a> {
             label: label(number),
             kind,
             order: match kind {
-                "FREE" => "",
+                "FREE" | "END" => "",
                 _ => order(graph, id).name(),
             },
             location: at.map_or(String::new(), |at| {
-                self.name(at, matches!(kind, "LOCK" | "UNLOCK" | "FREE"))
+                self.name(at, matches!(kind, "LOCK" | "UNLOCK" | "FREE" | "END"))
             }),
             read: match event.is_read() {
                 true => self.value(event.value, size),

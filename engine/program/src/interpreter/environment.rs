@@ -106,6 +106,19 @@ pub trait Environment {
         site: SiteId,
     ) -> Result<(), Self::Interruption>;
     fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Result<u64, Self::Interruption>;
+    /// The lifetime of a local begins, which may have ended before. Returns where it is from now on.
+    fn begin_local(&mut self, _t: &mut Thread, address: u64) -> Result<u64, Self::Interruption> {
+        Ok(address)
+    }
+    /// The lifetime of a local ends before its frame is left.
+    fn end_local(
+        &mut self,
+        _t: &mut Thread,
+        _address: u64,
+        _site: SiteId,
+    ) -> Result<(), Self::Interruption> {
+        Ok(())
+    }
     /// How many locals the thread has; leaving a frame drops those from `mark` on.
     fn locals(&self, t: &Thread) -> usize;
     fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), Self::Interruption>;

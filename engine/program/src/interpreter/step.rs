@@ -347,6 +347,19 @@ fn run<W: Environment>(
             signal,
             site,
         } => environment.fence(thread, *order, *signal, *site)?,
+        Op::Lifetime {
+            begins,
+            local,
+            site,
+        } => {
+            let address = val!(Operand::Register(*local)).bits;
+            if *begins {
+                let address = environment.begin_local(thread, address)?;
+                set!(*local, Val::constant(address));
+            } else {
+                environment.end_local(thread, address, *site)?;
+            }
+        }
         Op::ThreadLocal { dst, global } => {
             let address = environment.thread_local(thread, *global);
             set!(*dst, Val::constant(address));

@@ -236,6 +236,13 @@ pub enum Op {
         signal: bool,
         site: SiteId,
     },
+    /// The lifetime of the object that an [`Op::Alloca`] has made begins or ends. `local` holds its
+    /// address.
+    Lifetime {
+        begins: bool,
+        local: Register,
+        site: SiteId,
+    },
     ThreadLocal {
         dst: Register,
         global: u32,

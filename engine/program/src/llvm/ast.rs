@@ -31,10 +31,21 @@ pub struct Function<'a> {
     pub vararg: bool,
     pub blocks: Vec<Block<'a>>,
     pub dbg: Option<u32>,
-    /// alloca → its variable, from `#dbg_declare`
-    pub variables: Vec<(&'a str, u32)>,
+    pub variables: Vec<Declared<'a>>,
     /// register → a variable that has its value, from `#dbg_value`; in the order of the text
     pub values: Vec<(&'a str, u32)>,
+}
+
+/// `#dbg_declare`: the variable that an alloca contains.
+#[derive(Debug)]
+pub struct Declared<'a> {
+    pub name: &'a str,
+    pub variable: u32,
+    /// The `DILocation` of the declaration.
+    pub location: Option<u32>,
+    /// The number of the block, and of the instruction that follows the declaration.
+    pub block: usize,
+    pub inst: usize,
 }
 
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Function bodies: blocks, instructions, debug records.
 use crate::error::Result;
-use crate::llvm::ast::{Block, Clause, Function, Inst, InstKind, Typed, Value};
+use crate::llvm::ast::{Block, Clause, Declared, Function, Inst, InstKind, Typed, Value};
 use crate::llvm::lexer::Token;
 use crate::llvm::parser::{Attached, Parser};
 
@@ -72,17 +72,27 @@ impl<'a> Parser<'a> {
     /// `#dbg_declare(ptr %x, !12, …)` says which variable an alloca holds, `#dbg_value` which one
     /// has the value of a register.
     fn record(&mut self, record: &str, function: &mut Function<'a>) {
-        if let (Token::Local(name), Token::Meta(variable)) = (self.peek_at(2), self.peek_at(4)) {
-            let records = match record {
-                "dbg_declare" => Some(&mut function.variables),
-                "dbg_value" => Some(&mut function.values),
-                _ => None,
-            };
-            if let (Some(records), Ok(variable)) = (records, variable.parse()) {
-                records.push((name, variable));
+        let (Token::Local(name), Token::Meta(variable)) = (self.peek_at(2), self.peek_at(4)) else {
+            self.finish();
+            return;
+        };
+        let mut location = None;
+        while !self.at_line_start() && self.peek() != Token::End {
+            if let Token::Meta(id) = self.next() {
+                location = id.parse().ok();
             }
         }
-        self.finish();
+        match (record, variable.parse()) {
+            ("dbg_declare", Ok(variable)) => function.variables.push(Declared {
+                name,
+                variable,
+                location,
+                block: function.blocks.len().saturating_sub(1),
+                inst: function.blocks.last().map_or(0, |block| block.insts.len()),
+            }),
+            ("dbg_value", Ok(variable)) => function.values.push((name, variable)),
+            _ => {}
+        }
     }
 
     fn instruction(&mut self) -> Result<Inst<'a>> {

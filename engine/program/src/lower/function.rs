@@ -3,7 +3,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ir::instruction::*;
 use crate::ir::program::*;
 use crate::ir::sites;
-use crate::llvm::ast::{Block, Function, Inst, InstKind};
+use crate::llvm::ast::{Block, Declared, Function, Inst, InstKind};
 use crate::llvm::metadata::{is_system, Position};
 use crate::lower::cfg::{ControlFlowGraph, LoopInfo, Usage};
 use crate::lower::constants::Folded;
@@ -32,7 +32,7 @@ pub struct Lower<'l, 'm, 'a> {
     pub escaped: FxHashSet<&'a str>,
     /// Loads whose values are only changed in part and written back.
     pub partial: FxHashSet<&'a str>,
-    blocks: FxHashMap<&'m str, usize>,
+    pub(super) blocks: FxHashMap<&'m str, usize>,
     pub folded: Folded<'m, 'a>,
     current: usize,
     pub code: Vec<crate::ir::instruction::Inst>,
@@ -150,6 +150,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         self.l.program.functions[id as usize].library = library;
         self.escapes(&live_blocks);
         self.partial = partial_loads(&live_blocks);
+        let lifetimes = self.block_scopes(&live_blocks, &reached);
         let mut starts = vec![0u32; function.blocks.len()];
         let mut ranges = vec![(0, 0); function.blocks.len()];
         for index in &reached {
@@ -157,7 +158,8 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             self.current = *index;
             let start = self.code.len();
             starts[*index] = start as u32;
-            for inst in &block.insts {
+            for (at, inst) in block.insts.iter().enumerate() {
+                self.lifetimes_at(&lifetimes, (*index, at), inst);
                 let module = self.l.module;
                 let before = self.code.len();
                 match self.instruction(inst) {
@@ -268,9 +270,8 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         self.l.program.sites.len() as SiteId - 1
     }
 
-    pub fn variable(&self, name: &str) -> Option<u32> {
-        let found = self.function.variables.iter().find(|v| v.0 == name);
-        found.map(|v| v.1)
+    pub fn variable(&self, name: &str) -> Option<&'m Declared<'a>> {
+        self.function.variables.iter().find(|v| v.name == name)
     }
 
     pub fn edge(&mut self, name: &str) -> Result<Edge> {

@@ -7,7 +7,6 @@ use crate::lower::function::Lower;
 
 /// Intrinsics that have no effect on what is checked, by the beginnings of their names.
 const IGNORED_INTRINSICS: &[&str] = &[
-    "llvm.lifetime.",
     "llvm.dbg.",
     "llvm.assume",
     "llvm.experimental.noalias.scope.decl",
@@ -29,6 +28,10 @@ impl<'a> Lower<'_, '_, 'a> {
     pub fn intrinsic(&mut self, inst: &Inst<'a>, name: &str, args: &[Typed<'a>]) -> Result<()> {
         if IGNORED_INTRINSICS.iter().any(|p| name.starts_with(p)) {
             self.ignored(inst, 0);
+            return Ok(());
+        }
+        if name.starts_with("llvm.lifetime.") {
+            self.lifetime(inst, name.starts_with("llvm.lifetime.start"), args);
             return Ok(());
         }
         if name.starts_with("llvm.threadlocal.address") {

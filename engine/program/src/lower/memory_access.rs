@@ -121,6 +121,27 @@ impl<'a> Lower<'_, '_, 'a> {
         Ok(())
     }
 
+    /// LLVM's inliner marks where the lifetimes of a function's local variables begin and end in the
+    /// caller. Those of a private variable are not observable.
+    pub fn lifetime(&mut self, inst: &Inst<'a>, begins: bool, args: &[Typed<'a>]) {
+        let Some((_, value @ Value::Local(name))) = args.last() else {
+            return;
+        };
+        let is_alloca = self.roots.get(name) == Some(name);
+        if let (true, false, Some(place)) = (
+            is_alloca,
+            self.private(value),
+            self.values.get(name).copied(),
+        ) {
+            let op = Op::Lifetime {
+                begins,
+                local: place.register,
+                site: self.site(inst, "call", Order::Na),
+            };
+            self.emit(inst, op);
+        }
+    }
+
     pub fn alloca(
         &mut self,
         inst: &Inst<'a>,
@@ -130,7 +151,8 @@ impl<'a> Lower<'_, '_, 'a> {
     ) -> Result<()> {
         let name = inst.result.unwrap_or_default();
         let metadata = &self.l.module.metadata;
-        let variable = self.variable(name).and_then(|id| metadata.get(id));
+        let declared = self.variable(name);
+        let variable = declared.and_then(|found| metadata.get(found.variable));
         let shape = variable.and_then(|v| v.node("type"));
         let local = Local {
             name: variable
@@ -147,9 +169,10 @@ impl<'a> Lower<'_, '_, 'a> {
         }
         let private = self.private(&Value::Local(name));
         // the scope of a private variable is not observable
-        let site = match private {
-            true => 0,
-            false => self.site(inst, "call", Order::Na),
+        let site = match (private, declared) {
+            (true, _) => 0,
+            (false, Some(declared)) => self.declaration(declared),
+            (false, None) => self.site(inst, "call", Order::Na),
         };
         let op = Op::Alloca {
             dst: self.dst(inst),

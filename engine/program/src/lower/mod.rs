@@ -16,6 +16,7 @@ mod partial;
 mod program;
 mod registers;
 mod relevance;
+mod scopes;
 mod values;
 mod wide;
 

@@ -83,6 +83,10 @@ pub fn visit(op: &Op, f: &mut impl FnMut(Register, bool)) {
             reads.extend([*address, *expected, *desired]);
             writes.extend([*dst, *flag]);
         }
+        Op::Lifetime { begins, local, .. } => {
+            reads.push(Operand::Register(*local));
+            writes.extend(begins.then_some(*local));
+        }
         Op::ThreadLocal { dst, .. } => writes.push(*dst),
         Op::LandingPad { dst, .. } => writes.extend([*dst, *dst + 1]),
         Op::CondBr { condition, .. } => reads.push(*condition),

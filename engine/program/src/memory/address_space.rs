@@ -46,6 +46,8 @@ pub struct ResolvedAddress {
 
 type Fault = String;
 
+pub const USE_OF_ENDED_LOCAL: &str = "use of a local variable after the end of its lifetime";
+
 impl Memory {
     /// Addresses differ from this bit on if their areas or threads do.
     pub const SHIFT: u32 = 36;
@@ -249,6 +251,31 @@ impl Memory {
         Ok(())
     }
 
+    /// The lifetime of a local ends: what it contains is lost.
+    pub fn end_local(&mut self, address: u64) {
+        let Ok(place) = self.locate(address) else {
+            return;
+        };
+        let object = self.object_mut(place);
+        object.freed = true;
+        let changed = object
+            .stored()
+            .fold(0, |hash, (address, byte)| hash ^ mixed(address, byte));
+        let idle = object.idle;
+        object.chunks = Vec::new();
+        self.hash ^= changed;
+        if idle {
+            self.idle ^= changed;
+        }
+    }
+
+    /// The lifetime of a local begins again.
+    pub fn begin_local(&mut self, address: u64) {
+        if let Ok(place) = self.locate(address) {
+            self.object_mut(place).freed = false;
+        }
+    }
+
     pub fn object(&self, place: ResolvedAddress) -> &Object {
         &self.arenas[place.arena].objects[place.object]
     }
@@ -273,6 +300,11 @@ impl Memory {
     /// Whether an address is in a thread's heap, stack or thread-local variables.
     pub fn is_of_thread(address: u64) -> bool {
         matches!(address >> Memory::SHIFT >> 8, 1..=3)
+    }
+
+    /// Whether an address is in a thread's stack.
+    pub fn is_of_stack(address: u64) -> bool {
+        address >> Memory::SHIFT >> 8 == Area::Stack as u64
     }
 
     pub fn thread_of(address: u64) -> usize {
@@ -331,7 +363,11 @@ impl Memory {
         let place = self.locate(address)?;
         let object = self.object(place);
         if object.freed {
-            return Err("use after free".to_string());
+            let message = match object.named {
+                Named::Local(_) => USE_OF_ENDED_LOCAL,
+                _ => "use after free",
+            };
+            return Err(message.to_string());
         }
         if place.offset + size > object.size {
             return Err(format!(
