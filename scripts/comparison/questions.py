@@ -179,15 +179,21 @@ def _tracked(clone: Path) -> Sets:
     return found
 
 
-def _suites(clone: Path, folder: Path, diy7: str, quick: bool) -> Sets:
-    """The suites that diy7 makes: DIALECT-TOPIC.conf are one suite per dialect, in which a test
-    that several topics make stands once; each .cfg of the quick tier is a suite of its own."""
+def topics_of_suites(clone: Path) -> dict[str, list[Path]]:
+    """The configurations of diy7 for the suites, by dialect."""
     topics: dict[str, list[Path]] = defaultdict(list)
-    for path in sorted(clone.glob("tests/**/*.conf")):
+    for path in sorted(clone.glob("tests/**/suites/*.conf")):
         dialect = path.stem.partition("-")[0]
         topics[dialect].append(path)
         if dialect == "X86_64" and path.stem != X86_LACKS:
             topics["X86"].append(path)
+    return topics
+
+
+def _suites(clone: Path, folder: Path, diy7: str, quick: bool) -> Sets:
+    """The suites that diy7 makes: DIALECT-TOPIC.conf are one suite per dialect, in which a test
+    that several topics make stands once; each .cfg of the quick tier is a suite of its own."""
+    topics = topics_of_suites(clone)
     jobs = [(f"suites/{name}", name, path) for name, paths in topics.items() for path in paths]
     jobs += [(f"diy/{path.stem}", "", path) for path in sorted(clone.glob("tests/**/quick/*.cfg"))]
 

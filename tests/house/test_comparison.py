@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
-from comparison import differences
+from comparison import differences, questions
 
 VERDICT = {
     "test": "SB",
@@ -82,3 +82,10 @@ def test_lines_are_translated_where_only_comments_of_a_source_changed() -> None:
 def test_a_source_whose_code_changed_is_recognised() -> None:
     same, _ = differences.line_numbers("int x;\n", 'char *x = "/* */";\n')
     assert not same
+
+
+def test_each_suite_is_of_a_dialect() -> None:
+    """diy7 has configurations for other uses too, which are not named for a dialect."""
+    found = questions.topics_of_suites(Path(__file__).resolve().parents[2])
+    assert set(found) == {"AArch64", "C", "PPC", "RISCV", "X86", "X86_64"}
+    assert all(found.values())
