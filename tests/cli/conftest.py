@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,10 +11,18 @@ import pytest
 from samples import PROGRAM, SB, WEAKSPOT, Ended, Run
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One place for the folders of a module's tests: a text that was compiled there is not compiled
+    again."""
+    return tmp_path_factory.mktemp("place")
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(place: Path) -> Path:
     """The folder that the program runs in, with a litmus test and a program."""
-    here = tmp_path / "here"
+    here = place / "here"
+    shutil.rmtree(here, ignore_errors=True)
     here.mkdir()
     (here / "SB.litmus").write_text(SB)
     (here / "mp.c").write_text(PROGRAM.replace("EXPECTED", "42"))

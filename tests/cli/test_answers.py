@@ -431,7 +431,7 @@ def test_the_cost_of_memory_orders_is_printed_with_its_noise(
     run("test", "mp.c", "-c", "engine", "--for", "0", "-o", "campaign", XDG_CACHE_HOME=cache)
     (structure,) = json.loads((folder / "campaign" / "structures.json").read_text())
     assert {each["at"] for each in structure["prices"]} >= {"mp.c:8", "mp.c:9"}, "remembered"
-    table = run("cost", "mp.c", "--for", "50ms")
+    table = run("cost", "mp.c", "--for", "50ms", XDG_CACHE_HOME=cache)
     assert without_figures(table.out.splitlines()[-1]) == snapshot
     refused = run("cost", "SB.litmus")
     assert refused.code == 2

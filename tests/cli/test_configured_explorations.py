@@ -51,11 +51,11 @@ def explored(run: Run, *arguments: str) -> dict[str, Any]:
 
 
 def test_a_bound_is_explored_where_time_does_not_suffice(project: Path, run: Run) -> None:
-    configure(project, '[explore]\nseconds = "1s"\nbound = 1')
+    configure(project, '[explore]\nseconds = "300ms"\nbound = 1')
     found = explored(run, "wide.c")
     assert (found["result"], found["departures"]) == ("Unknown", 1)
     assert found["reasons"][0] == "what takes more than 1 departure was not explored"
-    assert found["reasons"][1] == "time limit of 1 s"
+    assert found["reasons"][1] == "time limit of 0.3 s"
     checked = run("check", "wide.c")
     assert (checked.code, "Safe up to 1 departure" in checked.out) == (3, True)
     tested = run("test", "wide.c", "--for", "0", "--checker", "engine")
@@ -70,7 +70,7 @@ def test_a_bound_is_explored_where_time_does_not_suffice(project: Path, run: Run
 
 
 def test_a_sample_is_drawn_where_time_does_not_suffice(project: Path, run: Run) -> None:
-    configure(project, '[explore]\nseconds = "1s"\nsample = true')
+    configure(project, '[explore]\nseconds = "300ms"\nsample = true')
     found = explored(run, "wide.c")
     assert found["result"] == "Unknown"
     assert found["sample"]["draws"] > 0
@@ -81,8 +81,8 @@ def test_a_sample_is_drawn_where_time_does_not_suffice(project: Path, run: Run) 
 
 def test_a_violation_with_few_departures_is_found(project: Path, run: Run) -> None:
     (project / "wide.c").write_text(WIDE.replace("place[0] < 4", "place[0] > 0"))
-    assert explored(run, "wide.c", "--seconds", "1s", "-m", "rc20")["result"] == "Unknown"
-    configure(project, '[explore]\nseconds = "4s"\nbound = 2')
+    assert explored(run, "wide.c", "--seconds", "300ms", "-m", "rc20")["result"] == "Unknown"
+    configure(project, '[explore]\nseconds = "1s"\nbound = 2')
     assert explored(run, "wide.c")["result"] == "Violated"
 
 
@@ -96,12 +96,12 @@ def test_where_time_suffices_everything_is_explored(project: Path, run: Run) -> 
 
 
 def test_an_option_replaces_the_configuration(project: Path, run: Run) -> None:
-    configure(project, '[explore]\nseconds = "1s"\nbound = 3')
+    configure(project, '[explore]\nseconds = "300ms"\nbound = 3')
     found = explored(run, "wide.c", "--bound", "1")
     assert (found["departures"], found["complete"] < 10_000) == (1, True)
-    assert explored(run, "wide.c", "--sample", "1s")["sample"]["draws"] > 0
+    assert explored(run, "wide.c", "--sample", "300ms")["sample"]["draws"] > 0
     configure(project, '[explore]\nseconds = "1m"\nloops = 1')
-    assert "time limit of 1 s" in explored(run, "wide.c", "--seconds", "1s")["reasons"]
+    assert "time limit of 0.3 s" in explored(run, "wide.c", "--seconds", "300ms")["reasons"]
     assert explored(run, "loop.c")["result"] == "Unknown"
     assert explored(run, "loop.c", "--loops", "8")["result"] == "Safe"
 
