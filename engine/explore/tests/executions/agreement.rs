@@ -37,16 +37,16 @@ fn compare(name: &str, model: &Model, seed: u64, program: &Program) -> usize {
 const MODELS: [&str; 4] = ["sc", "tso", "rc11", "rc20"];
 
 #[test]
-fn a_thousand_random_programs_have_the_executions_of_the_naive_explorer_once_each() {
+fn random_programs_have_the_executions_of_the_naive_explorer_once_each() {
     let mut executions = 0;
     for (number, name) in MODELS.iter().enumerate() {
         let model = model(name);
-        let programs = (0..1000).filter(|seed| seed % MODELS.len() == number);
+        let programs = (0..400).filter(|seed| seed % MODELS.len() == number);
         executions += programs
             .map(|seed| compare(name, &model, seed as u64, &Program::random(seed as u64)))
             .sum::<usize>();
     }
-    assert!(executions > 5000, "{executions}");
+    assert!(executions > 2000, "{executions}");
 }
 
 #[test]
@@ -54,11 +54,11 @@ fn random_programs_of_locks_have_the_executions_of_the_naive_explorer_once_each(
     let mut executions = 0;
     for (number, name) in MODELS.iter().enumerate() {
         let model = model(name);
-        for seed in (number as u64..240).step_by(MODELS.len()) {
+        for seed in (number as u64..120).step_by(MODELS.len()) {
             executions += compare(name, &model, seed, &Program::of_locks(seed));
         }
     }
-    assert!(executions > 1000, "{executions}");
+    assert!(executions > 500, "{executions}");
 }
 
 #[test]

@@ -212,7 +212,7 @@ fn each_search_resumes_with_and_without_symmetry() {
     let mut count = 0.0;
     for name in ["sc", "rc11"] {
         let model = model(name);
-        for seed in 0..24 {
+        for seed in 0..12 {
             let program = match seed % 3 {
                 0 => Program::of_locks(seed),
                 1 => Program::of_twins(seed),
@@ -231,7 +231,7 @@ fn each_search_resumes_with_and_without_symmetry() {
             }
         }
     }
-    assert!(count > 1_000.0, "{count}");
+    assert!(count > 500.0, "{count}");
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn compare_each(seeds: std::ops::Range<u64>) {
 
 #[test]
 fn of_executions_in_which_twins_are_exchanged_one_is_found() {
-    compare_each(0..100);
+    compare_each(0..60);
 }
 
 #[test]
