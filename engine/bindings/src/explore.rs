@@ -3,7 +3,7 @@ use super::arguments::load_model;
 use super::error::Problem;
 use super::work::{catch_panic, in_parallel, Caller};
 use cat::Model;
-use explore::witness::{Witness, WitnessEvent};
+use explore::witness::{ReturnedCalls, Witness, WitnessEvent};
 use explore::{
     self, Acyclic, Answer, Checkpoint, Estimate, Exploration, ExploreError, FaultKind, Limit,
     Options, ProgramSource, Request, Violation,
@@ -189,6 +189,7 @@ fn kind(kind: FaultKind) -> &'static str {
         FaultKind::Memory => "memory",
         FaultKind::Lock => "lock",
         FaultKind::Unjoined => "unjoined",
+        FaultKind::Linearizability => "linearizability",
     }
 }
 
@@ -330,5 +331,25 @@ fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, 
     dict.set_item(intern!(py, "cycle"), &witness.cycle)?;
     dict.set_item(intern!(py, "conflict"), witness.conflict)?;
     dict.set_item(intern!(py, "waits"), waits)?;
+    let calls = witness.calls.as_ref();
+    let calls = calls.map(|calls| calls_dict(py, calls)).transpose()?;
+    dict.set_item(intern!(py, "calls"), calls)?;
+    Ok(dict)
+}
+
+fn calls_dict<'py>(py: Python<'py>, found: &ReturnedCalls) -> PyResult<Bound<'py, PyDict>> {
+    let calls = PyList::empty(py);
+    for call in &found.calls {
+        let dict = PyDict::new(py);
+        dict.set_item(intern!(py, "thread"), call.thread)?;
+        dict.set_item(intern!(py, "call"), &call.call)?;
+        dict.set_item(intern!(py, "result"), call.result)?;
+        dict.set_item(intern!(py, "before"), &call.before)?;
+        calls.append(dict)?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item(intern!(py, "calls"), calls)?;
+    dict.set_item(intern!(py, "nearest"), &found.nearest)?;
+    dict.set_item(intern!(py, "differs"), found.differs)?;
     Ok(dict)
 }

@@ -92,6 +92,12 @@ impl Program {
         })
     }
 
+    fn with_parameters(&self, parameters: Vec<u64>) -> Program {
+        let mut inner = self.inner.clone();
+        inner.parameters = parameters;
+        Program { inner }
+    }
+
     #[getter]
     fn functions(&self) -> Vec<String> {
         let lowered = self.inner.functions.iter().filter(|f| !f.code.is_empty());

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::graph::execution_graph::{EventId, Graph};
+use crate::history::{Specification, UnexplainedCalls};
 use crate::source::Fault;
 use borsh::{BorshDeserialize, BorshSerialize};
 use cat::CatError;
@@ -27,6 +28,8 @@ pub struct Options {
     /// Without it, chosen for the model and the program.
     pub search: Option<Search>,
     pub extent: Extent,
+    /// What operation calls may return in an execution that is complete.
+    pub specification: Option<Arc<Specification>>,
     /// Estimates how many executions there are, from this time on; none: does not.
     pub estimates_after: Option<Duration>,
 }
@@ -227,6 +230,8 @@ pub struct Violation {
     pub weak: bool,
     /// For a race, the two accesses of `graph` that are not ordered.
     pub conflict: Option<(EventId, EventId)>,
+    /// For a history that is not linearizable, its calls.
+    pub calls: Option<UnexplainedCalls>,
 }
 
 #[derive(Debug, Default)]

@@ -8,6 +8,7 @@
 //! |---------------|----------------------------------------------------------------------------|
 //! | `source`      | the interface to what is explored: threads that yield one event at a time  |
 //! | `graph`       | events → execution graph; which revisits it allows                         |
+//! | `history`     | execution graph → the calls of operations; whether a specification allows them |
 //! | `exploration` | options, limits; counts, violations                                        |
 //! | `consistency` | execution graph × cat model → is it consistent, what does the model flag   |
 //! | `search`      | [`Source`] × model → all executions: by TruSt, or by postponing reads      |
@@ -20,6 +21,7 @@
 mod consistency;
 mod exploration;
 mod graph;
+mod history;
 mod search;
 mod source;
 mod threads;
@@ -27,6 +29,7 @@ pub mod witness;
 
 pub use exploration::*;
 pub use graph::{Event, EventId, Graph, GraphLocation, ThreadEvents, NONE};
+pub use history::{Call, History, Nearest, Specification, UnexplainedCalls};
 pub use search::{explore, explore_each, unsuitable, EndedExecution};
 pub use source::*;
 pub use threads::{request, Answer, Checkpoint, ProgramSource, Request};

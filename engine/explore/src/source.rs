@@ -26,6 +26,8 @@ pub struct Location {
 /// Addresses of objects have fewer bits than this.
 const ADDRESS_BITS: u32 = 46;
 const IS_ROUND: u64 = 1 << 63;
+const IS_CALL: u64 = 1 << 62;
+const HAS_RETURNED: u64 = 1 << 3;
 
 impl Location {
     /// How often a thread may wait at a barrier whose threads arrive in a fixed order.
@@ -39,6 +41,22 @@ impl Location {
             address: IS_ROUND | u64::from(round) << ADDRESS_BITS | barrier,
             size: 8,
         }
+    }
+
+    /// Where a thread writes that an operation call begins, or what it has returned. It is in no
+    /// object, and no event reads it.
+    pub fn of_call(number: u32, returned: bool) -> Location {
+        let which = if returned { HAS_RETURNED } else { 0 };
+        Location {
+            address: IS_CALL | u64::from(number) << 4 | which,
+            size: 8,
+        }
+    }
+
+    /// The number of the call that begins or has returned here, and whether it has returned.
+    pub fn call(self) -> Option<(u32, bool)> {
+        let is_call = self.address & (IS_ROUND | IS_CALL) == IS_CALL;
+        is_call.then_some(((self.address >> 4) as u32, self.address & HAS_RETURNED != 0))
     }
 
     /// The address of the barrier that this is a round of.
@@ -204,6 +222,8 @@ pub enum FaultKind {
     Lock,
     /// The process may end while a thread still runs; not an error by itself.
     Unjoined,
+    /// The results of operation calls are those of no sequential order of them.
+    Linearizability,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]

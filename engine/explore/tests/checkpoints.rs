@@ -58,9 +58,10 @@ impl Found {
                 graph,
                 weak,
                 conflict,
+                calls,
             } = seen;
             let events = &graph.events;
-            format!("{fault:?} {count} {weak} {conflict:?} {events:?}")
+            format!("{fault:?} {count} {weak} {conflict:?} {calls:?} {events:?}")
         };
         let mut truncations: Vec<String> = found
             .truncations

@@ -210,6 +210,19 @@ impl ConsistencyChecker {
         self.consistency.flags()
     }
 
+    /// Whether the model orders two events, one way or the other: it does if plain writes of one
+    /// location at these events are no race. The model flags no race of the graph.
+    pub fn orders(
+        &mut self,
+        graph: &Graph,
+        one: EventId,
+        other: EventId,
+    ) -> Result<bool, CatError> {
+        let hidden = graph.locations.len() as u32;
+        let flags = self.flags_on_lifetimes(graph, &[(one, hidden), (other, hidden)])?;
+        Ok(self.race(graph, &flags).is_none())
+    }
+
     /// The race that the model reports for the last graph checked.
     pub fn race(&self, graph: &Graph, flags: &Flags) -> Option<Race> {
         let names = flags.undefined_by.iter().chain(&flags.raised);

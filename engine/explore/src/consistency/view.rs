@@ -5,7 +5,8 @@
 //! release write to a location of its own, from which the thread's first event, an acquire read,
 //! reads; the end of a thread and the join that waits for it likewise. Every model of C, and every
 //! hardware model, orders the two sides by this, and it leaves no choice. These events are only
-//! added where they order something. Choices, allocations and frees are not events of a model.
+//! added where they order something. Choices, allocations, frees, and what operation calls return are
+//! not events of a model.
 
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::source::{Action, ThreadId};
@@ -163,10 +164,9 @@ impl View {
                 here.filter(move |(.., id)| begins(*id) == begin)
                     .map(|(_, index, _)| *index)
             };
-            let index = &self.index;
+            let shown = graph.writes(number).map(|id| self.index[id as usize]);
             self.orders.extend(here(true));
-            self.orders
-                .extend(graph.writes(number).map(|id| index[id as usize]));
+            self.orders.extend(shown.filter(|index| *index != NONE));
             self.orders.extend(here(false));
         }
         self.starts.push(self.orders.len() as u32);
@@ -217,6 +217,10 @@ impl View {
 
     fn see(&mut self, graph: &Graph, id: EventId, event: &Event, hidden: &mut u32) {
         match event.action {
+            Action::Write { at, .. } if at.call().is_some() => {
+                self.index.push(NONE);
+                return;
+            }
             Action::Read { .. } | Action::Write { .. } => {}
             Action::Fence { order } => {
                 self.order_before(graph, event.thread, hidden);

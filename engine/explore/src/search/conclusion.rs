@@ -4,12 +4,13 @@
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::ExecutionEnd;
 use crate::graph::execution_graph::{EventId, Graph};
+use crate::history::{History, Specification, UnexplainedCalls};
 use crate::search::branching::Branching;
 use crate::search::execution::EndedExecution;
 use crate::search::findings::{allocated_elsewhere, freed, Findings};
 use crate::search::halt::Halt;
 use crate::search::queue::BranchQueue;
-use crate::source::Source;
+use crate::source::{Fault, FaultKind, Source};
 
 /// Counts an execution and what it shows, unless it is inconsistent. `known_consistent`: it is known
 /// not to be.
@@ -39,6 +40,21 @@ where
     let Some((end, violated)) = found.conclude(source, execution, race, misuse)? else {
         return Ok(());
     };
+    let mut violated = violated;
+    if let (Some(allowed), ExecutionEnd::Complete, false) =
+        (&queue.options.specification, end, violated)
+    {
+        if let Some(calls) = not_linearizable(checker, graph, allowed)? {
+            let site = calls.differs().map(|call| graph.event(call.returned).site);
+            let fault = Fault {
+                kind: FaultKind::Linearizability,
+                message: "no sequential order of the calls has these results".to_owned(),
+                site,
+            };
+            found.violate(&fault, None, Some(&calls), graph, 1);
+            violated = true;
+        }
+    }
     if !branching.tallies {
         return Ok(());
     }
@@ -50,6 +66,28 @@ where
         }
         false => Ok(()),
     }
+}
+
+/// Calls of operations whose results are those of no sequential order of the calls.
+fn not_linearizable(
+    checker: &mut ConsistencyChecker,
+    graph: &Graph,
+    allowed: &Specification,
+) -> Result<Option<UnexplainedCalls>, Halt> {
+    let mut history = History::of(graph, |one, other| {
+        Ok::<_, Halt>(graph.precedes(one, other))
+    })?;
+    // what happens before something precedes it in the graph
+    if !allowed.allows(&history) && checker.may_flag() {
+        history = History::of(graph, |one, other| {
+            Ok::<_, Halt>(graph.precedes(one, other) && checker.orders(graph, one, other)?)
+        })?;
+    }
+    if allowed.allows(&history) {
+        return Ok(None);
+    }
+    let nearest = allowed.nearest(&history);
+    Ok(Some(UnexplainedCalls { history, nearest }))
 }
 
 /// An allocation or a free, each listed with a location, and a use of its object that the model does

@@ -4,6 +4,7 @@ use crate::consistency::checker::Race;
 use crate::exploration::{Counts, ExecutionEnd, ExploreError, Truncation, Violation};
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::graph::interleaving::is_interleaving;
+use crate::history::UnexplainedCalls;
 use crate::search::execution::EndedExecution;
 use crate::source::{Action, Fault, FaultKind, Next, Source, Wait};
 use program::memory::{Memory, USE_OF_ENDED_LOCAL};
@@ -40,7 +41,7 @@ impl Findings {
             match next {
                 Next::Done(_) => {}
                 Next::Fault(fault) => {
-                    self.violate(fault, None, execution.graph, 1);
+                    self.violate(fault, None, None, execution.graph, 1);
                     faulty = true;
                 }
                 Next::Truncated {
@@ -71,11 +72,11 @@ impl Findings {
             misused.push(unordered_use(execution.graph, unordered));
         }
         for fault in misused {
-            self.violate(&fault, None, execution.graph, 1);
+            self.violate(&fault, None, None, execution.graph, 1);
             violated = true;
         }
         if let Some(race) = race {
-            self.violate(&race.fault, race.conflict, execution.graph, 1);
+            self.violate(&race.fault, race.conflict, None, execution.graph, 1);
             violated = true;
         }
         let end = match (faulty, truncated, waiting) {
@@ -86,11 +87,11 @@ impl Findings {
         };
         self.counts.count(end, execution.orbit);
         for fault in unjoined(source, execution) {
-            self.violate(&fault, None, execution.graph, 1);
+            self.violate(&fault, None, None, execution.graph, 1);
         }
         if end == ExecutionEnd::Blocked {
             for fault in hangs(execution) {
-                self.violate(&fault, None, execution.graph, 1);
+                self.violate(&fault, None, None, execution.graph, 1);
                 violated = true;
             }
         }
@@ -98,10 +99,11 @@ impl Findings {
     }
 
     /// Records a violation that `count` executions show, with the best execution to present.
-    fn violate(
+    pub fn violate(
         &mut self,
         fault: &Fault,
         conflict: Option<(EventId, EventId)>,
+        calls: Option<&UnexplainedCalls>,
         graph: &Graph,
         count: u64,
     ) {
@@ -121,6 +123,7 @@ impl Findings {
                     seen.graph.copy_from(graph);
                     seen.weak = weak;
                     seen.conflict = conflict;
+                    seen.calls = calls.cloned();
                     seen.fault.message.clone_from(&fault.message);
                 }
             }
@@ -130,6 +133,7 @@ impl Findings {
                 graph: graph.clone(),
                 weak: !is_interleaving(graph),
                 conflict,
+                calls: calls.cloned(),
             }),
         }
     }
@@ -164,10 +168,11 @@ impl Findings {
             count,
             graph,
             conflict,
+            calls,
             ..
         } in &other.violations
         {
-            self.violate(fault, *conflict, graph, *count);
+            self.violate(fault, *conflict, calls.as_ref(), graph, *count);
         }
         for truncation in other.truncations {
             self.truncate(truncation);

@@ -112,6 +112,14 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
         Ok(choice)
     }
 
+    fn called(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        self.call_begins(t, call)
+    }
+
+    fn returned(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        self.call_returns(t, call)
+    }
+
     fn discard(&mut self, call: &ExternCall) -> Done<Flow> {
         Err(Interruption::Blocked(Wait::Redundant, call.site))
     }

@@ -2,6 +2,7 @@
 //! interpreter, which stops at each event on shared memory.
 
 mod allocation;
+mod calls;
 pub mod checkpoint;
 pub mod dependencies;
 pub mod environment;

@@ -1,14 +1,16 @@
 //! What can be asked about the executions of a program: all of them, those with few departures, some
 //! that are drawn at random, how many there are.
 
-use crate::exploration::{Estimate, Exploration, ExploreError, Extent, Limit, Options};
+use crate::exploration::{Acyclic, Estimate, Exploration, ExploreError, Extent, Limit, Options};
+use crate::history::Specification;
+use crate::search::run::CheckedModel;
 use crate::threads::checkpoint::Checkpoint;
 use crate::threads::source::ProgramSource;
 use cat::Model;
 use program::interpreter::Limits;
-use program::ir::Program;
+use program::ir::{Program, SiteId};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +51,20 @@ pub fn request<'p>(
     earlier: Option<Checkpoint>,
 ) -> Result<Answer<'p>, ExploreError> {
     let clock = Clock::new(options);
+    let specified;
+    let clock = match program.specification() {
+        None => clock,
+        Some(specification) => {
+            let mut options = clock.options(options.extent.clone(), Duration::MAX);
+            options.specification =
+                Some(Arc::new(histories(&specification, model, limits, &clock)?));
+            specified = options;
+            Clock {
+                given: &specified,
+                ..clock
+            }
+        }
+    };
     let mut source = ProgramSource::new(program, limits);
     let found = match request {
         Request::Everything => return everything(source, program, model, limits, &clock, earlier),
@@ -64,6 +80,53 @@ pub fn request<'p>(
         found,
         checkpoint: None,
     })
+}
+
+/// The histories of operation calls that a specification allows.
+fn histories(
+    program: &Program,
+    model: &Model,
+    limits: Limits,
+    clock: &Clock,
+) -> Result<Specification, ExploreError> {
+    let unusable =
+        |message: String, site: Option<SiteId>| Err(ExploreError::Unsupported { message, site });
+    let checked = CheckedModel::new(model, clock.given.acyclic)?;
+    if checked.acyclic == Acyclic::Dependencies {
+        return Err(ExploreError::Unsuitable(format!(
+            "{} does not say which call happens before which: use sc, tso or rc20",
+            model.name
+        )));
+    }
+    let mut options = clock.options(Extent::All, Duration::MAX);
+    options.estimates_after = None;
+    // its executions are not those that are asked for
+    options.limits.counted = Arc::default();
+    let (found, allowed) = ProgramSource::new(program, limits).histories(model, &options)?;
+    if let Some(violation) = found.violations.first() {
+        let message = format!("the specification is wrong: {}", violation.fault.message);
+        return unusable(message, violation.fault.site);
+    }
+    if let Some(truncation) = found.truncations.first() {
+        let message = format!("the specification has no end: {}", truncation.message);
+        return unusable(message, truncation.site);
+    }
+    match allowed {
+        _ if found.limit.is_some() => {
+            let message = "exploring the specification takes longer than the time limit";
+            unusable(message.to_owned(), None)
+        }
+        Some(allowed) if !allowed.is_empty() => Ok(allowed),
+        Some(_) => {
+            let message = "the specification has no execution in which all calls return";
+            unusable(message.to_owned(), None)
+        }
+        None => {
+            let message = "the calls of the specification are not in a total order: perform each \
+                           under one lock";
+            unusable(message.to_owned(), None)
+        }
+    }
 }
 
 /// The options, and how much of their time is left.

@@ -56,6 +56,8 @@ pub struct LearnedSharing {
     uses: Mutex<LocationUses>,
     pub likeness: Likeness,
     pub meetings: Meetings,
+    /// How operation calls are written, by their numbers.
+    calls: Mutex<BTreeMap<u32, String>>,
 }
 
 const NEAR: usize = 1024;
@@ -92,6 +94,7 @@ impl Default for LearnedSharing {
             uses: Mutex::default(),
             likeness: Likeness::default(),
             meetings: Meetings::default(),
+            calls: Mutex::default(),
         }
     }
 }
@@ -130,6 +133,7 @@ impl LearnedSharing {
             known,
             owners,
             changed: _,
+            calls: _,
             learned: _,
             extents,
             pieces,
@@ -261,6 +265,16 @@ impl LearnedSharing {
 
     pub fn met(&self, base: u64, size: u64, named: Named) {
         lock(&self.extents).insert(base, Extent { size, named });
+    }
+
+    /// Records how an operation call is written.
+    pub fn name_call(&self, number: u32, written: String) {
+        lock(&self.calls).insert(number, written);
+    }
+
+    /// How an operation call is written, if it was reached.
+    pub fn call(&self, number: u32) -> String {
+        lock(&self.calls).get(&number).cloned().unwrap_or_default()
     }
 
     /// The object at an address, as last recorded.

@@ -2,6 +2,7 @@
 use crate::exploration::{
     Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Options, Violation,
 };
+use crate::history::Specification;
 use crate::search::run::{explore_under, CheckedModel};
 use crate::search::EndedExecution;
 use crate::source::*;
@@ -183,6 +184,33 @@ impl<'p> ProgramSource<'p> {
         self.name_misuses(&mut found.violations);
         let results = std::mem::take(&mut *locked());
         Ok((found, results))
+    }
+
+    /// As [`explore`](Self::explore), and the histories of operation calls in executions in which
+    /// every thread ends; none if those of one do not return one after
+    /// the other.
+    pub fn histories(
+        &mut self,
+        model: &Model,
+        options: &Options,
+    ) -> Result<(Exploration, Option<Specification>), ExploreError> {
+        let histories = Mutex::new(Some(Specification::default()));
+        let locked = || histories.lock().unwrap_or_else(PoisonError::into_inner);
+        let each = |execution: &EndedExecution<ProgramThread>, end| {
+            if end == ExecutionEnd::Complete {
+                let mut histories = locked();
+                if !histories
+                    .as_mut()
+                    .is_some_and(|all| all.add(execution.graph))
+                {
+                    *histories = None;
+                }
+            }
+        };
+        let restart = || *locked() = Some(Specification::default());
+        let found = self.explore_each(model, options, each, restart)?;
+        let histories = std::mem::take(&mut *locked());
+        Ok((found, histories))
     }
 
     /// Calls `each` with every execution and how it ends, `restart` before they are explored again.
@@ -579,7 +607,7 @@ impl Source for ProgramSource<'_> {
     }
 
     fn initial(&self, at: Location) -> Initial {
-        if at.barrier().is_some() {
+        if at.barrier().is_some() || at.call().is_some() {
             return Initial::Value(0);
         }
         let memory = match self.initial.find(at.address, at.size.into()) {

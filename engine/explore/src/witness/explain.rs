@@ -7,7 +7,7 @@ use crate::witness::nodes::Nodes;
 use crate::witness::render::Renderer;
 use crate::witness::setup::leave_out;
 use crate::witness::slice::Slice;
-use crate::witness::value::Witness;
+use crate::witness::value::{ReturnedCalls, Witness};
 use std::time::Instant;
 
 impl Witness {
@@ -21,6 +21,11 @@ impl Witness {
             _ => depended(&mut slice, &nodes, &violation.fault),
         };
         leave_out(source, graph, &mut selection);
-        Renderer::new(source, &slice, &nodes, selection).render()
+        let mut witness = Renderer::new(source, &slice, &nodes, selection).render();
+        witness.calls = violation
+            .calls
+            .as_ref()
+            .map(|calls| ReturnedCalls::new(source, calls));
+        witness
     }
 }

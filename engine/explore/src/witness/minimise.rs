@@ -87,8 +87,11 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
         // errors that the explorer finds itself have the site of an event
         for id in all.clone() {
             let event = graph.event(id);
-            let ends =
-                matches!(event.action, Action::Free { .. }) && fault.kind == FaultKind::Memory;
+            let ends = match fault.kind {
+                FaultKind::Memory => matches!(event.action, Action::Free { .. }),
+                FaultKind::Linearizability => event.at().is_some_and(|at| at.call().is_some()),
+                _ => false,
+            };
             if Some(event.site) == fault.site || ends {
                 slice.need(id);
                 subject.insert(id);

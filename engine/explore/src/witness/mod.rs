@@ -1,6 +1,7 @@
 //! A [`Violation`](crate::Violation) enters, a [`Witness`] leaves: the events that explain it and
 //! no others, with the names of the source.
 
+mod calls;
 mod explain;
 mod independence;
 mod minimise;
@@ -10,4 +11,4 @@ mod setup;
 mod slice;
 mod value;
 
-pub use value::{WaitingThread, Witness, WitnessEvent};
+pub use value::{ReturnedCall, ReturnedCalls, WaitingThread, Witness, WitnessEvent};

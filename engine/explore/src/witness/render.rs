@@ -109,6 +109,9 @@ impl<'a> Renderer<'a> {
             }),
             _ => event.at(),
         };
+        if at.is_some_and(|at| at.call().is_some()) {
+            return None;
+        }
         let size = at.map_or(8, |a| a.size);
         let written = |id: EventId| match graph.event(id).action {
             Action::Write { value, .. } => self.value(value, size),
@@ -239,6 +242,7 @@ impl<'a> Renderer<'a> {
             cycle: round,
             conflict: self.selection.conflict.and_then(pair),
             waits: self.selection.waits.clone(),
+            calls: None,
             events,
         }
     }

@@ -24,6 +24,25 @@ pub struct WaitingThread {
     pub site: SiteId,
 }
 
+/// An operation call: how it is written, what it returns, and the indices of the calls that precede
+/// it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReturnedCall {
+    pub thread: ThreadId,
+    pub call: String,
+    pub result: i64,
+    pub before: Vec<usize>,
+}
+
+/// Calls that no sequential order explains; `nearest` is the sequential history that comes closest,
+/// indices of calls with their results, and `differs` the first call that returns something else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReturnedCalls {
+    pub calls: Vec<ReturnedCall>,
+    pub nearest: Vec<(usize, i64)>,
+    pub differs: Option<usize>,
+}
+
 /// Pairs are of indices in `events`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
@@ -38,4 +57,6 @@ pub struct Witness {
     pub cycle: Vec<Edge>,
     pub conflict: Option<(usize, usize)>,
     pub waits: Vec<WaitingThread>,
+    /// None for a violation of another kind.
+    pub calls: Option<ReturnedCalls>,
 }

@@ -67,6 +67,11 @@ pub enum Extern {
     Choose,
     /// The execution is not one of the program's: what has been assumed does not hold.
     Discard,
+    /// A number that the program was given.
+    Parameter,
+    /// An operation of a concurrent object is called, or has returned.
+    Called,
+    Returned,
     /// Ends the program with a message: misuse of a synchronisation object.
     Misuse,
     /// Says what is not supported.

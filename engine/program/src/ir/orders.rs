@@ -105,7 +105,7 @@ impl Program {
     /// A hash of the code, variables and sites of the program.
     pub fn fingerprint(&self) -> u64 {
         let code = (&self.functions, &self.constructors, self.main);
-        let memory = (&self.globals, &self.locals);
+        let memory = (&self.globals, &self.locals, &self.parameters);
         let mut hasher = DefaultHasher::new();
         format!("{code:?}{memory:?}{:?}", self.sites).hash(&mut hasher);
         hasher.finish()

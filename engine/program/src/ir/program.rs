@@ -4,7 +4,7 @@
 //! a number like any other, and the same in every run.
 use super::allocation::Allocation;
 use super::exceptions::Exceptions;
-use super::instruction::{FuncId, Inst, Register, SiteId};
+use super::instruction::{Extern, FuncId, Inst, Op, Register, SiteId};
 use super::shapes::Shapes;
 use super::sites::Site;
 
@@ -93,6 +93,8 @@ pub struct Program {
     pub constructors: Vec<FuncId>,
     /// Functions of the library that run, in this order, when a thread ends.
     pub thread_exits: Vec<FuncId>,
+    /// What `weakspot_parameter` returns; 0 for a number that is not among them.
+    pub parameters: Vec<u64>,
     /// Some call is a trylock, which tests a mutex without waiting: an unlock is then observable.
     pub has_trylock: bool,
     /// `file:line:column` of a `DILocation`, for messages.
@@ -103,6 +105,25 @@ pub struct Program {
 pub const FUNCTION_BASE: u64 = 0x4000_0000;
 
 impl Program {
+    /// The number of the parameter that says whether the program is its own specification.
+    pub const IS_SPECIFICATION: usize = 0;
+
+    /// The program in which operations are performed as their specification says, if it has one.
+    pub fn specification(&self) -> Option<Program> {
+        let is_return = |inst: &Inst| matches!(&inst.op, Op::Extern { function, .. } if *function == Extern::Returned);
+        let returns = |function: &Function| function.code.iter().any(is_return);
+        let given = self.parameters.get(Self::IS_SPECIFICATION).copied();
+        if given == Some(1) || !self.functions.iter().any(returns) {
+            return None;
+        }
+        let mut specification = self.clone();
+        match specification.parameters.first_mut() {
+            Some(first) => *first = 1,
+            None => specification.parameters.push(1),
+        }
+        Some(specification)
+    }
+
     /// The variable that an address is in and that is declared, but not defined.
     pub fn declared_at(&self, address: u64) -> Option<&Global> {
         let within = |g: &&Global| address.wrapping_sub(g.address) < g.size.max(1) + 16;

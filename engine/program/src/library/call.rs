@@ -77,6 +77,18 @@ pub fn call<'p, L: Library<'p>>(
                 result(choice)
             }
         },
+        Extern::Parameter => {
+            let given = l.program().parameters.get(at as usize);
+            result(given.copied().unwrap_or(0))
+        }
+        Extern::Called => {
+            l.called(t, call)?;
+            result(0)
+        }
+        Extern::Returned => {
+            l.returned(t, call)?;
+            result(0)
+        }
         Extern::Discard => l.discard(call),
         Extern::Misuse => l.misuse(call),
         Extern::Refuse => l.refuse(call),

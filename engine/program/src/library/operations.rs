@@ -55,6 +55,10 @@ pub trait Library<'p>: Environment {
     /// The zero-terminated text at an address.
     fn text(&self, address: u64) -> String;
 
+    /// Records that the operation call of this number begins, or has returned.
+    fn called(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
+    fn returned(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
+
     fn create(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
     fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
     /// Returns whether the mutex was locked, and a value with the dependencies of that.

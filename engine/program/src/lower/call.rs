@@ -326,6 +326,9 @@ impl<'a> Lower<'_, '_, 'a> {
                 (Ignored(u64::from(!called)), "", Order::Na, vec![])
             }
             "weakspot_choose" => (Choose, "call", Order::Na, given),
+            "weakspot_parameter" => (Parameter, "call", Order::Na, given),
+            "weakspot_called" => (Called, "call", Order::Na, given),
+            "weakspot_returned" => (Returned, "call", Order::Na, given),
             "weakspot_discard" => (Discard, "call", Order::Na, vec![]),
             "weakspot_misuse" => (Misuse, "call", Order::Na, given),
             "weakspot_unsupported" => (Refuse, "call", Order::Na, given),
@@ -343,11 +346,13 @@ impl<'a> Lower<'_, '_, 'a> {
         }
         let needed = match function {
             ThreadExit | Malloc | Free | MutexLock | MutexUnlock | CondSignal | CondBroadcast
-            | BarrierWait | CondInit | Destroy(_) | Exit | Choose | Misuse | Refuse | Raise => 1,
+            | BarrierWait | CondInit | Destroy(_) | Exit | Choose | Misuse | Refuse | Raise
+            | Parameter | Called => 1,
             Bytes(BytesOp::Strlen) => 1,
             AtThreadExit | ThreadEqual | AttrSetType | Once | Calloc | Realloc | AlignedAlloc
             | Bytes(_) => 2,
             PosixMemalign => 3,
+            Returned => 4,
             _ => 0,
         };
         if args.len() < needed {

@@ -83,6 +83,14 @@ impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
         Ok(choice.into())
     }
 
+    fn called(&mut self, _: &mut Thread, _: &ExternCall) -> Result<(), RunEnd> {
+        Ok(())
+    }
+
+    fn returned(&mut self, _: &mut Thread, _: &ExternCall) -> Result<(), RunEnd> {
+        Ok(())
+    }
+
     fn discard(&mut self, call: &ExternCall) -> Result<Flow, RunEnd> {
         Err(RunEnd::new(Outcome::Complete, "", Some(call.site)))
     }
