@@ -98,6 +98,21 @@ class WaitDict(TypedDict):
     what: str  # what it waits for: "a lock", "a condition", "its loop to end" …
     site: int
 
+class CallDict(TypedDict):
+    """A call of an operation, which has returned."""
+
+    thread: int
+    call: str  # as it is written
+    result: int
+    before: list[int]  # indices of the calls that precede it
+
+class CallsDict(TypedDict):
+    """Calls whose results are those of no sequential order of them."""
+
+    calls: list[CallDict]
+    nearest: list[tuple[int, int]]  # the nearest sequential history: indices of calls, results
+    differs: int | None  # the first call in it that returns something else
+
 class ExecutionDict(TypedDict):
     """An execution with a violation, reduced to the events that explain it.
 
@@ -116,9 +131,10 @@ class ExecutionDict(TypedDict):
     cycle: list[tuple[int, int, str]]
     conflict: tuple[int, int] | None  # for a race: the two accesses
     waits: list[WaitDict]  # for a hang: the threads that wait
+    calls: CallsDict | None  # for a history that is not linearizable
 
 class ViolationDict(TypedDict):
-    kind: str  # assertion race hang uninitialised memory lock
+    kind: str  # assertion race hang uninitialised memory lock linearizability
     message: str
     site: int | None  # for a race, the first access
     executions: int  # number of executions with it
@@ -182,6 +198,9 @@ class Program:
         order. It becomes a new site after all others, whose numbers do not change. Raises
         EngineError for a memory order that C does not allow there, and for a site without one.
         """
+
+    def with_parameters(self, parameters: Sequence[int]) -> Self:
+        """This program with these numbers for `weakspot_parameter`."""
 
     @property
     def functions(self) -> list[str]: ...

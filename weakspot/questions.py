@@ -7,9 +7,9 @@ soon as it is known. `weakspot.api` describes what all of these functions have i
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
 
 import msgspec
 
@@ -25,16 +25,26 @@ from weakspot.harness.campaign.tools import choose_checkers, choose_runners, ins
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import golden
 from weakspot.harness.corpus import models as corpus_models
-from weakspot.harness.corpus.material import Material, gather, generator, mapped_to
+from weakspot.harness.corpus.material import (
+    Material,
+    gather,
+    generator,
+    mapped_to,
+    material_of,
+)
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import ALL, Bounds, Part
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.linearizability import Linearizability
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import GoldenDifference, Plan, Record
 from weakspot.harness.values.verdict import Verdict
+
+if TYPE_CHECKING:
+    from weakspot.harness.clients.program import Variation
 
 What = str | os.PathLike[str] | Test
 """What a function is about; see weakspot.api."""
@@ -292,6 +302,67 @@ def run(
         campaign.run_on(machine, runners, programs=programs, tests=tests, limited=limited)
 
     return asked.answers((Histogram, ProgramRun), work)
+
+
+def linearize(
+    path: str | os.PathLike[str],
+    behaves_as: str,
+    *,
+    models: Sequence[str] = (),
+    calls: int = 4,
+    threads: int = 3,
+    operations: Sequence[str] = (),
+    roles: Mapping[str, Sequence[str]] | None = None,
+    meanings: Mapping[str, str] | None = None,
+    variation: Variation | None = None,
+    bounds: Bounds | None = None,
+    build: Build = NO_OPTIONS,
+    progress: Progress | None = None,
+) -> Iterator[tuple[Linearizability, Record | None]]:
+    """Whether the operations that a C or C++ file defines are linearizable, under each model: every
+    execution of every client of at most so many `calls` in so many `threads` at once.
+
+    `behaves_as` is a kind of object, such as "queue", or a file with a sequential implementation
+    of each operation `f`, called `spec_f`. `operations` are those of the file's functions, by
+    default all that are not static. All calls of the operations of one of the `roles` are made by
+    one thread. `meanings` say which operation of the kind a function is, where its name does not
+    tell, `variation` how the object differs from the usual one of its kind. `bounds.seconds` is the
+    time for all clients under one model.
+
+    A violation comes with a Record of the smallest client that shows it. Raises BadInput.
+    """
+    from weakspot.harness.clients import kinds, program, search
+    from weakspot.harness.clients import operations as functions
+    from weakspot.harness.orders import program_repairs
+
+    progress = progress or Quiet()
+    limits = bounds or Bounds(seconds=60.0)
+    kind = kinds.kind(behaves_as)
+    subject = program.subject(
+        functions.read(Path(path), operations, roles),
+        kind or Path(behaves_as),
+        variation or program.Variation(),
+        meanings or {},
+    )
+    size = search.Size(calls, threads)
+    chosen = planning.models(models or (corpus_models.LANGUAGE,))
+    with search.compiled(subject, size, build) as compiled:
+        for each in chosen:
+            found = search.search(subject, compiled, each, size, limits, progress=progress)
+            if found.client is None:
+                yield found.answer, None
+                continue
+            tools = msgspec.structs.replace(installed(), repairs=program_repairs.jobs)
+            plan = Plan(what=(os.fspath(path),)).within(limits)
+            campaign = Campaign(
+                plan, IterableStore(new_manifest(plan)), tools, progress=progress, printed=True
+            )
+            # what also happens under sc, no memory order prevents
+            also = planning.models((each.name, "sc"))
+            client = msgspec.structs.replace(found.client, models=tuple(one.name for one in also))
+            campaign.take(material_of(subject.source.path, client), also)
+            campaign.explore()
+            yield found.answer, campaign.record()
 
 
 def model(name: str | os.PathLike[str]) -> Model:

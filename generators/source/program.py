@@ -118,6 +118,11 @@ class Program(msgspec.Struct, frozen=True):
             lowered=lowered,
         )
 
+    def with_parameters(self, parameters: Sequence[int]) -> Program:
+        """The program with these numbers for `weakspot_parameter`, and another digest."""
+        lowered = self.lowered.with_parameters(parameters)
+        return msgspec.structs.replace(self, digest=lowered.fingerprint, lowered=lowered)
+
     def trace(
         self, *, loops: int, interleavings: int, seed: int, seconds: float = 0.0
     ) -> TraceDict:

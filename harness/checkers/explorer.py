@@ -28,13 +28,19 @@ from weakspot.harness.values.exploration import (
 )
 from weakspot.harness.values.numbers import amount, percent
 from weakspot.harness.values.record import program_name
-from weakspot.harness.values.witness import Execution, Wait, WitnessEvent
+from weakspot.harness.values.witness import (
+    Execution,
+    History,
+    ReturnedCall,
+    Wait,
+    WitnessEvent,
+)
 from weakspot.system import tools
 from weakspot.system.deadline import ending
 from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
-    from weakspot._engine import ExecutionDict, ExplorationDict, ViolationDict
+    from weakspot._engine import CallsDict, ExecutionDict, ExplorationDict, ViolationDict
     from weakspot.generators.cycles.patterns import Habits
     from weakspot.generators.pipeline import Generated
     from weakspot.generators.source.program import Program
@@ -434,12 +440,18 @@ def _violation(found: ViolationDict, sites: Sequence[Site], test: Test | None) -
         places += [witness["events"][event]["site"] for event in witness["conflict"] or ()]
         places += [wait["site"] for wait in witness["waits"]]
     named = (str(sites[site]) for site in places if site is not None)
+    execution = _execution(witness, sites) if witness is not None else None
+    message = found["message"]
+    history = execution.history if execution is not None else None
+    if history is not None and history.differs is not None:
+        call = history.calls[history.differs]
+        message = f"{call.returning(call.result)} in no sequential order of the calls"
     return Violation(
         kind=cast(ViolationKind, found["kind"]),
-        message=found["message"],
+        message=message,
         sites=tuple(dict.fromkeys(named)),
         test=test.name if test else "",
-        witness=_execution(witness, sites) if witness is not None else None,
+        witness=execution,
     )
 
 
@@ -467,4 +479,16 @@ def _execution(found: ExecutionDict, sites: Sequence[Site]) -> Execution:
         waits=tuple(
             Wait(wait["thread"], wait["what"], str(sites[wait["site"]])) for wait in found["waits"]
         ),
+        history=_history(calls) if (calls := found["calls"]) is not None else None,
+    )
+
+
+def _history(found: CallsDict) -> History:
+    return History(
+        calls=tuple(
+            ReturnedCall(call["thread"], call["call"], call["result"], tuple(call["before"]))
+            for call in found["calls"]
+        ),
+        nearest=tuple(found["nearest"]),
+        differs=found["differs"],
     )

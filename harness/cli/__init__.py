@@ -19,6 +19,7 @@ from weakspot.harness.cli.help import Commands
 COMMANDS = {
     "check": "Check programs and litmus tests under memory models.",
     "gate": "Check a project's own programs, in CI.",
+    "linearize": "Check that an object behaves as a queue, a stack, ….",
     "relax": "Find the weakest memory orders that suffice.",
     "cost": "Measure what each memory order costs.",
     "gen": "Generate litmus tests from programs.",

@@ -239,6 +239,26 @@ def gather(
     )
 
 
+def material_of(path: Path, program: ScenarioProgram) -> Material:
+    """The material of one program that was made from a user's file."""
+    structure = Structure(
+        name=program.structure,
+        folder=path.parent,
+        title=program.structure,
+        source="",
+        models=program.models,
+        scenarios=(Scenario(name=program.scenario, file=path.name),),
+        claims=(),
+        recorded=False,
+    )
+    return Material(
+        structures=(_note(structure, (), program.models),),
+        entries=(),
+        programs=(program,),
+        sources=tuple(_sources(structure, program.generated.program, {}).values()),
+    )
+
+
 def default_models(test: Test) -> tuple[str, ...]:
     """The models of a litmus file if none are named: those that can read it."""
     if test.arch == "C":

@@ -97,6 +97,16 @@ KINDS: dict[str, FindingKind] = {
             "join the thread before main returns, or let main end with pthread_exit.",
         ),
         FindingKind(
+            "WS107",
+            "not linearizable",
+            "error",
+            "Operations that run at once return what they return in no sequential order that keeps "
+            "one call after another that has returned before: the object does not behave as its "
+            "specification says.",
+            "read the calls beside the nearest sequential order; where it does not happen under "
+            "sc, a memory order is too weak.",
+        ),
+        FindingKind(
             "WS201",
             "disallowed outcome seen",
             "error",

@@ -1,4 +1,4 @@
-"""Programs that go wrong: WS101 to WS106, as an exploration or a run of the whole program shows."""
+"""Programs that go wrong: WS101 to WS107, as an exploration or a run of the whole program shows."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _VIOLATIONS = {
     "memory": "WS104",
     "lock": "WS105",
     "unjoined": "WS106",
+    "linearizability": "WS107",
 }
 _FAILURES = {"assertion": "WS101", "hang": "WS103", "crash": "WS104"}
 _CHECK = (

@@ -67,20 +67,59 @@ def forbidding_axioms(verdict: Verdict) -> str:
     return f"forbidden by axiom {', '.join(axioms)}"
 
 
+def history(witness: Witness | None) -> list[str]:
+    """The calls of an execution that is not linearizable, each as long as it may be under way: one
+    line per thread, and the nearest sequential order."""
+    if not isinstance(witness, Execution) or (found := witness.history) is None:
+        return []
+    calls = found.calls
+    begins = [0] * len(calls)
+    for _ in calls:
+        for at, each in enumerate(calls):
+            begins[at] = max((begins[earlier] + 1 for earlier in each.before), default=0)
+    last = max(begins)
+    ends = [
+        min(
+            (begins[later] - 1 for later, one in enumerate(calls) if at in one.before), default=last
+        )
+        for at in range(len(calls))
+    ]
+    written = [each.returning(each.result) for each in calls]
+    width = max(
+        -(-(len(written[at]) + 4) // (ends[at] - begins[at] + 1)) for at in range(len(calls))
+    )
+    names = {each.thread: heading(witness, each.thread) for each in calls}
+    room = max(map(len, names.values()))
+    lines = []
+    for thread, name in sorted(names.items()):
+        line = ""
+        for at in sorted(range(len(calls)), key=lambda at: begins[at]):
+            if calls[at].thread == thread:
+                line = line.ljust(begins[at] * (width + 1))
+                inside = (ends[at] - begins[at] + 1) * (width + 1) - 1 - 2
+                line += f"├{f' {written[at]} ':─^{inside}}┤ "
+        lines.append(f"{name.ljust(room)}  {line}".rstrip())
+    if found.nearest:
+        order = ", ".join(calls[at].returning(result) for at, result in found.nearest)
+        lines.append(f"nearest sequential order: {order}")
+    return lines
+
+
 def columns(witness: Witness | None, most: int | None = None) -> list[str]:
     """The execution in thread columns, then its other edges, its cycle and its final state. If the
     columns are wider than `most`, one thread stands below the other."""
     if witness is None:
         return []
+    calls = history(witness)
     place = places(witness)
     if not place:
-        return _notes(witness, set())
+        return [*calls, *_notes(witness, set())]
     drawn: set[tuple[int, int]] = set()
     lines = _side_by_side(witness, place, drawn)
     if most is not None and max(map(len, lines)) > most:
         drawn.clear()
         lines = _one_below_the_other(witness, place)
-    return [*lines, *_notes(witness, drawn)]
+    return [*calls, *lines, *_notes(witness, drawn)]
 
 
 def _one_below_the_other(witness: Witness, place: dict[int, tuple[int, int]]) -> list[str]:

@@ -68,10 +68,15 @@ class Declarations(msgspec.Struct, frozen=True):
 
 def read(path: Path) -> Declarations:
     """The declarations in a header. Raises OSError."""
-    syntax = Syntax(str(path), path.read_bytes())
+    return read_text(str(path), path.read_bytes())
+
+
+def read_text(path: str, source: bytes) -> Declarations:
+    """The declarations in a source; its path tells the language."""
+    syntax = Syntax(path, source)
     reader = _Reader(syntax)
     reader.inside(syntax.root, "", ())
-    cpp = path.suffix not in (".h", ".c") or _CPP.search(syntax.source) is not None
+    cpp = not path.endswith((".h", ".c")) or _CPP.search(syntax.source) is not None
     return Declarations(cpp, tuple(reader.classes), tuple(reader.functions))
 
 

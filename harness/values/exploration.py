@@ -10,7 +10,9 @@ from weakspot.generators.litmus import Test
 from weakspot.harness.values.witness import Execution
 
 Result = Literal["Safe", "Violated", "Unknown"]
-ViolationKind = Literal["assertion", "race", "hang", "uninitialised", "memory", "lock", "unjoined"]
+ViolationKind = Literal[
+    "assertion", "race", "hang", "uninitialised", "memory", "lock", "unjoined", "linearizability"
+]
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):

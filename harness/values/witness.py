@@ -53,13 +53,40 @@ class Wait(msgspec.Struct, frozen=True):
     site: str
 
 
+class ReturnedCall(msgspec.Struct, frozen=True):
+    """A call of an operation: in which thread, how it is written, what it returned, and the indices
+    of the calls that precede it: those that return before it begins, as happens-before orders
+    them. What a call returns is shown if `call` ends with an equals sign."""
+
+    thread: int
+    call: str
+    result: int
+    before: tuple[int, ...] = ()
+
+    def returning(self, result: int) -> str:
+        """The call with a result, as in `take() = 1`."""
+        return f"{self.call} {result}" if self.call.endswith("=") else self.call
+
+
+class History(msgspec.Struct, frozen=True):
+    """Calls that are not linearizable. `nearest` is the sequential history that has most results in
+    common: indices of calls, each with the result that it has there. `differs` is the first call
+    in it that returned something else."""
+
+    calls: tuple[ReturnedCall, ...]
+    nearest: tuple[tuple[int, int], ...] = ()
+    differs: int | None = None
+
+
 class Execution(Witness, frozen=True, kw_only=True):
     """A witness of a whole program, without the events that the violation does not depend on.
 
     `functions` are the start functions of the threads. `conflict` are the two accesses of a data
-    race; `waits` are the threads that wait for ever in a hang.
+    race; `waits` are the threads that wait for ever in a hang; `history` are the calls of
+    operations where these are not linearizable.
     """
 
     functions: tuple[str, ...] = ()
     conflict: tuple[int, int] | None = None
     waits: tuple[Wait, ...] = ()
+    history: History | None = None

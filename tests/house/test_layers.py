@@ -21,6 +21,7 @@ LAYERS = (
     "projects",
     "questions",
     "harness.report",
+    "harness.clients",
     "harness.scaffold",
     "harness.gate",
     "harness.orders",

@@ -17,6 +17,15 @@ _Noreturn void weakspot_misuse(const char *message);
 // Ends the exploration: what the program does is not supported.
 _Noreturn void weakspot_unsupported(const char *message);
 
+// A number that the program is given from outside; 0 if it is given none. The first, number 0, is 1
+// where the program is to show what the specification of its operations allows.
+long weakspot_parameter(unsigned number);
+// A call of an operation begins here, if that is later than where the thread's last one returned.
+void weakspot_called(unsigned number);
+// The call with this number has returned; `call` is how it is written, with % for each argument, and =
+// at the end if the result is one of the operation's.
+void weakspot_returned(unsigned number, const char *call, long result, ...);
+
 // A function whose name begins with weakspot_thread_exit_ runs when a thread ends, unless main
 // returns, in the order of the names.
 #define WEAKSPOT_THREAD_EXIT(name) __attribute__((used)) void weakspot_thread_exit_##name(void)

@@ -16,14 +16,15 @@ impl ThreadEnvironment<'_> {
         self.record(t, call, false, Val::constant(0))
     }
 
-    /// The arguments are the number of the call, how it is written with `%` for its argument, this
-    /// argument, and the result.
+    /// The arguments are the number of the call, how it is written with `%` for each of its arguments,
+    /// the result, and these arguments.
     pub fn call_returns(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Interruption> {
-        let argument = call.arg(2).bits as i64;
-        let written = self.local.memory.text(call.arg(1).bits);
-        let written = written.replacen('%', &argument.to_string(), 1);
+        let mut written = self.local.memory.text(call.arg(1).bits);
+        for argument in call.args.iter().skip(3) {
+            written = written.replacen('%', &(argument.bits as i64).to_string(), 1);
+        }
         self.sharing.name_call(call.arg(0).bits as u32, written);
-        self.record(t, call, true, call.arg(3))
+        self.record(t, call, true, call.arg(2))
     }
 
     fn record(

@@ -86,7 +86,7 @@ impl ThreadEnvironment<'_> {
             Extern::Ignored(_) | Extern::Either | Extern::ThreadExit => None,
             Extern::Memcpy | Extern::Memset => call.args.get(2..),
             Extern::AtThreadExit => call.args.get(..1),
-            Extern::Returned => call.args.get(..3),
+            Extern::Returned => call.args.get(..2),
             _ => Some(call.args),
         };
         for argument in decisive.into_iter().flatten() {

@@ -351,8 +351,7 @@ impl<'a> Lower<'_, '_, 'a> {
             Bytes(BytesOp::Strlen) => 1,
             AtThreadExit | ThreadEqual | AttrSetType | Once | Calloc | Realloc | AlignedAlloc
             | Bytes(_) => 2,
-            PosixMemalign => 3,
-            Returned => 4,
+            PosixMemalign | Returned => 3,
             _ => 0,
         };
         if args.len() < needed {

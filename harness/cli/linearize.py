@@ -1,0 +1,211 @@
+"""`weakspot linearize`: whether an object behaves as its sequential specification."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
+from weakspot.harness.cli.help import command
+from weakspot.harness.cli.options import listed, some_time, source_options
+from weakspot.harness.cli.output import json_lines, judged, say, watched
+
+if TYPE_CHECKING:
+    from weakspot.generators.source.build import Build
+
+
+def _pairs(
+    ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    """`--role producer=put,offer` as a mapping."""
+    found: dict[str, tuple[str, ...]] = {}
+    for word in given:
+        name, sign, names = word.partition("=")
+        if not sign or not name or not names:
+            raise click.BadParameter(f"{word!r} is not NAME=NAME[,…].", ctx, param)
+        found[name] = (*found.get(name, ()), *(each.strip() for each in names.split(",")))
+    return found
+
+
+@command(
+    epilog="""\
+FILE is C or C++ that defines the object and one function per operation, with numbers or pointers as
+arguments; it has no main. Each client that is generated is a program in which several threads call
+the operations; every execution is explored, and compared with what the specification does. One call
+precedes another if its return happens before the other begins. Clients are explored by their
+number of calls, so that the first that shows a violation is among the smallest.
+
+KIND is queue, stack, deque, set, map, register or counter; which function is which of its
+operations is told by their names (enqueue, push, put, …) or by --operation. Instead, a file may
+define what each operation `f` does in sequence, in a function `spec_f` with the same arguments.
+
+Examples:
+  weakspot linearize my_queue_ops.c --as queue
+  weakspot linearize my_queue_ops.c --as queue --calls 6 --threads 2 --seconds 5m
+  weakspot linearize spsc_ops.cpp --as queue --role producer=put --role consumer=take --capacity 2
+  weakspot linearize my_stack_ops.c --as stack --spurious try_pop
+  weakspot linearize my_index_ops.cpp --as map_specification.hpp
+  weakspot linearize my_queue_ops.c --as queue --model rc20,tso"""
+)
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--as",
+    "behaves_as",
+    required=True,
+    metavar="KIND|FILE",
+    help="What the object is to behave as.",
+)
+@click.option(
+    "--calls",
+    type=click.IntRange(1, 12),
+    metavar="N",
+    default=4,
+    show_default=True,
+    help="Explore the clients of at most N calls.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(2, 6),
+    metavar="N",
+    default=3,
+    show_default=True,
+    help="Threads that call operations at once, at most.",
+)
+@click.option(
+    "--operations",
+    multiple=True,
+    callback=listed,
+    metavar="F[,…]",
+    help="Functions that are operations.  [default: those marked with WEAKSPOT_OP(ROLE), else all "
+    "that are not static]",
+)
+@click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    callback=_pairs,
+    metavar="ROLE=F[,…]",
+    help="Operations that one thread alone calls, such as those of a single producer.",
+)
+@click.option(
+    "--operation",
+    "meanings",
+    multiple=True,
+    callback=_pairs,
+    metavar="F=NAME",
+    help="The operation of the kind that a function is.",
+)
+@click.option(
+    "--capacity",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="A queue, stack or deque that is full with N items.  [default: never full]",
+)
+@click.option(
+    "--relaxed",
+    type=click.IntRange(min=0),
+    metavar="K",
+    default=0,
+    help="A queue that may return any of its first K + 1 items.",
+)
+@click.option(
+    "--spurious",
+    multiple=True,
+    callback=listed,
+    metavar="F[,…]",
+    help="Operations that may fail although they could succeed.",
+)
+@click.option(
+    "--empty",
+    type=int,
+    metavar="VALUE",
+    default=-1,
+    show_default=True,
+    help="What an operation that returns a number returns if it finds nothing.",
+)
+@click.option(
+    "--model",
+    "-m",
+    "models",
+    multiple=True,
+    callback=listed,
+    metavar="M[,M…]",
+    help="Names of models, or paths of cat files.  [default: rc20]",
+)
+@click.option(
+    "--seconds",
+    callback=some_time,
+    metavar="DURATION",
+    default="60s",
+    show_default=True,
+    help="Time limit for all clients under one model.",
+)
+@click.option(
+    "--loops",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=4,
+    show_default=True,
+    help="Follow a loop for N iterations; loops that only wait are not bounded.",
+)
+@source_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+def linearize(
+    file: Path,
+    behaves_as: str,
+    calls: int,
+    threads: int,
+    operations: tuple[str, ...],
+    roles: dict[str, tuple[str, ...]],
+    meanings: dict[str, tuple[str, ...]],
+    capacity: int | None,
+    relaxed: int,
+    spurious: tuple[str, ...],
+    empty: int,
+    models: tuple[str, ...],
+    seconds: float,
+    loops: int,
+    build: Build,
+    as_json: bool,
+) -> int:
+    """Check that an object behaves as a queue, a stack, ….
+
+    Generates the clients of an object, up to a number of calls, and checks that what the calls
+    return is what they return one after the other in some order: that the object is
+    linearizable."""
+    from weakspot import questions
+    from weakspot.harness.clients.program import Variation
+    from weakspot.harness.report import linearizability, terminal
+    from weakspot.harness.values.bounds import Bounds
+
+    code = NOTHING_FOUND
+    with watched() as progress:
+        results = questions.linearize(
+            file,
+            behaves_as,
+            models=models,
+            calls=calls,
+            threads=threads,
+            operations=operations,
+            roles=roles,
+            meanings={name: given[0] for name, given in meanings.items()},
+            variation=Variation(capacity or 0, relaxed, spurious, empty),
+            bounds=Bounds(seconds=seconds, loops=loops),
+            build=build,
+            progress=progress,
+        )
+        for found, record in results:
+            with progress.pause():
+                if as_json:
+                    say(json_lines([found]))
+                else:
+                    linearizability.summary(found, terminal.console())
+                if record is not None:
+                    judged(record, aside=as_json)
+            if found.result == "Violated":
+                code = FINDINGS
+            elif found.result == "Unknown" and code != FINDINGS:
+                code = INCONCLUSIVE
+    return code

@@ -1,0 +1,135 @@
+"""The operations of a concurrent object: functions of a C or C++ file.
+
+In: a file, and which of its functions are operations; without that, those that are marked with
+`WEAKSPOT_OP(ROLE)`, or else all that are not static. Out: Operations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from weakspot.errors import BadInput
+from weakspot.harness.scaffold.declarations import Function, Parameter, read_text
+
+SETUP = "weakspot_setup"
+"""A function of this name is called before any operation."""
+MARK = re.compile(r"\bWEAKSPOT_OP\s*\(([^()]*)\)")
+
+_POINTER = re.compile(r".*\*")
+
+
+class Operation(msgspec.Struct, frozen=True):
+    """A function that is an operation: the types that it returns and takes, as written; `out` is
+    the type of a last parameter through which it returns a value beside a bool, with `*` or `&`.
+    All calls of the operations of one `role` are made by one thread."""
+
+    name: str
+    returns: str
+    parameters: tuple[str, ...]
+    out: str
+    role: str
+    path: Path
+    line: int
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+class Source(msgspec.Struct, frozen=True):
+    """The operations in a file, and whether it has a function that prepares the object."""
+
+    path: Path
+    operations: tuple[Operation, ...]
+    has_setup: bool
+
+
+def read(
+    path: Path, names: Sequence[str] = (), roles: Mapping[str, Sequence[str]] | None = None
+) -> Source:
+    """The operations in a file; those of these names, if any are given. `roles` are the names of
+    operations by their role. Raises BadInput."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from error
+    role_of = {name: role for role, of in (roles or {}).items() for name in of}
+    marks = {_after(text, found.end()): found[1].strip() for found in MARK.finditer(text)}
+    blank = MARK.sub(lambda found: " " * len(found[0]), text)
+    declared = read_text(str(path), blank.encode())
+    defined = {each.name: each for each in declared.functions if each.defined}
+    setup = defined.pop(SETUP, None)
+    if "main" in defined:
+        raise BadInput(
+            "a program, not the operations of an object: it defines main",
+            place=str(path),
+            advice="name a file that defines the operations only: each is called by programs that "
+            "are generated",
+        )
+    chosen = names or [name for name in defined if name in marks]
+    if not chosen:
+        chosen = [each.name for each in defined.values() if not each.static]
+    for name in (*chosen, *role_of):
+        if name not in defined:
+            raise BadInput(
+                f"{path} does not define {name}",
+                advice=f"it defines {', '.join(defined) or 'no functions'}",
+            )
+    if not chosen:
+        raise BadInput(
+            "no operations in this file",
+            place=str(path),
+            advice="define a function for each operation of the object, with numbers or pointers "
+            "as arguments: void put(int value) { queue.push(value); }",
+        )
+    operations = tuple(
+        _operation(defined[name], path, blank, role_of.get(name, marks.get(name, "")))
+        for name in dict.fromkeys(chosen)
+    )
+    return Source(path, operations, setup is not None)
+
+
+def _after(text: str, at: int) -> str:
+    """The name of the function that is defined next."""
+    found = re.compile(r"(\w+)\s*\(").search(text, at)
+    return found[1] if found else ""
+
+
+def _operation(found: Function, path: Path, text: str, role: str) -> Operation:
+    line = 1 + text.count("\n", 0, _definition(text, found.name))
+    parameters = [_plain(each) for each in found.parameters]
+    out = ""
+    last = found.parameters[-1].type if found.parameters else ""
+    if last.endswith("&") and not last.endswith("&&") and not last.startswith("const "):
+        out = last
+        parameters.pop()
+    return Operation(found.name, found.returns, tuple(parameters), out, role, path, line)
+
+
+def _definition(text: str, name: str) -> int:
+    found = re.compile(rf"\b{re.escape(name)}\s*\([^;{{}}]*\)[^;{{}}]*{{").search(text)
+    return found.start() if found else 0
+
+
+def _plain(parameter: Parameter) -> str:
+    bare = parameter.type.removesuffix("&&").removesuffix("&")
+    return bare.removeprefix("const ") if not bare.endswith("*") else bare
+
+
+def with_out(operation: Operation, arguments: int) -> Operation:
+    """The operation with so many arguments: a pointer beyond them is one through which it returns a
+    value. Raises BadInput for another number of them."""
+    given = operation.parameters
+    if not operation.out and len(given) == arguments + 1 and _POINTER.fullmatch(given[-1]):
+        return msgspec.structs.replace(operation, parameters=given[:-1], out=given[-1])
+    if len(given) == arguments:
+        return operation
+    raise BadInput(
+        f"{operation.name} has {len(given)} arguments, not {arguments}",
+        place=operation.place,
+        advice="write a function around it that has them",
+    )

@@ -1,0 +1,205 @@
+"""Explores the clients of an object, the smallest first, until one violates something."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from weakspot.errors import BadInput
+from weakspot.generators.cycles.patterns import Habits
+from weakspot.generators.pipeline import Generated
+from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.program import Program, read_program
+from weakspot.harness.campaign.executor import LocalExecutor, ask
+from weakspot.harness.campaign.frontiers import Frontiers
+from weakspot.harness.campaign.plan import explorations, under
+from weakspot.harness.campaign.progress import Progress
+from weakspot.harness.campaign.store import MemoryStore
+from weakspot.harness.checkers.explorer import Done, EngineExplorer, Keep
+from weakspot.harness.clients.clients import Client, clients
+from weakspot.harness.clients.program import Subject, parameters, text
+from weakspot.harness.corpus.material import Material, ScenarioProgram
+from weakspot.harness.corpus.models import Model
+from weakspot.harness.values.bounds import Bounds
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.linearizability import Linearizability
+from weakspot.harness.values.numbers import amount
+from weakspot.system.deadline import Deadline, ending
+from weakspot.system.durations import duration_text
+
+_TOGETHER = 48
+"""How many clients are explored before it is looked whether one violates something."""
+
+
+class Size(msgspec.Struct, frozen=True):
+    """The greatest clients: how many calls, in how many threads at once."""
+
+    calls: int = 4
+    threads: int = 3
+
+
+@contextmanager
+def compiled(subject: Subject, size: Size, build: Build = NO_OPTIONS) -> Iterator[Program]:
+    """The program that performs any client of at most this size. Raises BadInput, Unsupported,
+    MissingTool or ToolFailed."""
+    path = subject.source.path
+    own = Build(include=(path.parent,), defines=("WEAKSPOT_OP(role)=",))
+    with tempfile.TemporaryDirectory(prefix="weakspot-clients-") as folder:
+        file = Path(folder, f"clients{path.suffix}")
+        file.write_text(text(subject, threads=size.threads, calls=size.calls), encoding="utf-8")
+        try:
+            yield read_program(file, build=own.over(build), base=Path.cwd())
+        except BadInput as error:
+            if error.place and folder in error.place:
+                error.place = str(path)
+                error.advice = (
+                    "the operations are called with numbers, which are cast to the types of their "
+                    "arguments: write functions around them for which that is possible"
+                )
+            raise
+
+
+class _UntilEnd(EngineExplorer, frozen=True):
+    """Explores nothing after the end."""
+
+    end: Deadline = ending(0)
+
+    def explore(
+        self,
+        generated: Generated,
+        model: Model,
+        bounds: Bounds,
+        *,
+        structure: str,
+        scenario: str,
+        done: Done,
+        earlier: bytes | None = None,
+        keep: Keep | None = None,
+    ) -> Exploration:
+        if self.end.passed:
+            return Exploration(program=structure, model=model.name, result="Unknown")
+        return super().explore(
+            generated,
+            model,
+            msgspec.structs.replace(bounds, seconds=min(bounds.seconds, self.end.left)),
+            structure=structure,
+            scenario=scenario,
+            done=done,
+            earlier=earlier,
+            keep=keep,
+        )
+
+    @property
+    def on_one_core(self) -> _UntilEnd:
+        return msgspec.structs.replace(self, jobs=1)
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What the clients show under a model, and the one that violates something."""
+
+    answer: Linearizability
+    client: ScenarioProgram | None = None
+
+
+def program_of(
+    subject: Subject, program: Program, client: Client, size: Size, models: Sequence[str]
+) -> ScenarioProgram:
+    """A client as a program to explore."""
+    own = program.with_parameters(parameters(client, threads=size.threads, calls=size.calls))
+    generated = Generated(
+        program=own,
+        tests=(),
+        interleavings=0,
+        exhaustive=False,
+        how="",
+        bounded=(),
+        habits=Habits(),
+    )
+    return ScenarioProgram(
+        structure=subject.source.path.name,
+        scenario=client.text(subject.signatures),
+        generated=generated,
+        models=tuple(models),
+    )
+
+
+def search(
+    subject: Subject,
+    program: Program,
+    model: Model,
+    size: Size,
+    bounds: Bounds,
+    *,
+    progress: Progress,
+) -> Found:
+    """Explore the clients under a model for `bounds.seconds` in all. Raises what exploring raises,
+    Stopped on Ctrl-C among it."""
+    begun = time.monotonic()
+    end = ending(bounds.seconds)
+    explorer = _UntilEnd(end=end)
+    executor = LocalExecutor(gauge=None)
+    count = executions = complete = 0
+    violated: tuple[ScenarioProgram, Exploration] | None = None
+    reasons: list[str] = []
+    for calls in range(1, size.calls + 1):
+        made = list(clients(subject.signatures, calls=calls, threads=size.threads))
+        open_ = 0
+        for at in range(0, len(made), _TOGETHER):
+            programs = [
+                program_of(subject, program, each, size, (model.name,))
+                for each in made[at : at + _TOGETHER]
+            ]
+            store = MemoryStore()
+            material = Material(structures=(), entries=(), programs=tuple(programs), sources=())
+            jobs = explorations(material, under([model]), explorer, bounds, Frontiers())
+            if jobs.skipped:
+                raise BadInput(jobs.skipped[0].reason)
+            ask(jobs.jobs, store, executor, progress=progress)
+            for job, each in zip(jobs.jobs, programs, strict=True):
+                answer = store.get(job.key)
+                assert isinstance(answer, Exploration)
+                executions += answer.executions
+                if answer.violations and violated is None:
+                    violated = each, answer
+                if answer.result == "Unknown":
+                    open_ += 1
+                    if answer.reasons and not end.passed:
+                        reasons.append(f"{each.scenario}: {'; '.join(answer.reasons)}")
+                else:
+                    count += 1
+            if violated is not None or end.passed:
+                break
+        if violated is not None:
+            break
+        if end.passed:
+            left = len(made) - at - _TOGETHER + open_ if made else 0
+            reasons.append(
+                f"time limit of {duration_text(bounds.seconds)}: about {max(left, open_):,} of the "
+                f"{amount(len(made), 'client')} of {amount(calls, 'call')} are not explored"
+            )
+            break
+        if not reasons:
+            complete = calls
+    return Found(
+        Linearizability(
+            object=str(subject.source.path),
+            specification=subject.behaviour,
+            model=model.name,
+            result="Violated" if violated else "Unknown" if reasons else "Held",
+            clients=count,
+            calls=size.calls,
+            threads=size.threads,
+            complete=complete,
+            executions=executions,
+            seconds=round(time.monotonic() - begun, 6),
+            client=violated[0].scenario if violated else "",
+            violations=violated[1].violations if violated else (),
+            reasons=tuple(reasons),
+        ),
+        violated[0] if violated else None,
+    )

@@ -1,0 +1,50 @@
+"""What the clients of an object show: `weakspot linearize`."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from weakspot.harness.report.terminal import style
+from weakspot.harness.values.linearizability import Linearizability
+from weakspot.harness.values.numbers import amount
+
+
+def summary(found: Linearizability, out: Console) -> None:
+    """One line for the result, and what was explored."""
+    subject = f"{found.object} as a {found.specification}, under {found.model}: "
+    if found.result == "Held":
+        held = (
+            f"{covered(found.clients, found.complete, found.threads)} behave"
+            if found.clients != 1
+            else "the one client behaves"
+        )
+        out.print(Text.assemble(subject, (f"{held} as specified", style("Safe"))))
+    elif found.result == "Violated":
+        kinds = dict.fromkeys(each.kind for each in found.violations)
+        wrong = "not linearizable" if "linearizability" in kinds else ", ".join(kinds)
+        out.print(Text.assemble(subject, (wrong, style("Violated")), f": {found.client}"))
+    else:
+        up_to = (
+            f"{covered(None, found.complete, found.threads)} behave as specified"
+            if found.complete
+            else "no size is complete"
+        )
+        out.print(Text.assemble(subject, ("Unknown", style("Unknown")), f"; {up_to}"))
+        for reason in found.reasons[:6]:
+            out.print(Text(reason, style="dim"))
+        if len(found.reasons) > 6:
+            out.print(Text(f"and {len(found.reasons) - 6:,} more", style="dim"))
+    out.print(
+        Text(
+            f"{amount(found.clients, 'client')}, {amount(found.executions, 'execution')} explored "
+            f"in {found.seconds:.1f} s",
+            style="dim",
+        )
+    )
+
+
+def covered(count: int | None, calls: int, threads: int) -> str:
+    """ "all 1,204 clients of up to 5 calls in 3 threads" """
+    number = f" {count:,}" if count is not None else ""
+    return f"all{number} clients of up to {amount(calls, 'call')} in {threads} threads"
