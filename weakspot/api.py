@@ -16,6 +16,7 @@ from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported, Weak
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program
+from weakspot.harness.clients.program import Variation
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.orders.cost import Costs
@@ -28,6 +29,7 @@ from weakspot.harness.values.codegen import CodegenComparison, Codes
 from weakspot.harness.values.exploration import Estimate, Exploration, Sample, Violation
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.linearizability import Linearizability
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import GoldenDifference, Record
 from weakspot.harness.values.verdict import Verdict
@@ -52,6 +54,7 @@ from weakspot.questions import (
     explore,
     generate,
     golden_tests,
+    linearize,
     model,
     run,
 )
@@ -72,6 +75,7 @@ __all__ = [
     "GeneratedTests",
     "GoldenDifference",
     "Histogram",
+    "Linearizability",
     "MissingTool",
     "Model",
     "OrdersDifference",
@@ -88,6 +92,7 @@ __all__ = [
     "Test",
     "ToolFailed",
     "Unsupported",
+    "Variation",
     "Verdict",
     "Violation",
     "WeakspotError",
@@ -103,6 +108,7 @@ __all__ = [
     "generate",
     "golden_tests",
     "init",
+    "linearize",
     "model",
     "read_campaign",
     "relax",

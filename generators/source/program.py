@@ -120,8 +120,9 @@ class Program(msgspec.Struct, frozen=True):
 
     def with_parameters(self, parameters: Sequence[int]) -> Program:
         """The program with these numbers for `weakspot_parameter`, and another digest."""
+        digest = hashlib.sha256(f"{self.digest} {list(parameters)}".encode()).hexdigest()[:16]
         lowered = self.lowered.with_parameters(parameters)
-        return msgspec.structs.replace(self, digest=lowered.fingerprint, lowered=lowered)
+        return msgspec.structs.replace(self, digest=digest, lowered=lowered)
 
     def trace(
         self, *, loops: int, interleavings: int, seed: int, seconds: float = 0.0

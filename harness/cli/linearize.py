@@ -118,6 +118,13 @@ Examples:
     help="Operations that may fail although they could succeed.",
 )
 @click.option(
+    "--blocking",
+    multiple=True,
+    callback=listed,
+    metavar="F[,…]",
+    help="Operations of a kind that wait until they can succeed.",
+)
+@click.option(
     "--empty",
     type=int,
     metavar="VALUE",
@@ -163,6 +170,7 @@ def linearize(
     capacity: int | None,
     relaxed: int,
     spurious: tuple[str, ...],
+    blocking: tuple[str, ...],
     empty: int,
     models: tuple[str, ...],
     seconds: float,
@@ -191,7 +199,7 @@ def linearize(
             operations=operations,
             roles=roles,
             meanings={name: given[0] for name, given in meanings.items()},
-            variation=Variation(capacity or 0, relaxed, spurious, empty),
+            variation=Variation(capacity or 0, relaxed, spurious, blocking, empty),
             bounds=Bounds(seconds=seconds, loops=loops),
             build=build,
             progress=progress,

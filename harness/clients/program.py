@@ -27,12 +27,14 @@ _MOST_ARGUMENTS = 2
 class Variation(msgspec.Struct, frozen=True):
     """How an object differs from the usual one of its kind: the `capacity` of a queue, stack or
     deque, 0 if it is never full; a `relaxed` queue, which may return any of its first items, one
-    more than this; the `spurious` operations, which may fail although they could succeed; what an
-    operation returns that finds nothing."""
+    more than this; the `spurious` operations, which may fail although they could succeed; the
+    `blocking` ones, which wait until they can succeed; what an operation returns that finds
+    nothing."""
 
     capacity: int = 0
     relaxed: int = 0
     spurious: tuple[str, ...] = ()
+    blocking: tuple[str, ...] = ()
     empty: int = EMPTY
 
 
@@ -72,7 +74,7 @@ def subject(
     """The object whose operations are in the source. `meanings` say which operation of the kind a
     function is, by its name. Raises BadInput."""
     named = {each.name for each in source.operations}
-    for name in (*meanings, *variation.spurious):
+    for name in (*meanings, *variation.spurious, *variation.blocking):
         if name not in named:
             raise BadInput(
                 f"no operation {name}",
@@ -156,9 +158,11 @@ def _lines(subject: Subject, threads: int, calls: int) -> Iterator[str]:
     yield f"#define WEAKSPOT_RELAXED {subject.variation.relaxed}u"
     yield subject.kind.text if subject.kind else f'#include "{_resolved(subject.specification)}"'
     yield "static pthread_mutex_t weakspot_one_at_a_time = PTHREAD_MUTEX_INITIALIZER;"
+    if subject.variation.blocking:
+        yield "static pthread_cond_t weakspot_changed = PTHREAD_COND_INITIALIZER;"
     if subject.kind and subject.kind.transfers:
         yield "static long payload[64];"
-    yield "static inline __attribute__((always_inline)) void perform(unsigned call) {"
+    yield "static void perform_once(unsigned call) {"
     yield f"  long a = weakspot_parameter(1 + {_CELLS} * call + 1);"
     yield f"  long b = weakspot_parameter(1 + {_CELLS} * call + 2);"
     yield "  long result = 0;"
@@ -167,6 +171,8 @@ def _lines(subject: Subject, threads: int, calls: int) -> Iterator[str]:
         yield from _case(subject, number)
     yield "  }"
     yield "}"
+    # called through a pointer, it is compiled once, not for each call
+    yield "static void (*const perform)(unsigned) = perform_once;"
     begin = BEFORE
     for number in range(threads):
         yield f"static void *thread_{number + 1}(void *unused) {{"
@@ -216,19 +222,25 @@ def _case(subject: Subject, number: int) -> Iterator[str]:
     yield f"  case {number + 1}:"
     yield "    if (weakspot_parameter(0)) {"
     yield "      pthread_mutex_lock(&weakspot_one_at_a_time);"
+    failed = "0" if match and match.must else "WEAKSPOT_EMPTY"
     if operation.name in subject.variation.spurious:
         yield "      if (weakspot_choose(2))"
-        yield f"        result = {'0' if match and match.must else 'WEAKSPOT_EMPTY'};"
+        yield f"        result = {failed};"
         yield "      else"
     if match is None:
         yield f"      {_performed(operation, f'spec_{operation.name}', names)}"
+    elif operation.name in subject.variation.blocking:
+        yield f"      while ((result = weakspot_{match.name}({', '.join(names)})) == {failed})"
+        yield "        pthread_cond_wait(&weakspot_changed, &weakspot_one_at_a_time);"
     else:
         yield f"      result = weakspot_{match.name}({', '.join(names)});"
-        if operation.returns == "void" and not operation.out:
-            if match.must:
-                yield "      if (!result) weakspot_discard();"
-            yield "      result = 0;"
+        if operation.returns == "void" and not operation.out and match.must:
+            yield "      if (!result) weakspot_discard();"
+    if operation.returns == "void" and not operation.out:
+        yield "      result = 0;"
     yield f"      {returned}"
+    if subject.variation.blocking:
+        yield "      pthread_cond_broadcast(&weakspot_changed);"
     yield "      pthread_mutex_unlock(&weakspot_one_at_a_time);"
     yield "    } else {"
     transfers = subject.kind is not None and subject.kind.transfers

@@ -29,6 +29,7 @@ from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.linearizability import Linearizability
 from weakspot.harness.values.numbers import amount
+from weakspot.system import cache
 from weakspot.system.deadline import Deadline, ending
 from weakspot.system.durations import duration_text
 
@@ -49,19 +50,37 @@ def compiled(subject: Subject, size: Size, build: Build = NO_OPTIONS) -> Iterato
     MissingTool or ToolFailed."""
     path = subject.source.path
     own = Build(include=(path.parent,), defines=("WEAKSPOT_OP(role)=",))
-    with tempfile.TemporaryDirectory(prefix="weakspot-clients-") as folder:
-        file = Path(folder, f"clients{path.suffix}")
-        file.write_text(text(subject, threads=size.threads, calls=size.calls), encoding="utf-8")
+    content = text(subject, threads=size.threads, calls=size.calls)
+    with _folder(cache.digest("clients", content)) as folder:
+        file = folder / f"clients{path.suffix}"
         try:
+            file.write_text(content, encoding="utf-8")
             yield read_program(file, build=own.over(build), base=Path.cwd())
         except BadInput as error:
-            if error.place and folder in error.place:
+            if error.place and str(folder) in error.place:
                 error.place = str(path)
                 error.advice = (
                     "the operations are called with numbers, which are cast to the types of their "
                     "arguments: write functions around them for which that is possible"
                 )
             raise
+
+
+@contextmanager
+def _folder(name: str) -> Iterator[Path]:
+    """A folder for the source: always the same for one text, so that what is compiled is found in
+    the cache; another one if nothing is cached."""
+    cached = cache.folder_of("clients")
+    try:
+        if cached is not None:
+            (cached / name).mkdir(parents=True, exist_ok=True)
+    except OSError:
+        cached = None
+    if cached is not None:
+        yield cached / name
+        return
+    with tempfile.TemporaryDirectory(prefix="weakspot-clients-") as folder:
+        yield Path(folder)
 
 
 class _UntilEnd(EngineExplorer, frozen=True):

@@ -38,6 +38,7 @@ def programs(folder: Path) -> Path:
     (folder / "fixed.c").write_text(fixed)
     (folder / "wrong.c").write_text(flags.replace("int inside;", "int inside = 1;"))
     (folder / "queue.c").write_text(program("README.md"))
+    (folder / "box.c").write_text(program("docs/linearizability.md"))
     return folder
 
 

@@ -119,6 +119,8 @@ fn last_return(graph: &Graph, calls: &[Call], call: &Call) -> Option<EventId> {
 /// The sequential histories of a specification: for the results of calls, their orders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Specification {
+    /// Some of its calls may wait forever: an implementation may hang too.
+    pub may_hang: bool,
     orders: BTreeMap<Vec<(u32, u64)>, BTreeSet<Vec<u32>>>,
 }
 

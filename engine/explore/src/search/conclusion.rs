@@ -37,13 +37,14 @@ where
     if race.is_none() && misuse.is_none() {
         misuse = unordered(checker, graph, &allocated_elsewhere(graph))?;
     }
-    let Some((end, violated)) = found.conclude(source, execution, race, misuse)? else {
+    let specification = queue.options.specification.as_deref();
+    let may_hang = specification.is_some_and(|allowed| allowed.may_hang);
+    let concluded = found.conclude(source, execution, race, misuse, may_hang)?;
+    let Some((end, violated)) = concluded else {
         return Ok(());
     };
     let mut violated = violated;
-    if let (Some(allowed), ExecutionEnd::Complete, false) =
-        (&queue.options.specification, end, violated)
-    {
+    if let (Some(allowed), ExecutionEnd::Complete, false) = (specification, end, violated) {
         if let Some(calls) = not_linearizable(checker, graph, allowed)? {
             let site = calls.differs().map(|call| graph.event(call.returned).site);
             let fault = Fault {

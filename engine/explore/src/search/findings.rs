@@ -20,13 +20,14 @@ pub struct Findings {
 impl Findings {
     /// Counts a consistent execution in which no thread can continue. Returns how it ended, if it
     /// is counted, and whether it violates something. `unordered`: an allocation or a free, and a use
-    /// that the model does not order with it.
+    /// that the model does not order with it. `may_hang`: threads that wait forever are no violation.
     pub fn conclude<S: Source>(
         &mut self,
         source: &S,
         execution: &EndedExecution<S::Thread>,
         race: Option<Race>,
         unordered: Option<(EventId, EventId)>,
+        may_hang: bool,
     ) -> Result<Option<(ExecutionEnd, bool)>, ExploreError> {
         let (mut faulty, mut truncated, mut waiting) = (false, false, false);
         let mut violated = false;
@@ -89,7 +90,7 @@ impl Findings {
         for fault in unjoined(source, execution) {
             self.violate(&fault, None, None, execution.graph, 1);
         }
-        if end == ExecutionEnd::Blocked {
+        if end == ExecutionEnd::Blocked && !may_hang {
             for fault in hangs(execution) {
                 self.violate(&fault, None, None, execution.graph, 1);
                 violated = true;

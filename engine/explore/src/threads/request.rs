@@ -1,9 +1,12 @@
 //! What can be asked about the executions of a program: all of them, those with few departures, some
 //! that are drawn at random, how many there are.
 
-use crate::exploration::{Acyclic, Estimate, Exploration, ExploreError, Extent, Limit, Options};
+use crate::exploration::{
+    Acyclic, Estimate, Exploration, ExploreError, Extent, Limit, Options, Violation,
+};
 use crate::history::Specification;
 use crate::search::run::CheckedModel;
+use crate::source::FaultKind;
 use crate::threads::checkpoint::Checkpoint;
 use crate::threads::source::ProgramSource;
 use cat::Model;
@@ -103,7 +106,8 @@ fn histories(
     // its executions are not those that are asked for
     options.limits.counted = Arc::default();
     let (found, allowed) = ProgramSource::new(program, limits).histories(model, &options)?;
-    if let Some(violation) = found.violations.first() {
+    let hangs = |violation: &Violation| violation.fault.kind == FaultKind::Hang;
+    if let Some(violation) = found.violations.iter().find(|each| !hangs(each)) {
         let message = format!("the specification is wrong: {}", violation.fault.message);
         return unusable(message, violation.fault.site);
     }
@@ -116,7 +120,10 @@ fn histories(
             let message = "exploring the specification takes longer than the time limit";
             unusable(message.to_owned(), None)
         }
-        Some(allowed) if !allowed.is_empty() => Ok(allowed),
+        Some(mut allowed) if !allowed.is_empty() || found.violations.iter().any(hangs) => {
+            allowed.may_hang = found.violations.iter().any(hangs);
+            Ok(allowed)
+        }
         Some(_) => {
             let message = "the specification has no execution in which all calls return";
             unusable(message.to_owned(), None)

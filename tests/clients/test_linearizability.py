@@ -1,0 +1,391 @@
+"""Objects whose operations are linearizable, and others: of the corpus, of each kind, with weaker
+memory orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from weakspot.errors import BadInput
+from weakspot.generators.source.build import Build
+from weakspot.harness.campaign.progress import Quiet
+from weakspot.harness.clients import kinds, operations, program, search
+from weakspot.harness.clients.program import Subject, Variation
+from weakspot.harness.corpus import models
+from weakspot.harness.values.bounds import Bounds
+from weakspot.harness.values.linearizability import Linearizability
+
+OBJECTS = Path(__file__).parent / "objects"
+LITMUS = Path(__file__).resolve().parents[2] / "litmus"
+
+
+def found(
+    path: Path,
+    behaves_as: str,
+    variation: Variation | None = None,
+    *,
+    calls: int = 3,
+    threads: int = 2,
+    defines: tuple[str, ...] = (),
+    meanings: Mapping[str, str] | None = None,
+    model: str = "rc20",
+) -> Linearizability:
+    size = search.Size(calls, threads)
+    kind = kinds.kind(behaves_as)
+    subject: Subject = program.subject(
+        operations.read(path),
+        kind or path.parent / behaves_as,
+        variation or Variation(),
+        meanings or {},
+    )
+    include = (LITMUS / path.stem,) if path.parent == OBJECTS else ()
+    with search.compiled(subject, size, Build(defines=defines, include=include)) as made:
+        return search.search(
+            subject, made, models.resolve(model), size, Bounds(seconds=60.0), progress=Quiet()
+        ).answer
+
+
+# --- the corpus -----------------------------------------------------------------------------------
+
+NO_CAS = ("MS_TORN=1",)
+NOT_SEEN = ("TREIBER_PUSH_ORDER=memory_order_relaxed",)
+NO_FENCE = ("WSQ_POP_STORE_ORDER=memory_order_release",)
+MAY_FAIL = Variation(capacity=3, spurious=("pop", "steal"))
+RING = Variation(capacity=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "behaves_as", "variation", "defines", "client"),
+    [
+        ("ms_queue", "queue", Variation(), (), ""),
+        ("ms_queue", "queue", Variation(), NO_CAS, "push(1) | push(2) pop() pop()"),
+        ("treiber_stack", "stack", Variation(), (), ""),
+        ("treiber_stack", "stack", Variation(), NOT_SEEN, "push(1) | pop()"),
+        ("treiber_stack", "queue", Variation(), (), "push(1) push(2) pop()"),
+        ("spsc_ring", "queue", RING, (), ""),
+        ("spsc_ring", "queue", Variation(), (), "push(1) push(2) push(3)"),
+        # a push that has not linked its node yet hides those after it
+        ("mpsc_queue", "queue", Variation(), (), "push(1) | push(2) pop()"),
+        ("mpsc_queue", "queue", Variation(spurious=("pop",)), (), ""),
+        # a pop that meets a thief who takes his claim back finds nothing
+        ("duffy_wsq", "deque", Variation(capacity=3), (), "steal() | push(1) pop()"),
+        ("duffy_wsq", "deque", MAY_FAIL, (), ""),
+        ("duffy_wsq", "deque", MAY_FAIL, NO_FENCE, "steal() | push(1) pop()"),
+        ("dice_ptlqueue", "queue", Variation(capacity=2, blocking=("put", "take")), (), ""),
+    ],
+)
+def test_the_containers_of_the_corpus(
+    name: str, behaves_as: str, variation: Variation, defines: tuple[str, ...], client: str
+) -> None:
+    calls = 4 if client.count("(") == 4 else 3
+    answer = found(OBJECTS / f"{name}.c", behaves_as, variation, defines=defines, calls=calls)
+    assert (answer.client, answer.result) == (client, "Violated" if client else "Held")
+    if not client:
+        assert answer.complete == calls
+        assert answer.clients > 15
+
+
+def test_what_precedes_is_what_happens_before() -> None:
+    """Under sc the same client shows the same: the order of the calls is that of reads-from."""
+    answer = found(OBJECTS / "mpsc_queue.c", "queue", model="sc")
+    assert answer.client == "push(1) | push(2) pop()"
+
+
+# --- every kind -----------------------------------------------------------------------------------
+
+#: each operation of a kind, as C: what it returns and takes
+OPERATIONS = {
+    "queue": ("long enqueue(long value)", "long dequeue(void)"),
+    "stack": ("long push(long value)", "long pop(void)"),
+    "deque": (
+        "long push_front(long value)",
+        "long push_back(long value)",
+        "long pop_front(void)",
+        "long pop_back(void)",
+    ),
+    "set": ("long insert(long key)", "long remove(long key)", "long contains(long key)"),
+    "map": (
+        "long insert(long key, long value)",
+        "long assign(long key, long value)",
+        "long find(long key)",
+        "long contains(long key)",
+        "long remove(long key)",
+    ),
+    "register": (
+        "long read(void)",
+        "long write(long value)",
+        "long exchange(long value)",
+        "long compare_and_set(long expected, long value)",
+    ),
+    "counter": ("long increment(void)", "long decrement(void)", "long get(void)"),
+}
+HEAD = """\
+#include <pthread.h>
+#define WEAKSPOT_CAPACITY 0u
+#define WEAKSPOT_RELAXED 0u
+#define WEAKSPOT_EMPTY (-1L)
+unsigned weakspot_choose(unsigned);
+"""
+
+
+def implementation(kind: str, *, locked: bool) -> Iterator[str]:
+    """The sequential implementation of a kind as an object of its own, under a lock or not."""
+    text = (
+        kinds.KINDS[kind].text.replace("weakspot_", "own_").replace("own_choose", "weakspot_choose")
+    )
+    yield HEAD + text
+    yield "#undef WEAKSPOT_CAPACITY\n#undef WEAKSPOT_RELAXED\n#undef WEAKSPOT_EMPTY"
+    yield "static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;"
+    for each in OPERATIONS[kind]:
+        name = each.partition("(")[0].split()[1]
+        words = each.partition("(")[2].rstrip(")").split(", ")
+        given = ", ".join(word.split()[1] for word in words if word != "void")
+        yield f"{each} {{"
+        yield "  pthread_mutex_lock(&lock);" if locked else ""
+        yield f"  long result = own_{name}({given});"
+        yield "  pthread_mutex_unlock(&lock);" if locked else ""
+        yield "  return result;\n}"
+
+
+@pytest.mark.parametrize("kind", kinds.KINDS)
+def test_an_object_under_a_lock_behaves_as_its_kind(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "object.c"
+    path.write_text("\n".join(implementation(kind, locked=True)))
+    answer = found(path, kind, calls=2 if kind in ("map", "register") else 3)
+    assert (answer.result, answer.client) == ("Held", "")
+    path.write_text("\n".join(implementation(kind, locked=False)))
+    answer = found(path, kind, calls=2)
+    assert answer.result == "Violated"
+    assert "|" in answer.client
+
+
+TWO_STEPS = """\
+#include <stdatomic.h>
+static atomic_long count;
+long increment(void) {
+  long now = atomic_load(&count);
+  atomic_store(&count, now + 1);
+  return now;
+}
+long get(void) { return atomic_load(&count); }
+"""
+
+
+def test_what_is_atomic_in_each_step_need_not_be_linearizable(tmp_path: Path) -> None:
+    path = tmp_path / "counter.c"
+    path.write_text(TWO_STEPS)
+    answer = found(path, "counter")
+    assert answer.client == "increment() | increment()"
+    (violation,) = answer.violations
+    assert violation.kind == "linearizability"
+    assert violation.message == "increment() = 0 in no sequential order of the calls"
+    assert violation.sites[0].endswith("counter.c:3")
+    assert violation.witness is not None
+    assert violation.witness.history is not None
+    assert [each.result for each in violation.witness.history.calls] == [0, 0]
+
+
+RELAXED = """\
+#include <stdatomic.h>
+static atomic_long first, second;
+void write(long value) {
+  atomic_store_explicit(&first, value, memory_order_relaxed);
+  atomic_store_explicit(&second, value, memory_order_release);
+}
+long read(void) {
+  long later = atomic_load_explicit(&second, memory_order_ACQUIRE);
+  long found = atomic_load_explicit(&first, memory_order_relaxed);
+  return found > later ? found : later;
+}
+"""
+
+
+@pytest.mark.parametrize(("order", "result"), [("acquire", "Held"), ("relaxed", "Held")])
+def test_a_register_of_one_writer(order: str, result: str, tmp_path: Path) -> None:
+    """Without happens-before between the reads of two threads, either may be first."""
+    path = tmp_path / "register.c"
+    path.write_text(RELAXED.replace("ACQUIRE", order).replace("void", "WEAKSPOT_OP(writer) void"))
+    path.write_text(path.read_text().replace("long read", "WEAKSPOT_OP(reader) long read"))
+    assert found(path, "register").result == result
+
+
+STALE = """\
+#include <stdatomic.h>
+static atomic_long value, count;
+void put(long given) {
+  atomic_store_explicit(&value, given, memory_order_ORDER);
+  atomic_fetch_add_explicit(&count, 1, memory_order_ORDER);
+}
+long get(void) {
+  atomic_load_explicit(&count, memory_order_relaxed);
+  return atomic_load_explicit(&value, memory_order_relaxed);
+}
+long increments(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
+"""
+SPECIFICATION = """\
+static long own_value, own_count;
+void spec_put(long given) { own_value = given; ++own_count; }
+long spec_get(void) { return own_value; }
+long spec_increments(void) { return own_count; }
+"""
+
+
+def test_a_specification_of_the_users(tmp_path: Path) -> None:
+    path = tmp_path / "object.c"
+    (tmp_path / "spec.h").write_text(SPECIFICATION)
+    path.write_text(STALE.replace("ORDER", "release"))
+    answer = found(path, "spec.h")
+    assert answer.client == "put(1) | get() increments()"
+    assert answer.specification.endswith("spec.h")
+    (violation,) = answer.violations
+    assert violation.witness is not None
+    assert violation.witness.history is not None
+    nearest = violation.witness.history.nearest
+    assert len(nearest) == 3
+
+
+CPP = """\
+#include <atomic>
+#include <deque>
+#include <mutex>
+namespace {
+std::mutex lock;
+std::deque<int> items;
+}
+bool try_push(const int& value) {
+  std::lock_guard<std::mutex> held(lock);
+  items.push_back(value);
+  return true;
+}
+bool try_pop(int& value) {
+  std::lock_guard<std::mutex> held(lock);
+  if (items.empty()) return false;
+  value = items.POP();
+  items.pop_POP();
+  return true;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "client"), [("front", ""), ("back", "try_push(1) try_push(2) try_pop()")]
+)
+def test_an_object_in_cpp(end: str, client: str, tmp_path: Path) -> None:
+    path = tmp_path / "locked.cpp"
+    path.write_text(CPP.replace("pop_POP", f"pop_{end}").replace("POP", end))
+    assert found(path, "queue").client == client
+
+
+ANY_OF_TWO = """\
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long items[8];
+static int count;
+void put(long value) {
+  pthread_mutex_lock(&lock);
+  items[count++] = value;
+  pthread_mutex_unlock(&lock);
+}
+long take(void) {
+  pthread_mutex_lock(&lock);
+  long found = -1;
+  if (count) {
+    int at = count > 1;
+    found = items[at];
+    for (--count; at < count; ++at) items[at] = items[at + 1];
+  }
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+"""
+
+
+def test_a_relaxed_queue(tmp_path: Path) -> None:
+    path = tmp_path / "object.c"
+    path.write_text(ANY_OF_TWO)
+    assert found(path, "queue").client == "put(1) put(2) take()"
+    assert found(path, "queue", Variation(relaxed=1)).result == "Held"
+
+
+LOST = """\
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static long items[8];
+static int first, last;
+void put(long value) {
+  pthread_mutex_lock(&lock);
+  items[last++] = value;
+  if (WAKES) pthread_cond_signal(&filled);
+  pthread_mutex_unlock(&lock);
+}
+long take(void) {
+  pthread_mutex_lock(&lock);
+  while (first == last) pthread_cond_wait(&filled, &lock);
+  long found = items[first++];
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+"""
+
+
+def test_a_blocking_operation_may_wait_where_its_specification_does(tmp_path: Path) -> None:
+    path = tmp_path / "object.c"
+    path.write_text(LOST)
+    blocks = Variation(blocking=("take",))
+    assert found(path, "queue", blocks, defines=("WAKES=1",)).result == "Held"
+    lost = found(path, "queue", blocks, defines=("WAKES=0",))
+    assert lost.client == "put(1) | take()"
+    assert [each.kind for each in lost.violations] == ["hang"]
+
+
+# --- what cannot be used --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "behaves_as", "message", "advice"),
+    [
+        ("int main(void) { return 0; }", "queue", "it defines main", "the operations only"),
+        ("static int put(int v) { return v; }", "queue", "no operations", "define a function"),
+        (
+            "int shrink(int v) { return v; }",
+            "queue",
+            "shrink is no operation of a queue",
+            "dequeue",
+        ),
+        ("int put(int a, int b, int c) { return a; }", "queue", "3 arguments, not 1", "around it"),
+        ("int put(int v) { return v; }", "quue", "unknown kind of object 'quue'", "queue"),
+        ("int put(int v) { return v; }", "none.h", "cannot read", ""),
+    ],
+)
+def test_what_cannot_be_used_is_an_error_with_advice(
+    text: str, behaves_as: str, message: str, advice: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "object.c"
+    path.write_text(text)
+    with pytest.raises(BadInput) as error:
+        found(path, behaves_as)
+    assert message in error.value.message
+    assert advice in (error.value.advice or "")
+
+
+def test_a_model_without_happens_before_is_refused() -> None:
+    with pytest.raises(BadInput, match="which call happens before which"):
+        found(OBJECTS / "spsc_ring.c", "queue", RING, model="imm")
+
+
+def test_the_time_limit_says_what_is_complete() -> None:
+    path = OBJECTS / "ms_queue.c"
+    size = search.Size(8, 3)
+    kind = kinds.KINDS["queue"]
+    subject = program.subject(operations.read(path), kind, Variation(), {})
+    with search.compiled(subject, size, Build(include=(LITMUS / "ms_queue",))) as made:
+        answer = search.search(
+            subject, made, models.resolve("rc20"), size, Bounds(seconds=2.0), progress=Quiet()
+        ).answer
+    assert answer.result == "Unknown"
+    assert 1 <= answer.complete < 8
+    assert "time limit of 2 s" in answer.reasons[-1]
+    assert answer.seconds < 5
