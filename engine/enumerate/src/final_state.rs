@@ -59,7 +59,7 @@ impl<'s, 'p> FinalState<'s, 'p> {
     /// Whether the state satisfies the test's filter.
     pub fn passes_filter(&self) -> bool {
         let filter = self.test.filter.as_ref();
-        filter.map_or(true, |f| f.holds(&|o| self.value(o)))
+        filter.is_none_or(|f| f.holds(&|o| self.value(o)))
     }
 
     /// The values of these, with undetermined ones numbered in the order in which they appear.

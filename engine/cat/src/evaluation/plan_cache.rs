@@ -87,7 +87,7 @@ impl CachedPlan {
             |types: &[Option<InputType>]| types.iter().copied().eq(given.iter().map(input_type));
         let known = |all: &[(InputTypes, Relations, Arc<CachedTypes>)]| {
             let mut found = all.iter().rev();
-            let fits = |relations: &[u32]| only.map_or(true, |only| only == relations);
+            let fits = |relations: &[u32]| only.is_none_or(|only| only == relations);
             let found = found.find(|(types, relations, _)| fits(relations) && same_types(types));
             found.map(|(_, relations, typed)| (relations.clone(), typed.clone()))
         };

@@ -77,7 +77,7 @@ pub fn rmw_pairs(
     for (r, at) in &loads {
         let mut first: Option<PathEventId> = None;
         for (w, address) in &stores {
-            if address == at && before(*r, *w) && first.map_or(true, |f| before(*w, f)) {
+            if address == at && before(*r, *w) && first.is_none_or(|f| before(*w, f)) {
                 first = Some(*w);
             }
         }

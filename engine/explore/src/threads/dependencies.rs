@@ -91,7 +91,7 @@ impl DependencySets {
             _ if set == 0 => true,
             true => {
                 let last = self.reads(set).last().copied();
-                self.are_disjoint(set, SHARED) && last.map_or(true, |last| last < now)
+                self.are_disjoint(set, SHARED) && last.is_none_or(|last| last < now)
             }
             false => set >> 1 <= now + 1,
         }

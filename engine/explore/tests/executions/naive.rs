@@ -218,7 +218,7 @@ impl<'p, S: Source> Naive<'p, S> {
         let mut prepared = self.model.prepare(&input).unwrap_or_else(|e| panic!("{e}"));
         let mut consistent = false;
         let result = prepared.solutions(&seen.rf, None, &mut |solution| {
-            consistent |= solution.co.map_or(true, |co| *co == seen.co);
+            consistent |= solution.co.is_none_or(|co| *co == seen.co);
             ControlFlow::Continue(())
         });
         result.unwrap_or_else(|e| panic!("{e}"));

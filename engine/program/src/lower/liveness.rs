@@ -8,7 +8,7 @@ use crate::lower::relevance::Relevance;
 /// not `relevant` are left out; without it none are.
 pub fn usage(code: &[Inst], start: usize, relevant: Option<&Relevance>) -> Usage {
     let mut out = Usage::default();
-    let matters = |r: usize| relevant.map_or(true, |found| found.registers.contains(r));
+    let matters = |r: usize| relevant.is_none_or(|found| found.registers.contains(r));
     for (k, inst) in code.iter().enumerate() {
         if relevant.is_some_and(|found| !found.instructions.contains(start + k)) {
             continue;

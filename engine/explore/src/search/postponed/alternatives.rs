@@ -79,7 +79,7 @@ where
     pub(super) fn sources(&mut self, execution: &PartialExecution, read: Place) -> Vec<ReadSource> {
         let slot = execution.slot(read);
         let order = &execution.locations[slot.location].order;
-        let later = |time: u32| slot.waits_since.map_or(true, |since| time > since);
+        let later = |time: u32| slot.waits_since.is_none_or(|since| time > since);
         let mut found = Vec::new();
         let own = execution.own_write(read);
         let own = own.filter(|own| execution.slot(*own).is_rmw());

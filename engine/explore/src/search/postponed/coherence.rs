@@ -38,10 +38,7 @@ impl PartialExecution {
 
     /// Whether an event is in the graph, and if it is a read, the write that it reads from.
     pub fn is_shown(&self, slot: &Slot) -> bool {
-        slot.added != 0
-            && slot
-                .source
-                .map_or(true, |write| self.slot(write).added != 0)
+        slot.added != 0 && slot.source.is_none_or(|write| self.slot(write).added != 0)
     }
 
     /// Whether no event of its thread in the graph follows an event, and no write of its location

@@ -302,7 +302,7 @@ pub fn states(
         if test
             .filter
             .as_ref()
-            .map_or(true, |filter| filter.holds(&value))
+            .is_none_or(|filter| filter.holds(&value))
         {
             let state = shown.iter().map(value).collect();
             if let Ok(mut states) = states.lock() {
