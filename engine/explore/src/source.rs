@@ -28,6 +28,7 @@ const ADDRESS_BITS: u32 = 46;
 const IS_ROUND: u64 = 1 << 63;
 const IS_CALL: u64 = 1 << 62;
 const HAS_RETURNED: u64 = 1 << 3;
+const IS_SLEEPERS: u64 = 1 << 61;
 
 impl Location {
     /// How often a thread may wait at a barrier whose threads arrive in a fixed order.
@@ -65,9 +66,31 @@ impl Location {
         (self.address & IS_ROUND != 0).then_some(self.address & mask)
     }
 
-    /// An address in the object that this is in, or in the barrier that it is a round of.
+    /// The threads that sleep at an address. It is in no object.
+    pub fn of_sleepers(address: u64) -> Location {
+        Location {
+            address: IS_SLEEPERS | address,
+            size: 8,
+        }
+    }
+
+    /// Whether this is a set of sleeping threads.
+    pub fn is_sleepers(self) -> bool {
+        self.address & (IS_ROUND | IS_CALL | IS_SLEEPERS) == IS_SLEEPERS
+    }
+
+    /// Whether this is in no object.
+    pub fn is_outside(self) -> bool {
+        self.barrier().is_some() || self.call().is_some() || self.is_sleepers()
+    }
+
+    /// An address in the object that this is in, in the barrier that it is a round of, or at which
+    /// its threads sleep.
     pub fn object_address(self) -> u64 {
-        self.barrier().unwrap_or(self.address)
+        match self.is_sleepers() {
+            true => self.address & !IS_SLEEPERS,
+            false => self.barrier().unwrap_or(self.address),
+        }
     }
 }
 

@@ -187,6 +187,23 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
         self.broadcast_condition(t, call)
     }
 
+    fn begin_sleep(&mut self, t: &mut Thread, call: &ExternCall) -> Done<bool> {
+        self.begin_to_sleep(t, call)?;
+        Ok(true)
+    }
+
+    fn sleep(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        self.sleep_until_woken(t, call)
+    }
+
+    fn end_sleep(&mut self, t: &mut Thread, call: &ExternCall) -> Done<bool> {
+        self.stop_to_sleep(t, call)
+    }
+
+    fn wake(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
+        self.wake_sleepers(t, call)
+    }
+
     fn wait_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
         self.meet_at_barrier(t, call)
     }

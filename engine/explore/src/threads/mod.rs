@@ -13,6 +13,7 @@ mod location_uses;
 mod meetings;
 pub mod request;
 pub mod sharing;
+mod sleepers;
 pub mod source;
 mod synchronisation;
 mod value_dependencies;

@@ -607,7 +607,7 @@ impl Source for ProgramSource<'_> {
     }
 
     fn initial(&self, at: Location) -> Initial {
-        if at.barrier().is_some() || at.call().is_some() {
+        if at.is_outside() {
             return Initial::Value(0);
         }
         let memory = match self.initial.find(at.address, at.size.into()) {

@@ -6,11 +6,19 @@ use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEn
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow, Outcome, RunEnd};
 use program::ir::{Op, Order, Program, SiteId, SyncObject};
+use program::library::operations::Library;
 use program::library::threads::thread_handle;
 use program::library::{barrier, condition, mutex, once, Misuse};
 use program::memory::{Dep, Val, MAX_THREADS};
 
 type Done<T> = Result<T, Interruption>;
+
+/// How a thread looks at a condition variable.
+const LOOK: ReadMode = ReadMode {
+    order: condition::ORDER,
+    rmw: false,
+    uninitialised_ok: true,
+};
 
 fn misused(misuse: Misuse, site: SiteId) -> Interruption {
     Interruption::Fault(FaultKind::Lock, misuse.0.to_string(), site)
@@ -217,16 +225,14 @@ impl ThreadEnvironment<'_> {
         let (at, mutex) = (call.args[0], call.args[1]);
         condition::check_wait(t.holds(mutex.bits)).map_err(|misuse| misused(misuse, call.site))?;
         let state = spot(at, condition::SIZE, call.site);
+        if self.either(t, call)? {
+            return self.wake_for_no_reason(t, call);
+        }
         let waiting = self.condition(t, state)?;
         let waiting = condition::begin_wait(waiting, t.id);
         self.put(t, state, condition::ORDER, waiting)?;
         self.release(t, call.write_site, mutex)?;
-        let how = ReadMode {
-            order: condition::ORDER,
-            rmw: false,
-            uninitialised_ok: true,
-        };
-        if condition::is_waiting(self.read(t, state, how)?.bits, t.id) {
+        if condition::is_waiting(self.read(t, state, LOOK)?.bits, t.id) {
             return self.blocked(t, state, condition::AWAITED);
         }
         let lock = spot(mutex, mutex::SIZE, call.site);
@@ -235,6 +241,23 @@ impl ThreadEnvironment<'_> {
             mutex::Lock::Acquire(locked) => self.put(t, lock, mutex::LOCK, locked),
             _ => self.blocked(t, lock, mutex::AWAITED),
         }
+    }
+
+    /// A wait that returns without a signal: the thread unlocks the mutex and locks it again. As for a
+    /// weak compare-exchange that fails spuriously, a loop that then waits again is explored once.
+    fn wake_for_no_reason(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        let mutex = call.args[1];
+        self.still = !self.program.has_trylock;
+        self.release(t, call.write_site, mutex)?;
+        let lock = spot(mutex, mutex::SIZE, call.site);
+        let now = self.take(t, lock, mutex::LOCK, false)?.bits;
+        match mutex::lock(now, t.id, 0).map_err(|misuse| misused(misuse, call.site))? {
+            mutex::Lock::Acquire(locked) => self.put(t, lock, mutex::LOCK, locked)?,
+            _ => return self.blocked(t, lock, mutex::AWAITED),
+        }
+        self.still = false;
+        self.chosen(t, call, true);
+        Ok(())
     }
 
     /// Wakes one of the threads that wait now.

@@ -55,6 +55,10 @@ impl<'a> Renderer<'a> {
 
     fn name(&self, at: Location, whole: bool) -> String {
         let address = at.object_address();
+        let word = || self.name(Location { address, size: 1 }, true);
+        if at.is_sleepers() {
+            return format!("{}.waiters", word());
+        }
         match self.source.sharing.extent(address) {
             Some((base, extent)) => {
                 let size = if whole { 1 } else { u64::from(at.size) };

@@ -37,6 +37,17 @@ pub enum Extern {
     CondSignal,
     CondBroadcast,
     CondWait,
+    /// Enters the thread among those that sleep at an address.
+    SleepBegin,
+    /// Sleeps until another thread has woken it.
+    Sleep,
+    /// Stops sleeping; returns whether no other thread has woken it.
+    SleepEnd,
+    /// Wakes so many of the threads that sleep at an address; returns how many.
+    Wake,
+    /// As `Wake`, for threads that compare the value again before they return: an execution in which
+    /// all of them are woken is one in which they have not slept.
+    Notify,
     BarrierInit,
     BarrierWait,
     /// Ends the life of a synchronisation object.

@@ -54,6 +54,13 @@ pub fn call<'p, L: Library<'p>>(
             l.broadcast(t, call)?;
             result(0)
         }
+        Extern::SleepBegin => result(u64::from(l.begin_sleep(t, call)?)),
+        Extern::Sleep => {
+            l.sleep(t, call)?;
+            result(0)
+        }
+        Extern::SleepEnd => result(u64::from(l.end_sleep(t, call)?)),
+        Extern::Wake | Extern::Notify => result(l.wake(t, call)?),
         Extern::BarrierInit => {
             let state = barrier::initial(arg(1).bits);
             l.begin_life(t, call, SyncObject::Barrier, state)?;

@@ -22,6 +22,9 @@
 //! | condition variable | 8 bytes: a bit per waiting thread                                    |
 //! | barrier            | 8 bytes: how many threads it is for, how many have arrived, its round|
 //! | once flag          | 4 bytes: 0 not called, 1 running, 2 returned                         |
+//!
+//! The threads that sleep at an address ([`sleepers`]) are a set that is in no object; on the
+//! sequentially consistent machine a thread that sleeps may wake at any time.
 
 pub mod barrier;
 mod bytes;
@@ -32,6 +35,7 @@ pub mod lifetime;
 pub mod mutex;
 pub mod once;
 pub mod operations;
+pub mod sleepers;
 pub mod threads;
 
 /// A synchronisation object is used as its documentation forbids.

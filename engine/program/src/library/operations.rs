@@ -72,6 +72,15 @@ pub trait Library<'p>: Environment {
     fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
     fn signal(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
     fn broadcast(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
+    /// Returns whether the thread sleeps if the word is unchanged; otherwise it reads it again.
+    fn begin_sleep(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+    ) -> Result<bool, Self::Interruption>;
+    fn sleep(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
+    fn end_sleep(&mut self, t: &mut Thread, call: &ExternCall) -> Result<bool, Self::Interruption>;
+    fn wake(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
     fn wait_at_barrier(
         &mut self,
         t: &mut Thread,

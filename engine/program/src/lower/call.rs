@@ -325,6 +325,11 @@ impl<'a> Lower<'_, '_, 'a> {
                 let called = self.l.module.externals.contains(&other);
                 (Ignored(u64::from(!called)), "", Order::Na, vec![])
             }
+            "weakspot_begin_sleep" => (SleepBegin, "call", Order::Na, given),
+            "weakspot_sleep" => (Sleep, "call", Order::Na, given),
+            "weakspot_end_sleep" => (SleepEnd, "call", Order::Na, given),
+            "weakspot_wake" => (Wake, "call", Order::Na, given),
+            "weakspot_notify" => (Notify, "call", Order::Na, given),
             "weakspot_choose" => (Choose, "call", Order::Na, given),
             "weakspot_parameter" => (Parameter, "call", Order::Na, given),
             "weakspot_called" => (Called, "call", Order::Na, given),
@@ -346,11 +351,11 @@ impl<'a> Lower<'_, '_, 'a> {
         }
         let needed = match function {
             ThreadExit | Malloc | Free | MutexLock | MutexUnlock | CondSignal | CondBroadcast
-            | BarrierWait | CondInit | Destroy(_) | Exit | Choose | Misuse | Refuse | Raise
-            | Parameter | Called => 1,
+            | BarrierWait | CondInit | SleepBegin | SleepEnd | Destroy(_) | Exit | Choose
+            | Misuse | Refuse | Raise | Parameter | Called => 1,
             Bytes(BytesOp::Strlen) => 1,
-            AtThreadExit | ThreadEqual | AttrSetType | Once | Calloc | Realloc | AlignedAlloc
-            | Bytes(_) => 2,
+            Sleep | Wake | Notify | AtThreadExit | ThreadEqual | AttrSetType | Once | Calloc
+            | Realloc | AlignedAlloc | Bytes(_) => 2,
             PosixMemalign | Returned => 3,
             _ => 0,
         };

@@ -68,10 +68,6 @@ pub fn meaning(name: &str, given: &[Operand]) -> Option<Meaning> {
         name if name.starts_with("_ZNSt3__111this_thread") && name.contains("sleep_") => {
             (Extern::Ignored(0), "", Order::Na, vec![])
         }
-        // waiting is modelled as reading until the value changes: no notification is needed
-        name if name.starts_with("_ZNSt3__1") && name.contains("atomic_notify_") => {
-            (Extern::Ignored(0), "", Order::Na, vec![])
-        }
         name if EXCEPTIONS.iter().any(|e| name.starts_with(e)) => {
             (Extern::Ignored(0), "", Order::Na, vec![])
         }

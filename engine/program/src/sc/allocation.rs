@@ -95,6 +95,24 @@ impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
         Err(RunEnd::new(Outcome::Complete, "", Some(call.site)))
     }
 
+    // A thread that sleeps may wake at any time, so that it reads until the value changes: whether
+    // it is woken is the explorer's question.
+    fn begin_sleep(&mut self, _: &mut Thread, _: &ExternCall) -> Result<bool, RunEnd> {
+        Ok(false)
+    }
+
+    fn sleep(&mut self, _: &mut Thread, _: &ExternCall) -> Result<(), RunEnd> {
+        Ok(())
+    }
+
+    fn end_sleep(&mut self, _: &mut Thread, _: &ExternCall) -> Result<bool, RunEnd> {
+        Ok(true)
+    }
+
+    fn wake(&mut self, _: &mut Thread, _: &ExternCall) -> Result<u64, RunEnd> {
+        Ok(0)
+    }
+
     fn misuse(&mut self, call: &ExternCall) -> Result<Flow, RunEnd> {
         let message = self.shared.memory.text(call.arg(0).bits);
         Err(RunEnd::new(Outcome::Memory, message, Some(call.site)))

@@ -1,5 +1,4 @@
-// How std::atomic's wait and all that is built on it wait: by reading until the value is another
-// one. Nobody need be woken, so a missing notify is not found.
+// How libc++ waits for some time: by reading once.
 #pragma once
 #pragma GCC system_header
 
