@@ -199,6 +199,13 @@ class Program:
         EngineError for a memory order that C does not allow there, and for a site without one.
         """
 
+    @property
+    def notifications(self) -> list[int]:
+        """The sites of calls that wake threads which wait for a condition variable."""
+
+    def without_notifications(self, sites: Sequence[int]) -> Self:
+        """This program without the notifications at these sites."""
+
     def with_parameters(self, parameters: Sequence[int]) -> Self:
         """This program with these numbers for `weakspot_parameter`."""
 

@@ -20,6 +20,7 @@ from weakspot.harness.clients.program import Variation
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.orders.cost import Costs
+from weakspot.harness.orders.mutants import Mutant, Mutated
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.orders.rewrite import Rewritten
@@ -41,6 +42,7 @@ from weakspot.projects import (
     cost,
     gate,
     init,
+    mutate,
     read_campaign,
     relax,
     write_baseline,
@@ -78,6 +80,8 @@ __all__ = [
     "Linearizability",
     "MissingTool",
     "Model",
+    "Mutant",
+    "Mutated",
     "OrdersDifference",
     "Part",
     "Program",
@@ -110,6 +114,7 @@ __all__ = [
     "init",
     "linearize",
     "model",
+    "mutate",
     "read_campaign",
     "relax",
     "run",

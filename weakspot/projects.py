@@ -32,6 +32,7 @@ from weakspot.harness.gate.run import run as run_gate
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders import application, program_repairs, promotion
 from weakspot.harness.orders.explorations import Explorations
+from weakspot.harness.orders.mutants import Mutated, Mutating
 from weakspot.harness.orders.program_groups import ProgramGroup, program_groups
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relax import explorable, searches
@@ -169,6 +170,33 @@ def relax(
         return program_groups(paths_of(what), build=build, report=report)
 
     return Relaxations(read, under, bounds or Bounds(), report, machines=machines, fences=fences)
+
+
+def mutate(
+    what: Sources,
+    *,
+    models: Sequence[str] = (LANGUAGE,),
+    machine_models: Sequence[str] | None = None,
+    bounds: Bounds | None = None,
+    build: Build = NO_OPTIONS,
+    progress: Progress | None = None,
+) -> Results[Mutated]:
+    """Which changes of programs their scenarios notice: one memory order a step weaker, one fence
+    or notification left out. One result per structure, or for the user's own programs together, and
+    model; `machine_models` are as for `relax`.
+
+    Raises BadInput for a model that programs are not explored under, and for litmus tests.
+    """
+    report = _reading(progress)
+    under = explorable(models)
+    machines = explorable(of_machines(() if models == (LANGUAGE,) else models, machine_models))
+    groups = program_groups(paths_of(what), build=build, report=report)
+    limits = bounds or Bounds()
+    return Results(
+        Mutating(group, Explorations(each, limits, also=machines), report)
+        for group in groups
+        for each in under
+    )
 
 
 def compare_orders(

@@ -118,6 +118,16 @@ class Program(msgspec.Struct, frozen=True):
             lowered=lowered,
         )
 
+    @property
+    def notifications(self) -> tuple[int, ...]:
+        """The sites of calls that wake threads which wait for a condition variable."""
+        return tuple(self.lowered.notifications)
+
+    def without_notifications(self, sites: Sequence[int]) -> Program:
+        """The program without the notifications at these sites, and with another digest."""
+        lowered = self.lowered.without_notifications(sites)
+        return msgspec.structs.replace(self, digest=lowered.fingerprint, lowered=lowered)
+
     def with_parameters(self, parameters: Sequence[int]) -> Program:
         """The program with these numbers for `weakspot_parameter`, and another digest."""
         digest = hashlib.sha256(f"{self.digest} {list(parameters)}".encode()).hexdigest()[:16]

@@ -21,6 +21,7 @@ COMMANDS = {
     "gate": "Check a project's own programs, in CI.",
     "linearize": "Check that an object behaves as a queue, a stack, ….",
     "relax": "Find the weakest memory orders that suffice.",
+    "mutate": "Find changes that no scenario notices.",
     "cost": "Measure what each memory order costs.",
     "gen": "Generate litmus tests from programs.",
     "run": "Run programs and litmus tests on hardware.",

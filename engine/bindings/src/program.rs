@@ -92,6 +92,17 @@ impl Program {
         })
     }
 
+    #[getter]
+    fn notifications(&self) -> Vec<SiteId> {
+        self.inner.notifications()
+    }
+
+    fn without_notifications(&self, sites: Vec<SiteId>) -> Program {
+        Program {
+            inner: self.inner.without_notifications(&sites),
+        }
+    }
+
     fn with_parameters(&self, parameters: Vec<u64>) -> Program {
         let mut inner = self.inner.clone();
         inner.parameters = parameters;

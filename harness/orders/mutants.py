@@ -1,0 +1,192 @@
+"""Mutants: programs in which one memory order is a step weaker, or one fence or notification is
+missing, and which of the scenarios notice.
+
+A mutant that no scenario notices survives: either what was changed is stronger than needed, or no
+scenario does what it is needed for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from weakspot.generators.source.program import Program
+from weakspot.harness.orders.explorations import Explorations
+from weakspot.harness.orders.program_groups import ProgramGroup
+from weakspot.harness.orders.relaxation import LeftOut
+from weakspot.harness.orders.trials import Report, within
+from weakspot.harness.values.annotations import Annotated, annotate
+from weakspot.harness.values.strength import just_below, weaker
+
+Result = Literal["noticed", "survives", "undecided"]
+
+
+class Mutant(msgspec.Struct, frozen=True, kw_only=True):
+    """A change at one place of the source, `file:line`: of an operation ("store", "fence",
+    "notification") from what is written to something weaker, "none" if it is left out.
+    `noticed_by` is the first scenario that violates something with it, of this `violation`'s kind;
+    `reasons` say which limit left it undecided."""
+
+    place: str
+    function: str
+    operation: str
+    written: str
+    weaker: str
+    result: Result
+    noticed_by: str = ""
+    violation: str = ""
+    reasons: tuple[str, ...] = ()
+
+
+class Mutated(msgspec.Struct, frozen=True, kw_only=True):
+    """The mutants of a structure, or of the user's programs, under a model. `left_out` are the
+    scenarios that violate something as they are, or cannot be explored completely."""
+
+    subject: str
+    model: str
+    machine_models: tuple[str, ...] = ()
+    mutants: tuple[Mutant, ...]
+    scenarios: tuple[str, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    explorations: int
+    seconds: float
+    finished: bool = True
+
+    def of(self, result: Result) -> tuple[Mutant, ...]:
+        return tuple(each for each in self.mutants if each.result == result)
+
+    @property
+    def decided(self) -> bool:
+        """Whether every mutant is noticed or survives, and every scenario was asked."""
+        unknown = any(not each.violated for each in self.left_out)
+        return self.finished and not unknown and not self.of("undecided")
+
+
+class _Change(msgspec.Struct, frozen=True):
+    """A mutant before it is explored: the program of each scenario that it changes."""
+
+    mutant: Mutant
+    programs: tuple[tuple[str, Program], ...]
+
+
+class Mutating:
+    """The exploration of all mutants of a group. `result` is available at any time, also after
+    Ctrl-C."""
+
+    def __init__(
+        self, group: ProgramGroup, explorations: Explorations, report: Report = lambda _: None
+    ) -> None:
+        self._group, self._questions, self._report = group, explorations, report
+        self._found: list[Mutant] = []
+        self._left_out: list[LeftOut] = []
+        self._scenarios: list[tuple[str, Program]] = []
+        self._tolerated: set[str] = set()
+        self._order: list[str] = []
+        self._asked, self._started, self._ended = 0, time.monotonic(), False
+
+    def run(self) -> None:
+        for name, program in self._group.programs:
+            self._report(name)
+            self._asked += 1
+            found = self._questions.of(program)
+            if kinds := dict.fromkeys(each["kind"] for each in found["violations"]):
+                self._left_out.append(LeftOut(name, f"violated: {', '.join(kinds)}", violated=True))
+            elif found["reasons"] and not within(found):
+                self._left_out.append(LeftOut(name, "; ".join(found["reasons"])))
+            else:
+                self._scenarios.append((name, program))
+                self._order.append(name)
+                if found["reasons"]:
+                    self._tolerated.add(name)
+        changes = list(_changes(self._scenarios))
+        for number, change in enumerate(changes, start=1):
+            self._report(f"mutant {number:,} of {len(changes):,}: {change.mutant.place}")
+            self._found.append(self._explored(change))
+        self._ended = True
+
+    def _explored(self, change: _Change) -> Mutant:
+        programs = dict(change.programs)
+        reasons: list[str] = []
+        # what noticed the last mutant often notices the next
+        for name in [each for each in self._order if each in programs]:
+            self._asked += 1
+            found = self._questions.of(programs[name])
+            if found["violations"]:
+                self._order.remove(name)
+                self._order.insert(0, name)
+                return msgspec.structs.replace(
+                    change.mutant,
+                    result="noticed",
+                    noticed_by=name,
+                    violation=found["violations"][0]["kind"],
+                )
+            if found["reasons"] and not (name in self._tolerated and within(found)):
+                reasons += [f"{name}: {each}" for each in found["reasons"]]
+        return msgspec.structs.replace(
+            change.mutant,
+            result="undecided" if reasons else "survives",
+            reasons=tuple(reasons),
+        )
+
+    def result(self) -> Mutated:
+        """What is known so far."""
+        return Mutated(
+            subject=self._group.name,
+            model=self._questions.model.name,
+            machine_models=tuple(each.name for each in self._questions.also),
+            mutants=tuple(self._found),
+            scenarios=tuple(name for name, _ in self._scenarios),
+            left_out=tuple(self._left_out),
+            explorations=self._asked,
+            seconds=round(time.monotonic() - self._started, 3),
+            finished=self._ended,
+        )
+
+
+def _changes(scenarios: Sequence[tuple[str, Program]]) -> Iterator[_Change]:
+    """Every mutant, by place: one memory order a step weaker, one fence or notification less. A
+    memory order is that of each scenario, which may be compiled with another."""
+    annotations, annotated = annotate([program for _, program in scenarios])
+    for number, annotation in enumerate(annotations):
+        steps: dict[tuple[str, str], list[tuple[str, Program]]] = {}
+        for (name, _), each in zip(scenarios, annotated, strict=True):
+            written = each.orders.get(number)
+            if written is None:
+                continue
+            for order in just_below(written, weaker(annotation.kind, written)):
+                steps.setdefault((written, order), []).append((name, _with(each, number, order)))
+        for (written, order), programs in steps.items():
+            mutant = Mutant(
+                place=str(annotation),
+                function=annotation.function,
+                operation=annotation.operation,
+                written=written,
+                weaker=order,
+                result="undecided",
+            )
+            yield _Change(mutant, tuple(programs))
+    notifications: dict[tuple[str, str], list[tuple[str, Program]]] = {}
+    for name, program in scenarios:
+        places: dict[tuple[str, str], list[int]] = {}
+        for site in program.notifications:
+            at = program.sites[site]
+            places.setdefault((str(at), at.function), []).append(site)
+        for place, sites in places.items():
+            notifications.setdefault(place, []).append((name, program.without_notifications(sites)))
+    for (at_, function), programs in sorted(notifications.items()):
+        mutant = Mutant(
+            place=at_,
+            function=function,
+            operation="notification",
+            written="notification",
+            weaker="none",
+            result="undecided",
+        )
+        yield _Change(mutant, tuple(programs))
+
+
+def _with(annotated: Annotated, number: int, order: str) -> Program:
+    return annotated.program.with_orders(dict.fromkeys(annotated.sites[number], order))

@@ -1,0 +1,80 @@
+"""Mutants and which scenarios notice them: `weakspot mutate`."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from weakspot.harness.orders.mutants import Mutant, Mutated
+from weakspot.harness.report.terminal import columns, style
+from weakspot.harness.values.numbers import amount
+from weakspot.harness.values.strength import spelled
+
+_SHORT = "memory_order_"
+
+
+def mutated(found: Mutated, out: Console, *, everything: bool = False) -> None:
+    """Print the mutants that survive or are undecided; with `everything` also those that are
+    noticed."""
+    under = " and ".join((found.model, *found.machine_models))
+    out.print(
+        Text.assemble(
+            (found.subject, "bold"),
+            f"  {amount(len(found.mutants), 'mutant')} in "
+            f"{amount(len(found.scenarios), 'scenario')} under {under}",
+        )
+    )
+    shown = [each for each in found.mutants if everything or each.result != "noticed"]
+    rows: list[list[str | Text]] = [_row(each) for each in shown]
+    for line in (
+        columns([["place", "operation", "change", "result"], *rows], indent=2) if rows else ()
+    ):
+        out.print(line)
+    for each in found.of("undecided"):
+        for reason in each.reasons:
+            out.print(Text(f"undecided: {each.place}: {reason}", style="dim"))
+    for left in found.left_out:
+        out.print(Text(f"excluded: {left.scenario}, {left.why}", style="dim"))
+    if found.of("survives"):
+        out.print(
+            Text.assemble(
+                ("help: ", "cyan"),
+                "a change that survives is stronger than needed as it is written (weakspot relax), "
+                "or no scenario does what it is needed for: write one that fails with the change",
+            )
+        )
+    parts = [
+        f"{len(found.of('noticed')):,} noticed",
+        f"{len(found.of('survives')):,} survive",
+        *([f"{len(found.of('undecided')):,} undecided"] if found.of("undecided") else []),
+    ]
+    ended = "" if found.finished else "; interrupted"
+    out.print(
+        Text(
+            f"{', '.join(parts)}; {amount(found.explorations, 'exploration')} in "
+            f"{found.seconds:.1f} s{ended}",
+            style="dim",
+        )
+    )
+
+
+def _row(mutant: Mutant) -> list[str | Text]:
+    result = {
+        "noticed": Text(f"{mutant.violation} in {mutant.noticed_by}", style=style("Safe")),
+        "survives": Text("survives", style=style("Violated")),
+        "undecided": Text("undecided", style=style("Unknown")),
+    }[mutant.result]
+    return [mutant.place, mutant.operation, change(mutant), result]
+
+
+def change(mutant: Mutant) -> str:
+    """`release → relaxed`, `release → relaxed on success`, or `left out`"""
+    if mutant.weaker == "none":
+        return "left out"
+    pair, side = (mutant.written, mutant.weaker), ""
+    (success, _, failure), (below, _, other) = (each.partition("/") for each in pair)
+    if failure and failure == other:
+        pair, side = (success, below), " on success"
+    elif failure and success == below:
+        pair, side = (failure, other), " on failure"
+    return " → ".join(spelled(each).replace(_SHORT, "") for each in pair) + side
