@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 
+from weakspot.harness.report import lost_wakeups
 from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.state import state_text
@@ -260,6 +261,13 @@ def conclusion(witness: Witness) -> list[str]:
         start = events[witness.cycle[0][0]]
         steps = "".join(f" ─{kind}→ {_name(events[to])}" for _, to, kind in witness.cycle)
         notes.append(f"cycle: {_name(start)}{steps}")
+        if isinstance(witness, Execution):
+            names = {wait.thread: heading(witness, wait.thread) for wait in witness.waits}
+            ends = (witness.events[source].thread for source, _, _ in witness.cycle)
+            names.update(
+                {thread: heading(witness, thread) for thread in ends if thread is not None}
+            )
+            notes += lost_wakeups.explained(witness, names)
     elif not isinstance(witness, Execution) or witness.conflict is None:
         notes.append("no cycle: this execution is an interleaving")
     if witness.state:
