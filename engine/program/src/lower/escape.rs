@@ -1,16 +1,41 @@
 //! Escape analysis: which local variables other code can access.
-use crate::llvm::ast::{Block, InstKind, Value};
+use crate::ir::instruction::Extern;
+use crate::llvm::ast::{Block, Inst, InstKind, Value};
 use crate::lower::call::IGNORED;
+use crate::lower::cxx::meaning;
 use crate::lower::function::Lower;
+use std::collections::BTreeSet;
+
+/// The values that an address is computed from or chosen between.
+fn bases<'i, 'a>(inst: &'i Inst<'a>) -> Option<Vec<&'i Value<'a>>> {
+    match &inst.kind {
+        InstKind::Gep { base, .. } => Some(vec![&base.1]),
+        InstKind::Phi { incoming, .. } => Some(incoming.iter().map(|i| &i.0).collect()),
+        InstKind::Select { a, b, .. } => Some(vec![&a.1, b]),
+        _ => None,
+    }
+}
+
+/// Whether calls of a function are ignored, with their arguments.
+fn is_ignored(name: &str) -> bool {
+    IGNORED.contains(&name) || matches!(meaning(name, &[]), Some((Extern::Ignored(_), ..)))
+}
 
 impl<'m, 'a> Lower<'_, 'm, 'a> {
-    /// An alloca whose address is only loaded from, stored to, indexed, compared or copied through
-    /// is private to the function: its accesses are no events and no scheduling points.
+    /// An alloca whose address is only loaded from, stored to, indexed, compared, copied through or
+    /// chosen among such addresses is private to the function: its accesses are no events and no
+    /// scheduling points.
     pub fn escapes(&mut self, blocks: &[&'m Block<'a>]) {
         let insts = || blocks.iter().flat_map(|b| &b.insts);
         for inst in insts() {
-            if let (InstKind::Alloca { .. }, Some(name)) = (&inst.kind, inst.result) {
-                self.roots.insert(name, name);
+            match (&inst.kind, inst.result) {
+                (InstKind::Alloca { .. }, Some(name)) => {
+                    self.roots.insert(name, Some(BTreeSet::from([name])));
+                }
+                (_, Some(name)) if bases(inst).is_some() => {
+                    self.roots.insert(name, Some(BTreeSet::new()));
+                }
+                _ => {}
             }
         }
         // an index may precede its base in the order of blocks
@@ -18,10 +43,12 @@ impl<'m, 'a> Lower<'_, 'm, 'a> {
         while changed {
             changed = false;
             for inst in insts() {
-                if let (InstKind::Gep { base, .. }, Some(name)) = (&inst.kind, inst.result) {
-                    if let Some(root) = self.root(&base.1) {
-                        changed |= self.roots.insert(name, root).is_none();
-                    }
+                if let (Some(bases), Some(name)) = (bases(inst), inst.result) {
+                    let found = bases.into_iter().try_fold(BTreeSet::new(), |found, base| {
+                        self.roots_of(base).map(|roots| &found | roots)
+                    });
+                    changed |= self.roots.get(name) != Some(&found);
+                    self.roots.insert(name, found);
                 }
             }
         }
@@ -32,14 +59,18 @@ impl<'m, 'a> Lower<'_, 'm, 'a> {
                 InstKind::Cas {
                     expected, desired, ..
                 } => leaks.extend([&expected.1, desired]),
-                InstKind::Phi { incoming, .. } => leaks.extend(incoming.iter().map(|i| &i.0)),
-                InstKind::Select { a, b, .. } => leaks.extend([&a.1, b]),
+                InstKind::Phi { .. } | InstKind::Select { .. } => {
+                    let roots = inst.result.and_then(|name| self.roots.get(name));
+                    if let Some(None) = roots {
+                        leaks.extend(bases(inst).into_iter().flatten());
+                    }
+                }
                 InstKind::Call { callee, args, .. } => {
                     let harmless = matches!(callee, Value::Global(name)
                         if name.starts_with("llvm.mem") || name.starts_with("llvm.lifetime")
                             || name.starts_with("llvm.dbg")
                             || ["memcpy", "memmove", "memset"].contains(name));
-                    let ignored = matches!(callee, Value::Global(name) if IGNORED.contains(name));
+                    let ignored = matches!(callee, Value::Global(name) if is_ignored(name));
                     // memcpy returns its first argument
                     if !ignored && (!harmless || inst.result.is_some()) {
                         leaks.extend(args.iter().map(|a| &a.1));
@@ -52,22 +83,41 @@ impl<'m, 'a> Lower<'_, 'm, 'a> {
                 _ => {}
             }
             for value in leaks {
-                if let Some(root) = self.root(value) {
-                    self.escaped.insert(root);
+                if let Some(roots) = self.roots_of(value) {
+                    let roots = roots.clone();
+                    self.escaped.extend(roots);
+                }
+            }
+        }
+        // what one instruction accesses is private in each case or in none
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for roots in self.roots.values().flatten() {
+                if roots.iter().any(|root| self.escaped.contains(root)) {
+                    for root in roots {
+                        changed |= self.escaped.insert(root);
+                    }
                 }
             }
         }
     }
 
-    fn root(&self, value: &Value<'a>) -> Option<&'a str> {
+    fn roots_of(&self, value: &Value<'a>) -> Option<&BTreeSet<&'a str>> {
         match value {
-            Value::Local(name) => self.roots.get(name).copied(),
+            Value::Local(name) => self.roots.get(name)?.as_ref(),
             _ => None,
         }
     }
 
+    /// Whether this is the name of an alloca.
+    pub fn is_local(&self, name: &'a str) -> bool {
+        let roots = self.roots.get(name).and_then(Option::as_ref);
+        roots.is_some_and(|roots| roots.len() == 1 && roots.contains(name))
+    }
+
     pub fn private(&self, address: &Value<'a>) -> bool {
-        self.root(address)
-            .is_some_and(|root| !self.escaped.contains(root))
+        let roots = self.roots_of(address);
+        roots.is_some_and(|roots| !roots.is_empty() && roots.is_disjoint(&self.escaped))
     }
 }

@@ -12,6 +12,7 @@ use crate::lower::module::Lowering;
 use crate::lower::partial::partial_loads;
 use crate::lower::relevance::{relevance, Code, Relevance};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// The registers of an SSA value: one per scalar.
 #[derive(Clone, Copy)]
@@ -27,9 +28,10 @@ pub struct Lower<'l, 'm, 'a> {
     /// Values of types that are not supported, in code that need not run.
     pub(super) refused: FxHashSet<&'a str>,
     pub registers: u32,
-    /// Names that hold addresses inside an alloca, with the name of the alloca.
-    pub roots: FxHashMap<&'a str, &'a str>,
-    pub escaped: FxHashSet<&'a str>,
+    /// Names that hold addresses inside allocas, with the names of the allocas.
+    /// None for names that may hold anything else.
+    pub roots: FxHashMap<&'a str, Option<BTreeSet<&'a str>>>,
+    pub escaped: BTreeSet<&'a str>,
     /// Loads whose values are only changed in part and written back.
     pub partial: FxHashSet<&'a str>,
     pub(super) blocks: FxHashMap<&'m str, usize>,
@@ -63,7 +65,7 @@ pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
         refused: FxHashSet::default(),
         registers: 0,
         roots: FxHashMap::default(),
-        escaped: FxHashSet::default(),
+        escaped: BTreeSet::new(),
         partial: FxHashSet::default(),
         current: 0,
         code: Vec::new(),

@@ -127,7 +127,7 @@ impl<'a> Lower<'_, '_, 'a> {
         let Some((_, value @ Value::Local(name))) = args.last() else {
             return;
         };
-        let is_alloca = self.roots.get(name) == Some(name);
+        let is_alloca = self.is_local(name);
         if let (true, false, Some(place)) = (
             is_alloca,
             self.private(value),

@@ -12,6 +12,7 @@ use crate::lower::cfg::ControlFlowGraph;
 use crate::lower::registers::{register, visit};
 use bit_set::BitSet;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// A function's code: block `b` is `code[ranges[b].0..ranges[b].1]`.
 pub struct Code<'c> {
@@ -52,6 +53,9 @@ struct Marking<'c> {
     /// The stores to each local variable that only loads and stores access, by its `Alloca`; none
     /// if its contents are relevant.
     locals: FxHashMap<usize, Option<Vec<usize>>>,
+    /// The local variables that each register holds an address in; none if it may hold anything
+    /// else.
+    pointers: Vec<Option<BTreeSet<usize>>>,
 }
 
 pub fn relevance(all: Code, registers: u32) -> Relevance {
@@ -84,7 +88,9 @@ pub fn relevance(all: Code, registers: u32) -> Relevance {
         found: Relevance::default(),
         work: Vec::new(),
         locals: FxHashMap::default(),
+        pointers: Vec::new(),
     };
+    marking.pointers();
     marking.locals();
     let mut stores = Vec::new();
     for at in 0..marking.all.code.len() {
@@ -100,10 +106,10 @@ pub fn relevance(all: Code, registers: u32) -> Relevance {
                 function: Extern::Memcpy,
                 args,
                 ..
-            } if marking.is_constant(args.get(1)) => args.first().copied(),
+            } if marking.is_own(args.get(1)) => args.first().copied(),
             _ => None,
         };
-        if accessed.is_some_and(|address| marking.local(address).is_some()) {
+        if accessed.is_some_and(|address| !marking.locals_at(address).is_empty()) {
             continue;
         }
         if let Op::Store { address, .. } = op {
@@ -197,46 +203,78 @@ impl Marking<'_> {
         }
     }
 
+    /// Finds the registers that hold addresses at constant offsets in local variables.
+    fn pointers(&mut self) {
+        let code = self.all.code;
+        self.pointers = vec![Some(BTreeSet::new()); self.definitions.len()];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (register, definitions) in self.definitions.iter().enumerate() {
+                let mut found = match definitions.is_empty() {
+                    true => None,
+                    false => Some(BTreeSet::new()),
+                };
+                for definition in definitions {
+                    let of = |operand: &Operand| match operand {
+                        Operand::Register(register) => self.pointers[*register as usize].clone(),
+                        _ => None,
+                    };
+                    let more = match definition {
+                        Definition::Moved(_, operand) => of(operand),
+                        Definition::By(at) => match &code[*at].op {
+                            Op::Alloca {
+                                private: true,
+                                count: None,
+                                ..
+                            } => Some(BTreeSet::from([*at])),
+                            Op::Gep { base, scaled, .. } if scaled.is_empty() => of(base),
+                            Op::Select { a, b, .. } => of(a).zip(of(b)).map(|(a, b)| &a | &b),
+                            _ => None,
+                        },
+                    };
+                    found = found.zip(more).map(|(found, more)| &found | &more);
+                }
+                changed |= self.pointers[register] != found;
+                self.pointers[register] = found;
+            }
+        }
+    }
+
     /// Finds the local variables that only loads and stores at constant offsets access.
     fn locals(&mut self) {
         let code = self.all.code;
-        for (at, inst) in code.iter().enumerate() {
-            if matches!(
-                inst.op,
-                Op::Alloca {
-                    private: true,
-                    count: None,
-                    ..
-                }
-            ) {
-                self.locals.insert(at, Some(Vec::new()));
-            }
+        for at in self.pointers.iter().flatten().flatten() {
+            self.locals.insert(*at, Some(Vec::new()));
         }
         for (at, inst) in code.iter().enumerate() {
-            let address = match &inst.op {
-                Op::Load { address, .. } => Some(*address),
+            let addresses = match &inst.op {
+                Op::Load { address, .. } => vec![*address],
                 Op::Store { address, .. } => {
-                    if let Some(local) = self.local(*address) {
-                        if let Some(Some(stores)) = self.locals.get_mut(&local) {
-                            stores.push(at);
-                        }
-                    }
-                    Some(*address)
+                    self.add_store(*address, at);
+                    vec![*address]
                 }
-                Op::Gep { base, scaled, .. } if scaled.is_empty() => Some(*base),
+                Op::Gep { base, scaled, .. } if scaled.is_empty() => vec![*base],
                 // initialises it
                 Op::Extern {
-                    function: Extern::Memcpy | Extern::Memset,
+                    function: Extern::Memset,
                     args,
                     ..
                 } if args.get(1) != args.first() => {
-                    let local = args.first().and_then(|address| self.local(*address));
-                    if let Some(Some(stores)) = local.and_then(|at| self.locals.get_mut(&at)) {
-                        stores.push(at);
-                    }
-                    args.first().copied()
+                    let to = args.first().copied();
+                    to.into_iter().for_each(|to| self.add_store(to, at));
+                    to.into_iter().collect()
                 }
-                _ => None,
+                Op::Extern {
+                    function: Extern::Memcpy,
+                    args,
+                    ..
+                } => {
+                    let to = args.first().copied();
+                    to.into_iter().for_each(|to| self.add_store(to, at));
+                    args.iter().take(2).copied().collect()
+                }
+                _ => Vec::new(),
             };
             if let Op::Extern {
                 function: Extern::Ignored(_),
@@ -246,51 +284,85 @@ impl Marking<'_> {
                 continue; // whatever its arguments are
             }
             let mut other = Vec::new();
-            visit(&inst.op, &mut |register, write| {
-                if !write && address != Some(Operand::Register(register)) {
-                    other.push(register);
-                }
-            });
+            let is_pointer = |register: Register| self.pointers[register as usize].is_some();
+            match inst.op {
+                Op::Select { dst, .. } if is_pointer(dst) => {}
+                _ => visit(&inst.op, &mut |register, write| {
+                    if !write && !addresses.contains(&Operand::Register(register)) {
+                        other.push(register);
+                    }
+                }),
+            }
             let moved = inst.edges().into_iter().flat_map(|edge| &edge.moves);
+            let moved = moved.filter(|(dst, _)| !is_pointer(*dst));
             other.extend(moved.filter_map(|m| register(m.1)));
             for register in other {
-                if let Some(local) = self.local(Operand::Register(register)) {
-                    self.locals.remove(&local);
+                for local in self.pointers[register as usize].iter().flatten() {
+                    self.locals.remove(local);
+                }
+            }
+        }
+        // what one instruction accesses is known in each case or in none
+        let mut before = usize::MAX;
+        while self.locals.len() < before {
+            before = self.locals.len();
+            for pointed in self.pointers.iter().flatten() {
+                if pointed.iter().any(|local| !self.locals.contains_key(local)) {
+                    self.locals.retain(|local, _| !pointed.contains(local));
                 }
             }
         }
     }
 
-    /// Whether this is the address of a variable that does not change.
-    fn is_constant(&self, address: Option<&Operand>) -> bool {
-        let Some(Operand::Const(address)) = address else {
-            return false;
-        };
-        let mut globals = self.all.globals.iter();
-        globals.any(|global| global.constant && global.address == *address)
+    fn add_store(&mut self, address: Operand, at: usize) {
+        for local in self.locals_at(address) {
+            if let Some(Some(stores)) = self.locals.get_mut(&local) {
+                stores.push(at);
+            }
+        }
     }
 
-    /// The local variable that an address is in, if only loads and stores access it.
-    fn local(&self, address: Operand) -> Option<usize> {
-        let Operand::Register(register) = address else {
-            return None;
-        };
-        let at = self.definition(register)?;
-        match &self.all.code[at].op {
-            Op::Alloca { .. } => self.locals.contains_key(&at).then_some(at),
-            Op::Gep { base, scaled, .. } if scaled.is_empty() => self.local(*base),
-            _ => None,
+    /// Whether this is the address of a variable that does not change, or of a local variable that
+    /// only loads and stores access.
+    fn is_own(&self, address: Option<&Operand>) -> bool {
+        match address {
+            Some(Operand::Const(address)) => {
+                let mut globals = self.all.globals.iter();
+                globals.any(|global| global.constant && global.address == *address)
+            }
+            Some(register) => !self.locals_at(*register).is_empty(),
+            None => false,
         }
+    }
+
+    /// The local variables that an address may be in, if only loads and stores access them.
+    fn locals_at(&self, address: Operand) -> Vec<usize> {
+        let Operand::Register(register) = address else {
+            return Vec::new();
+        };
+        let pointed = self.pointers[register as usize].iter().flatten();
+        let known = pointed.filter(|local| self.locals.contains_key(local));
+        known.copied().collect()
     }
 
     /// The instruction is relevant, and so is what it reads.
     fn instruction(&mut self, at: usize) {
         self.effect(at);
-        if let Op::Load { address, .. } = self.all.code[at].op {
-            let local = self.local(address);
-            let stores = local.and_then(|local| self.locals.get_mut(&local)?.take());
-            for store in stores.unwrap_or_default() {
-                self.instruction(store);
+        let read = match &self.all.code[at].op {
+            Op::Load { address, .. } => Some(*address),
+            Op::Extern {
+                function: Extern::Memcpy,
+                args,
+                ..
+            } => args.get(1).copied(),
+            _ => None,
+        };
+        if let Some(address) = read {
+            for local in self.locals_at(address) {
+                let stores = self.locals.get_mut(&local).and_then(Option::take);
+                for store in stores.unwrap_or_default() {
+                    self.instruction(store);
+                }
             }
         }
         let mut reads = Vec::new();

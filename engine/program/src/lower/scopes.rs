@@ -152,7 +152,7 @@ impl<'m, 'a> Lower<'_, 'm, 'a> {
         let mut scopes: FxHashMap<Scope, Vec<&'m Declared<'a>>> = FxHashMap::default();
         for declared in variables {
             let name = declared.name;
-            let is_local = self.roots.get(name) == Some(&name) && self.escaped.contains(name);
+            let is_local = self.is_local(name) && self.escaped.contains(name);
             let others = variables.iter().filter(|other| other.name == name);
             let block = metadata
                 .get(declared.variable)
