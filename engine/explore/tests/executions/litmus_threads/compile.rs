@@ -10,8 +10,9 @@ use program::ir::Order;
 /// Iterations of a `while` loop before it is truncated, as in `enumerate`.
 const UNROLL: u32 = 2;
 
-/// Addresses are numbers that integers of litmus tests are far from.
-const POINTER: u64 = 0x4c00_0000_0000_0000;
+/// Addresses are numbers that integers of litmus tests are far from. The two highest bits mark
+/// locations that are in no object ([`explore::Location`]).
+const POINTER: u64 = 0x2c00_0000_0000_0000;
 
 pub fn encode(value: Value) -> u64 {
     match value {
