@@ -1,7 +1,8 @@
 //! Decides whether a cat model allows an execution graph, and what it flags.
 
+use crate::consistency::rows::{Rows, RMW};
 use crate::consistency::stale_access::StaleAccess;
-use crate::consistency::view::{tag, View, EMPTY, SETS, TAGS};
+use crate::consistency::view::{tag, View, EMPTY, SETS};
 use crate::exploration::{Acyclic, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::source::{Action, Fault, FaultKind};
@@ -12,7 +13,6 @@ use rustc_hash::FxHashMap;
 /// The relations that a graph defines, by herd7's names; the coherence order has two. A
 /// read-modify-write is one event, so no read is paired with a write, unless reads are postponed.
 const RELATIONS: [&str; 9] = ["po", "rf", "co", "mo", "loc", "int", "ext", "sm", "si"];
-const RMW: &str = "rmw";
 const NO_PAIRS: [&str; 2] = [RMW, "amo"];
 
 /// The relations that a graph defines besides, where dependencies are tracked.
@@ -30,11 +30,8 @@ pub struct Race {
 #[derive(Clone)]
 pub struct ConsistencyChecker {
     consistency: Consistency,
-    sets: Vec<(usize, u32)>,
-    relations: Vec<(usize, &'static str)>,
     view: View,
-    /// Rows of bits: the events of each thread or location, and those that follow in it.
-    rows: Vec<u64>,
+    rows: Rows,
     /// How many graphs were checked.
     pub checks: u64,
     /// Whether the model states coherence per location, so that candidates that violate it need no
@@ -108,14 +105,14 @@ impl ConsistencyChecker {
         let mut view = View::default();
         view.in_halves = in_halves;
         Ok(ConsistencyChecker {
-            sets: (0..sets.len())
-                .filter(takes_set)
-                .map(|index| (index, SETS[index].1))
-                .collect(),
-            relations: (0..relations.len())
-                .filter(takes_relation)
-                .map(|index| (index, relations[index]))
-                .collect(),
+            rows: Rows::new(
+                (0..sets.len())
+                    .filter(takes_set)
+                    .map(|index| (index, SETS[index].1)),
+                (0..relations.len())
+                    .filter(takes_relation)
+                    .map(|index| (index, relations[index])),
+            ),
             coherent: consistency.states_coherence(),
             releases_last: !by_dependencies,
             extensible: only_cycles || consistency.keeps_maximal(),
@@ -124,7 +121,6 @@ impl ConsistencyChecker {
             flags: consistency.has_flags(),
             consistency,
             view,
-            rows: Vec::new(),
             checks: 0,
             stale: FxHashMap::default(),
         })
@@ -152,7 +148,7 @@ impl ConsistencyChecker {
             return Ok(*known);
         }
         stale.show(&mut self.view);
-        self.lay();
+        self.rows.fill(&mut self.consistency, &self.view);
         let forbidden = !self.consistency.consistent()? && self.consistency.fails_in_larger();
         self.stale.insert(stale, forbidden);
         Ok(forbidden)
@@ -246,162 +242,9 @@ impl ConsistencyChecker {
     /// Hands the graph over to the model.
     fn show(&mut self, graph: &Graph, lifetimes: &[(EventId, u32)]) {
         self.view.fill(graph, lifetimes);
-        self.lay();
-        for at in 0..self.relations.len() {
-            let (index, name) = self.relations[at];
-            let pairs = match name {
-                "addr" => &graph.dependencies.addr,
-                "data" => &graph.dependencies.data,
-                "ctrl" => &graph.dependencies.ctrl,
-                _ => continue,
-            };
-            let stride = self.consistency.stride();
-            let out = self.consistency.relation_mut(index);
-            for (from, to) in self.view.pairs(pairs) {
-                out[from as usize * stride + to as usize / 64] |= 1 << (to % 64);
-            }
-        }
-    }
-
-    fn lay(&mut self) {
-        let n = self.view.events.len();
-        self.consistency.begin(n);
-        self.show_sets();
-        for at in 0..self.relations.len() {
-            let (index, name) = self.relations[at];
-            match name {
-                "po" => self.show_program_order(index),
-                "rf" => self.show_reads_from(index),
-                "co" | "mo" => self.show_coherence(index),
-                "int" => self.show_same(index, |seen| seen.thread),
-                "loc" => self.show_same(index, |seen| seen.location.map(|at| at as usize)),
-                "ext" => self.show_external(index),
-                "sm" | "si" => self.show_memory(index),
-                RMW => self.show_halves(index),
-                // of the graph, not of the view
-                _ => {}
-            }
-        }
-    }
-
-    fn show_sets(&mut self) {
-        for (word, events) in self.view.events.chunks(64).enumerate() {
-            let mut tagged = [0u64; TAGS];
-            for (bit, seen) in events.iter().enumerate() {
-                let mut tags = seen.tags;
-                while tags != 0 {
-                    tagged[tags.trailing_zeros() as usize] |= 1 << bit;
-                    tags &= tags - 1;
-                }
-            }
-            for (index, tags) in &self.sets {
-                let mut tags = *tags;
-                let mut all = 0;
-                while tags != 0 {
-                    all |= tagged[tags.trailing_zeros() as usize];
-                    tags &= tags - 1;
-                }
-                self.consistency.set_mut(*index)[word] = all;
-            }
-        }
-    }
-
-    fn show_program_order(&mut self, index: usize) {
-        let stride = self.consistency.stride();
-        let out = self.consistency.relation_mut(index);
-        self.rows.clear();
-        for (event, seen) in self.view.events.iter().enumerate().rev() {
-            let Some(thread) = seen.thread else { continue };
-            let after = class(&mut self.rows, stride, thread);
-            out[event * stride..][..stride].copy_from_slice(after);
-            after[event / 64] |= 1 << (event % 64);
-        }
-    }
-
-    fn show_reads_from(&mut self, index: usize) {
-        let stride = self.consistency.stride();
-        let out = self.consistency.relation_mut(index);
-        for (event, seen) in self.view.events.iter().enumerate() {
-            if let Some(source) = seen.source {
-                out[source as usize * stride + event / 64] |= 1 << (event % 64);
-            }
-        }
-    }
-
-    fn show_coherence(&mut self, index: usize) {
-        let stride = self.consistency.stride();
-        let out = self.consistency.relation_mut(index);
-        for order in self.view.starts.windows(2) {
-            self.rows.clear();
-            self.rows.resize(stride, 0);
-            let writes = &self.view.orders[order[0] as usize..order[1] as usize];
-            for write in writes.iter().rev() {
-                let write = *write as usize;
-                out[write * stride..][..stride].copy_from_slice(&self.rows);
-                self.rows[write / 64] |= 1 << (write % 64);
-            }
-        }
-    }
-
-    /// All pairs of events of the same class.
-    fn show_same(
-        &mut self,
-        index: usize,
-        of: impl Fn(&crate::consistency::view::ViewEvent) -> Option<usize>,
-    ) {
-        let stride = self.consistency.stride();
-        let out = self.consistency.relation_mut(index);
-        self.rows.clear();
-        for (event, seen) in self.view.events.iter().enumerate() {
-            if let Some(number) = of(seen) {
-                class(&mut self.rows, stride, number)[event / 64] |= 1 << (event % 64);
-            }
-        }
-        for (event, seen) in self.view.events.iter().enumerate() {
-            if let Some(number) = of(seen) {
-                let same = class(&mut self.rows, stride, number);
-                out[event * stride..][..stride].copy_from_slice(same);
-            }
-        }
-    }
-
-    /// Pairs of events of different threads; initial writes belong to none.
-    fn show_external(&mut self, index: usize) {
-        let number =
-            |seen: &crate::consistency::view::ViewEvent| seen.thread.map_or(0, |thread| thread + 1);
-        self.show_same(index, |seen| Some(number(seen)));
-        let n = self.view.events.len();
-        let stride = self.consistency.stride();
-        let out = self.consistency.relation_mut(index);
-        for row in out.chunks_exact_mut(stride) {
-            for (word, bits) in row.iter_mut().enumerate() {
-                let all = match n.saturating_sub(word * 64) {
-                    left if left >= 64 => u64::MAX,
-                    left => (1 << left) - 1,
-                };
-                *bits = !*bits & all;
-            }
-        }
-    }
-
-    /// The read and the write of each read-modify-write.
-    fn show_halves(&mut self, index: usize) {
-        let stride = self.consistency.stride();
-        let out = self.consistency.relation_mut(index);
-        for (read, write) in &self.view.rmw {
-            out[*read as usize * stride + *write as usize / 64] |= 1 << (write % 64);
-        }
-    }
-
-    /// Each access of memory, paired with itself.
-    fn show_memory(&mut self, index: usize) {
-        let stride = self.consistency.stride();
-        let out = self.consistency.relation_mut(index);
-        for (event, seen) in self.view.events.iter().enumerate() {
-            if seen.location.is_some() {
-                out[event * stride + event / 64] |= 1 << (event % 64);
-            }
-        }
+        self.rows.fill(&mut self.consistency, &self.view);
+        self.rows
+            .add_dependencies(&mut self.consistency, &self.view, &graph.dependencies);
     }
 }
 
@@ -458,15 +301,6 @@ fn of_atomics(name: &str) -> Extent {
             }
         },
     }
-}
-
-/// The row of a class, added if it does not exist yet.
-fn class(rows: &mut Vec<u64>, stride: usize, number: usize) -> &mut [u64] {
-    let end = (number + 1) * stride;
-    if rows.len() < end {
-        rows.resize(end, 0);
-    }
-    &mut rows[end - stride..end]
 }
 
 #[cfg(test)]

@@ -2,5 +2,6 @@
 
 pub mod checker;
 pub mod guarantee;
+pub mod rows;
 pub mod stale_access;
 pub mod view;

@@ -1,0 +1,206 @@
+//! The sets and relations of a graph that a model uses, as the rows of bits in which it reads them.
+
+use crate::consistency::view::{View, ViewEvent, TAGS};
+use crate::graph::execution_graph::DependencyPairs;
+use cat::Consistency;
+
+/// The relation between the read and the write of a read-modify-write.
+pub const RMW: &str = "rmw";
+
+#[derive(Clone)]
+pub struct Rows {
+    sets: Vec<(usize, u32)>,
+    relations: Vec<(usize, &'static str)>,
+    /// The events of each thread or location, and those that follow in it.
+    scratch: Vec<u64>,
+}
+
+impl Rows {
+    /// The model uses these sets, whose events have one of the tags, and these relations, by their
+    /// indices in what was named to it.
+    pub fn new(
+        sets: impl Iterator<Item = (usize, u32)>,
+        relations: impl Iterator<Item = (usize, &'static str)>,
+    ) -> Rows {
+        Rows {
+            sets: sets.collect(),
+            relations: relations.collect(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Hands over all that the view shows; dependencies are empty.
+    pub fn fill(&mut self, consistency: &mut Consistency, view: &View) {
+        consistency.begin(view.events.len());
+        self.sets(consistency, view);
+        for at in 0..self.relations.len() {
+            let (index, name) = self.relations[at];
+            match name {
+                "po" => self.program_order(consistency, view, index),
+                "rf" => reads_from(consistency, view, index),
+                "co" | "mo" => self.coherence(consistency, view, index),
+                "int" => self.same(consistency, view, index, |seen| seen.thread),
+                "loc" => self.same(consistency, view, index, |seen| {
+                    seen.location.map(|at| at as usize)
+                }),
+                "ext" => self.external(consistency, view, index),
+                "sm" | "si" => memory(consistency, view, index),
+                RMW => halves(consistency, view, index),
+                // dependencies
+                _ => {}
+            }
+        }
+    }
+
+    /// Hands over the dependencies between the events that the view shows.
+    pub fn add_dependencies(
+        &self,
+        consistency: &mut Consistency,
+        view: &View,
+        dependencies: &DependencyPairs,
+    ) {
+        for (index, name) in &self.relations {
+            let pairs = match *name {
+                "addr" => &dependencies.addr,
+                "data" => &dependencies.data,
+                "ctrl" => &dependencies.ctrl,
+                _ => continue,
+            };
+            let stride = consistency.stride();
+            let out = consistency.relation_mut(*index);
+            for (from, to) in view.pairs(pairs) {
+                out[from as usize * stride + to as usize / 64] |= 1 << (to % 64);
+            }
+        }
+    }
+
+    fn sets(&self, consistency: &mut Consistency, view: &View) {
+        for (word, events) in view.events.chunks(64).enumerate() {
+            let mut tagged = [0u64; TAGS];
+            for (bit, seen) in events.iter().enumerate() {
+                let mut tags = seen.tags;
+                while tags != 0 {
+                    tagged[tags.trailing_zeros() as usize] |= 1 << bit;
+                    tags &= tags - 1;
+                }
+            }
+            for (index, tags) in &self.sets {
+                let mut tags = *tags;
+                let mut all = 0;
+                while tags != 0 {
+                    all |= tagged[tags.trailing_zeros() as usize];
+                    tags &= tags - 1;
+                }
+                consistency.set_mut(*index)[word] = all;
+            }
+        }
+    }
+
+    fn program_order(&mut self, consistency: &mut Consistency, view: &View, index: usize) {
+        let stride = consistency.stride();
+        let out = consistency.relation_mut(index);
+        self.scratch.clear();
+        for (event, seen) in view.events.iter().enumerate().rev() {
+            let Some(thread) = seen.thread else { continue };
+            let after = class(&mut self.scratch, stride, thread);
+            out[event * stride..][..stride].copy_from_slice(after);
+            after[event / 64] |= 1 << (event % 64);
+        }
+    }
+
+    fn coherence(&mut self, consistency: &mut Consistency, view: &View, index: usize) {
+        let stride = consistency.stride();
+        let out = consistency.relation_mut(index);
+        for order in view.starts.windows(2) {
+            self.scratch.clear();
+            self.scratch.resize(stride, 0);
+            let writes = &view.orders[order[0] as usize..order[1] as usize];
+            for write in writes.iter().rev() {
+                let write = *write as usize;
+                out[write * stride..][..stride].copy_from_slice(&self.scratch);
+                self.scratch[write / 64] |= 1 << (write % 64);
+            }
+        }
+    }
+
+    /// All pairs of events of the same class.
+    fn same(
+        &mut self,
+        consistency: &mut Consistency,
+        view: &View,
+        index: usize,
+        of: impl Fn(&ViewEvent) -> Option<usize>,
+    ) {
+        let stride = consistency.stride();
+        let out = consistency.relation_mut(index);
+        self.scratch.clear();
+        for (event, seen) in view.events.iter().enumerate() {
+            if let Some(number) = of(seen) {
+                class(&mut self.scratch, stride, number)[event / 64] |= 1 << (event % 64);
+            }
+        }
+        for (event, seen) in view.events.iter().enumerate() {
+            if let Some(number) = of(seen) {
+                let same = class(&mut self.scratch, stride, number);
+                out[event * stride..][..stride].copy_from_slice(same);
+            }
+        }
+    }
+
+    /// Pairs of events of different threads; initial writes belong to none.
+    fn external(&mut self, consistency: &mut Consistency, view: &View, index: usize) {
+        let number = |seen: &ViewEvent| seen.thread.map_or(0, |thread| thread + 1);
+        self.same(consistency, view, index, |seen| Some(number(seen)));
+        let n = view.events.len();
+        let stride = consistency.stride();
+        let out = consistency.relation_mut(index);
+        for row in out.chunks_exact_mut(stride) {
+            for (word, bits) in row.iter_mut().enumerate() {
+                let all = match n.saturating_sub(word * 64) {
+                    left if left >= 64 => u64::MAX,
+                    left => (1 << left) - 1,
+                };
+                *bits = !*bits & all;
+            }
+        }
+    }
+}
+
+fn reads_from(consistency: &mut Consistency, view: &View, index: usize) {
+    let stride = consistency.stride();
+    let out = consistency.relation_mut(index);
+    for (event, seen) in view.events.iter().enumerate() {
+        if let Some(source) = seen.source {
+            out[source as usize * stride + event / 64] |= 1 << (event % 64);
+        }
+    }
+}
+
+/// The read and the write of each read-modify-write.
+fn halves(consistency: &mut Consistency, view: &View, index: usize) {
+    let stride = consistency.stride();
+    let out = consistency.relation_mut(index);
+    for (read, write) in &view.rmw {
+        out[*read as usize * stride + *write as usize / 64] |= 1 << (write % 64);
+    }
+}
+
+/// Each access of memory, paired with itself.
+fn memory(consistency: &mut Consistency, view: &View, index: usize) {
+    let stride = consistency.stride();
+    let out = consistency.relation_mut(index);
+    for (event, seen) in view.events.iter().enumerate() {
+        if seen.location.is_some() {
+            out[event * stride + event / 64] |= 1 << (event % 64);
+        }
+    }
+}
+
+/// The row of a class, added if it does not exist yet.
+fn class(rows: &mut Vec<u64>, stride: usize, number: usize) -> &mut [u64] {
+    let end = (number + 1) * stride;
+    if rows.len() < end {
+        rows.resize(end, 0);
+    }
+    &mut rows[end - stride..end]
+}
