@@ -44,6 +44,7 @@ from weakspot.harness.scaffold.project import Written, start
 from weakspot.harness.values.bounds import ALL, Bounds, Part
 from weakspot.harness.values.record import Plan, Record
 from weakspot.questions import paths as paths_of
+from weakspot.system.deadline import NEVER, Deadline, ending
 
 if TYPE_CHECKING:
     from weakspot.harness.orders.cost import Costs
@@ -98,6 +99,7 @@ class Relaxations(Results[Relaxed]):
         *,
         machines: Sequence[Model] = (),
         fences: bool,
+        end: Deadline = NEVER,
     ) -> None:
         self._read, self._groups = read, read(report)
         self._explorations = {
@@ -113,6 +115,7 @@ class Relaxations(Results[Relaxed]):
                 fences=fences,
                 prices=prices,
                 report=report,
+                end=end,
             )
         )
 
@@ -151,6 +154,7 @@ def relax(
     models: Sequence[str] = (LANGUAGE,),
     machine_models: Sequence[str] | None = None,
     fences: bool = False,
+    seconds: float | None = None,
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
@@ -158,10 +162,12 @@ def relax(
     """The weakest memory orders with which programs are still safe: one result per structure, or
     version of its source, and model. With `fences`, fences beside weaker accesses too. The user's
     own programs must be safe under `machine_models` too, by default those of `check` if `models`
-    are not given.
+    are not given. All searches together end after `seconds` with what is known by then; `bounds`
+    hold for each exploration.
 
     Raises BadInput for a model that programs are not explored under, and for litmus tests.
     """
+    end = NEVER if seconds is None else ending(seconds)
     report = _reading(progress)
     under = explorable(models)
     machines = explorable(of_machines(() if models == (LANGUAGE,) else models, machine_models))
@@ -169,7 +175,8 @@ def relax(
     def read(report: Report) -> tuple[ProgramGroup, ...]:
         return program_groups(paths_of(what), build=build, report=report)
 
-    return Relaxations(read, under, bounds or Bounds(), report, machines=machines, fences=fences)
+    limits = bounds or Bounds()
+    return Relaxations(read, under, limits, report, machines=machines, fences=fences, end=end)
 
 
 def mutate(

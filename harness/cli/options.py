@@ -91,6 +91,11 @@ def duration(ctx: click.Context, param: click.Parameter, given: str) -> float:
     return seconds
 
 
+def time_limit(ctx: click.Context, param: click.Parameter, given: str | None) -> float | None:
+    """A duration greater than zero, or none."""
+    return None if given is None else some_time(ctx, param, given)
+
+
 def some_time(ctx: click.Context, param: click.Parameter, given: str) -> float:
     """A duration greater than zero."""
     seconds = duration(ctx, param, given)

@@ -14,6 +14,7 @@ from weakspot.harness.cli.options import (
     machine_models,
     project_models,
     source_options,
+    time_limit,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, say, watched
@@ -43,6 +44,7 @@ Examples:
   weakspot relax my_queue.c --apply
   weakspot relax my_queue.c --fences             propose fences beside weaker accesses too
   weakspot relax my_queue.c --fences --take 2 --apply
+  weakspot relax my_queue.c --for 5m             print what is known after five minutes
   weakspot relax my_queue.c --json | jq .weakest
   weakspot relax all --check                     compare with what the corpus records"""
 )
@@ -74,6 +76,14 @@ Examples:
     metavar="N",
     help="Number of the assignment for --diff and --apply.  [default: the cheapest]",
 )
+@click.option(
+    "--for",
+    "seconds",
+    callback=time_limit,
+    metavar="DURATION",
+    help="How long to search in all. What is known by then is printed, with exit code 3; "
+    "compiling is not interrupted.  [default: no limit]",
+)
 @click.option("--diff", is_flag=True, help="Print only the change, as a patch.")
 @click.option("--apply", is_flag=True, help="Make the change in the source files.")
 @click.option(
@@ -91,6 +101,7 @@ def relax(
     witnesses: bool,
     fences: bool,
     take: int | None,
+    seconds: float | None,
     diff: bool,
     apply: bool,
     compare: bool,
@@ -114,6 +125,8 @@ def relax(
         raise click.UsageError(
             "The corpus records memory orders without additional fences: leave --fences out."
         )
+    if seconds and (compare or promote):
+        raise click.UsageError("The corpus records complete searches: leave --for out.")
     if take and not (diff or apply):
         raise click.UsageError("--take requires --diff or --apply.")
     if apply and len(set(models)) > 1:
@@ -143,6 +156,7 @@ def relax(
             models=models,
             machine_models=machine_models(),
             fences=fences,
+            seconds=seconds,
             bounds=bounds,
             build=build,
             progress=progress,

@@ -35,10 +35,17 @@ class _OrdersJob(Job, frozen=True, kw_only=True):
     program: Program
     model: Model
     bounds: Bounds
+    end: Deadline = NEVER
 
     @property
     def phase(self) -> str:
         return "exploring"
+
+    @property
+    def limits(self) -> Bounds:
+        """The bounds, with what time is left."""
+        seconds = max(self.end.at_most(self.bounds.seconds), _SHORTEST)
+        return msgspec.structs.replace(self.bounds, seconds=seconds)
 
 
 class ExploreOrders(_OrdersJob, frozen=True, kw_only=True):
@@ -47,16 +54,14 @@ class ExploreOrders(_OrdersJob, frozen=True, kw_only=True):
 
     threads: int
     stop_at_first: bool
-    end: Deadline = NEVER
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         for job in jobs:
-            seconds = max(min(job.bounds.seconds, job.end.left), _SHORTEST)
             found = asked(
                 job.program,
                 job.model,
-                msgspec.structs.replace(job.bounds, seconds=seconds),
+                job.limits,
                 jobs=job.threads,
                 stop_at_first=job.stop_at_first,
             )
@@ -78,7 +83,7 @@ class ExplainOrders(_OrdersJob, frozen=True, kw_only=True):
                 job.program,
                 job.habits,
                 job.model,
-                job.bounds,
+                job.limits,
                 structure=job.structure,
                 scenario=job.scenario,
                 jobs=1,
@@ -101,7 +106,7 @@ class Explorations:
         end: Deadline = NEVER,
     ) -> None:
         self.model, self.also = model, tuple(also)
-        self.bounds, self._end = bounds, end
+        self.bounds, self.end = bounds, end
         self._store, self._executor = MemoryStore(), executor or LocalExecutor()
         self._models = {
             f"{model_digest(each.of_programs.path)}:{each.name}:{bounds}": each
@@ -121,7 +126,7 @@ class Explorations:
                 bounds=self.bounds,
                 threads=threads,
                 stop_at_first=stop_at_first,
-                end=self._end,
+                end=self.end,
             )
             found = cast("ExplorationDict", answer_of(job, self._store, self._executor))
             if found["result"] != "Safe":
@@ -144,6 +149,7 @@ class Explorations:
                 bounds=self.bounds,
                 structure=structure,
                 scenario=scenario,
+                end=self.end,
             )
             found = cast(Exploration, answer_of(job, self._store, self._executor))
             if found.result != "Safe":

@@ -46,6 +46,7 @@ from weakspot.harness.values.strength import (
     strongest,
     weaker,
 )
+from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict
@@ -55,9 +56,13 @@ _FENCED = 2000  # explorations that fences are looked for with at most
 _TRACED = 400  # interleavings, to know how the events of a witness depend on one another
 
 
+class _OutOfTimeError(Exception):
+    """The explorations have reached their end."""
+
+
 class Relaxing:
-    """The search for the weakest memory orders of one version of a source. `result` is available
-    at any time, also after Ctrl-C."""
+    """The search for the weakest memory orders of one version of a source, until the explorations
+    end. `result` is available at any time, also after Ctrl-C."""
 
     def __init__(
         self,
@@ -69,7 +74,7 @@ class Relaxing:
         report: Report = lambda _: None,
     ) -> None:
         self._prices = prices
-        self._questions, self._report = explorations, report
+        self._questions, self._describe = explorations, report
         self._fences = fences
         self._subject, self._version = version.name, version.alone
         self._violated = version.violated
@@ -80,7 +85,7 @@ class Relaxing:
         self._left_out: list[LeftOut] = []
         self._notes: list[str] = []
         self._sequential: list[str] = []
-        self._ended = self._suffices = False
+        self._ended = self._suffices = self._late = False
         self._weakest: list[Weakest] = []
         self._habits: dict[int, Habits] = {}
         self._violations: dict[tuple[int, Assignment], Violation | None] = {}
@@ -88,7 +93,19 @@ class Relaxing:
         self._used: list[Annotation] = []
 
     def run(self) -> None:
-        """Run the whole search."""
+        """Run the whole search, or what there is time for."""
+        try:
+            self._run()
+        except _OutOfTimeError:
+            self._late = True
+
+    def _report(self, step: str) -> None:
+        """Called before each step that takes long."""
+        if self._questions.end.passed:
+            raise _OutOfTimeError
+        self._describe(step)
+
+    def _run(self) -> None:
         strong = self._strongest()
         scenes, limited = self._scenes(strong)
         used = sorted({number for scene in scenes for number in scene.used})
@@ -126,7 +143,8 @@ class Relaxing:
             name = self._trials.scenes[scene].name
             notes.append(f"{name}: some weaker memory orders are undecided: {'; '.join(reasons)}")
         if not self._ended:
-            notes.append("the search was interrupted: other assignments may exist")
+            why = "the time limit was reached" if self._late else "the search was interrupted"
+            notes.append(f"{why}: other assignments may exist")
         return Relaxed(
             subject=self._subject,
             version=self._version,
@@ -361,14 +379,15 @@ def searches(
     fences: bool = False,
     prices: Prices | None = None,
     report: Report = lambda _: None,
+    end: Deadline = NEVER,
 ) -> Iterator[Relaxing]:
-    """The searches to run, one after the other: one per model and version of a group's source. What
-    is safe under a model must be safe under those of `machines` too; the orders of the corpus are
-    recorded without."""
+    """The searches to run, one after the other, all of them until `end`: one per model and version
+    of a group's source. What is safe under a model must be safe under those of `machines` too; the
+    orders of the corpus are recorded without."""
     for group, model in itertools.product(groups, models):
         report(f"{group.name} under {model.name}")
         also = () if group.structure else machines
-        explorations = Explorations(model, bounds, also=also)
+        explorations = Explorations(model, bounds, also=also, end=end)
         for version in versions(group, explorations, report=report):
             yield Relaxing(version, explorations, fences=fences, prices=prices, report=report)
 

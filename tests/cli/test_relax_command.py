@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -197,3 +198,35 @@ def test_arguments_that_cannot_be_relaxed_are_refused_with_advice(
     ended = run("relax", *line.split())
     assert ended.code == 2
     assert steady(ended.err) == snapshot
+
+
+WIDE = """
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int x;
+static void *one(void *mine) {
+  for (int i = 0; i < 6; i++) atomic_store_explicit(&x, i, memory_order_release);
+  return mine;
+}
+int main(void) {
+  pthread_t threads[4];
+  for (long i = 0; i < 4; i++) pthread_create(&threads[i], 0, one, (void *)i);
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
+}
+"""
+
+
+def test_a_search_ends_with_its_time_and_prints_what_is_known(run: Run, folder: Path) -> None:
+    (folder / "wide.c").write_text(WIDE)
+    begun = time.monotonic()
+    ended = run("relax", "wide.c", "--for", "1s", "--seconds", "5m", "--executions", "1000000000")
+    assert time.monotonic() - begun < 30  # of which an exploration would take minutes
+    assert ended.code == 3, ended.err
+    assert "the time limit was reached" in ended.out
+
+
+def test_the_corpus_records_complete_searches(run: Run) -> None:
+    ended = run("relax", "duffy_wsq", "--for", "1s", "--promote")
+    assert ended.code == 2
+    assert "leave --for out" in ended.err
