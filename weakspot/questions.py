@@ -315,6 +315,7 @@ def linearize(
     roles: Mapping[str, Sequence[str]] | None = None,
     meanings: Mapping[str, str] | None = None,
     variation: Variation | None = None,
+    output: str | os.PathLike[str] | None = None,
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
@@ -327,7 +328,8 @@ def linearize(
     default all that are not static. All calls of the operations of one of the `roles` are made by
     one thread. `meanings` say which operation of the kind a function is, where its name does not
     tell, `variation` how the object differs from the usual one of its kind. `bounds.seconds` is the
-    time for all clients under one model.
+    time for all clients under one model. `output` is a C or C++ file to write: one program in which
+    main chooses one of these clients, for the other functions.
 
     A violation comes with a Record of the smallest client that shows it. Raises BadInput.
     """
@@ -346,6 +348,8 @@ def linearize(
     )
     size = search.Size(calls, threads)
     chosen = planning.models(models or (corpus_models.LANGUAGE,))
+    if output is not None:
+        search.written(subject, size, Path(output))
     with search.compiled(subject, size, build) as compiled:
         for each in chosen:
             found = search.search(subject, compiled, each, size, limits, progress=progress)

@@ -336,6 +336,14 @@ def _exploration(
         estimate=_estimate(found),
         sample=_sample(found, part),
         resumed=found["earlier"],
+        notes=() if found.get("compares_calls", True) else (_calls_not_compared(model),),
+    )
+
+
+def _calls_not_compared(model: Model) -> str:
+    return (
+        f"linearizability is not decided under {model.name}, which does not say which call happens "
+        "before which"
     )
 
 
@@ -484,11 +492,21 @@ def _execution(found: ExecutionDict, sites: Sequence[Site]) -> Execution:
 
 
 def _history(found: CallsDict) -> History:
+    """The calls that have a name: others tell the histories of different clients apart."""
+    shown = [number for number, call in enumerate(found["calls"]) if call["call"]]
+    at = {number: place for place, number in enumerate(shown)}
+    differs = found["differs"]
     return History(
         calls=tuple(
-            ReturnedCall(call["thread"], call["call"], call["result"], tuple(call["before"]))
+            ReturnedCall(
+                call["thread"],
+                call["call"],
+                call["result"],
+                tuple(at[number] for number in call["before"] if number in at),
+            )
             for call in found["calls"]
+            if call["call"]
         ),
-        nearest=tuple(found["nearest"]),
-        differs=found["differs"],
+        nearest=tuple((at[number], result) for number, result in found["nearest"] if number in at),
+        differs=at.get(differs) if differs is not None else None,
     )

@@ -47,7 +47,8 @@ Examples:
   weakspot linearize spsc_ops.cpp --as queue --role producer=put --role consumer=take --capacity 2
   weakspot linearize my_stack_ops.c --as stack --spurious try_pop
   weakspot linearize my_index_ops.cpp --as map_specification.hpp
-  weakspot linearize my_queue_ops.c --as queue --model rc20,tso"""
+  weakspot linearize my_queue_ops.c --as queue --model rc20,tso
+  weakspot linearize my_queue_ops.c --as queue --calls 3 -o tests/weakspot/queue_clients.c"""
 )
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option(
@@ -157,6 +158,14 @@ Examples:
     show_default=True,
     help="Follow a loop for N iterations; loops that only wait are not bounded.",
 )
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write one program in which main chooses one of the clients: a scenario for the gate, "
+    "relax and mutate.",
+)
 @source_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def linearize(
@@ -175,6 +184,7 @@ def linearize(
     models: tuple[str, ...],
     seconds: float,
     loops: int,
+    output: Path | None,
     build: Build,
     as_json: bool,
 ) -> int:
@@ -200,6 +210,7 @@ def linearize(
             roles=roles,
             meanings={name: given[0] for name, given in meanings.items()},
             variation=Variation(capacity or 0, relaxed, spurious, blocking, empty),
+            output=output,
             bounds=Bounds(seconds=seconds, loops=loops),
             build=build,
             progress=progress,

@@ -1,12 +1,14 @@
 """One program for all clients of an object.
 
 Which client it is stands in the parameters of the program (`weakspot_parameter`), so that a source
-is compiled once. The first parameter says whether the operations are performed as their
+is compiled once; or main chooses one of the clients that are listed in it, so that it can be a
+scenario like any other. The first parameter says whether the operations are performed as their
 specification says, one after the other.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -134,83 +136,157 @@ def _padded(calls: Calls, length: int) -> list[int]:
     return cells + [0] * (_CELLS * length - len(cells))
 
 
-def text(subject: Subject, *, threads: int, calls: int) -> str:
-    """The source of the program for clients of at most so many threads, with so many calls each."""
-    return "\n".join(_lines(subject, threads, calls)) + "\n"
+def text(
+    subject: Subject,
+    *,
+    threads: int,
+    calls: int,
+    listed: Sequence[Client] = (),
+    beside: Path | None = None,
+) -> str:
+    """The source of the program for clients of at most so many threads, with so many calls each.
+    Main chooses one of those `listed`, if there are any. Files are named as seen from the folder
+    `beside`, by default from anywhere."""
+    return "\n".join(_Text(subject, threads, calls, listed, beside).lines()) + "\n"
 
 
-def _lines(subject: Subject, threads: int, calls: int) -> Iterator[str]:
-    yield f'#include "{subject.source.path.resolve()}"'
-    yield "#include <pthread.h>"
-    yield "#ifdef __cplusplus"
-    yield 'extern "C" {'
-    yield "#endif"
-    yield "long weakspot_parameter(unsigned);"
-    yield "unsigned weakspot_choose(unsigned);"
-    yield "void weakspot_called(unsigned);"
-    yield "void weakspot_returned(unsigned, const char *, long, ...);"
-    yield "void weakspot_discard(void);"
-    yield "#ifdef __cplusplus"
-    yield "}"
-    yield "#endif"
-    yield f"#define WEAKSPOT_EMPTY ({subject.variation.empty}L)"
-    yield f"#define WEAKSPOT_CAPACITY {subject.variation.capacity}u"
-    yield f"#define WEAKSPOT_RELAXED {subject.variation.relaxed}u"
-    yield subject.kind.text if subject.kind else f'#include "{_resolved(subject.specification)}"'
-    yield "static pthread_mutex_t weakspot_one_at_a_time = PTHREAD_MUTEX_INITIALIZER;"
-    if subject.variation.blocking:
-        yield "static pthread_cond_t weakspot_changed = PTHREAD_COND_INITIALIZER;"
-    if subject.kind and subject.kind.transfers:
-        yield "static long payload[64];"
-    yield "static void perform_once(unsigned call) {"
-    yield f"  long a = weakspot_parameter(1 + {_CELLS} * call + 1);"
-    yield f"  long b = weakspot_parameter(1 + {_CELLS} * call + 2);"
-    yield "  long result = 0;"
-    yield f"  switch (weakspot_parameter(1 + {_CELLS} * call)) {{"
-    for number in range(len(subject.operations)):
-        yield from _case(subject, number)
-    yield "  }"
-    yield "}"
-    # called through a pointer, it is compiled once, not for each call
-    yield "static void (*const perform)(unsigned) = perform_once;"
-    begin = BEFORE
-    for number in range(threads):
-        yield f"static void *thread_{number + 1}(void *unused) {{"
-        yield from (f"  perform({begin + at});" for at in range(calls))
-        yield "  return unused;"
+_CHOICES = 1000
+"""Among how many clients main chooses at once."""
+_CHOICE = 63
+"""The number of the call whose result is the client that was chosen: it tells the histories of
+different clients apart."""
+
+
+class _Text(msgspec.Struct, frozen=True):
+    """The lines of the program."""
+
+    subject: Subject
+    threads: int
+    calls: int
+    listed: Sequence[Client]
+    beside: Path | None
+
+    def name(self, path: Path) -> str:
+        if self.beside is None:
+            return str(path.resolve())
+        return Path(os.path.relpath(path, self.beside)).as_posix()
+
+    def parameter(self, number: int | str) -> str:
+        """What stands for a parameter of the client."""
+        if self.listed:
+            return f"clients[client][{number}]"
+        return f"weakspot_parameter(1 + {number})"
+
+    @property
+    def client(self) -> str:
+        """The parameter of functions that says which client it is, with a comma."""
+        return "long client, " if self.listed else ""
+
+    def lines(self) -> Iterator[str]:
+        subject = self.subject
+        yield "#ifndef WEAKSPOT_OP"
+        yield "#define WEAKSPOT_OP(role)"
+        yield "#endif"
+        yield f'#include "{self.name(subject.source.path)}"'
+        yield "#include <pthread.h>"
+        yield "#ifdef __cplusplus"
+        yield 'extern "C" {'
+        yield "#endif"
+        yield "long weakspot_parameter(unsigned);"
+        yield "unsigned weakspot_choose(unsigned);"
+        yield "void weakspot_called(unsigned);"
+        yield "void weakspot_returned(unsigned, const char *, long, ...);"
+        yield "void weakspot_discard(void);"
+        yield "#ifdef __cplusplus"
         yield "}"
-        begin += calls
-    yield "int main(void) {"
-    if subject.source.has_setup:
-        yield f"  {SETUP}();"
-    yield from (f"  perform({at});" for at in range(BEFORE))
-    yield f"  pthread_t threads[{threads}];"
-    for number in range(threads):
-        yield f"  if ({_starts(number, calls)})"
-        yield f"    pthread_create(&threads[{number}], 0, thread_{number + 1}, 0);"
-    for number in range(threads):
-        yield f"  if ({_starts(number, calls)})"
-        yield f"    pthread_join(threads[{number}], 0);"
-    for at in range(AFTER):
-        yield f"  if (weakspot_parameter({1 + _CELLS * (begin + at)})) {{"
-        yield f"    weakspot_called({begin + at});"
-        yield f"    perform({begin + at});"
+        yield "#endif"
+        yield f"#define WEAKSPOT_EMPTY ({subject.variation.empty}L)"
+        yield f"#define WEAKSPOT_CAPACITY {subject.variation.capacity}u"
+        yield f"#define WEAKSPOT_RELAXED {subject.variation.relaxed}u"
+        if subject.kind:
+            yield subject.kind.text
+        elif subject.specification is not None:
+            yield f'#include "{self.name(subject.specification)}"'
+        yield "static pthread_mutex_t weakspot_one_at_a_time = PTHREAD_MUTEX_INITIALIZER;"
+        if subject.variation.blocking:
+            yield "static pthread_cond_t weakspot_changed = PTHREAD_COND_INITIALIZER;"
+        if subject.kind and subject.kind.transfers:
+            yield "static long payload[64];"
+        if self.listed:
+            cells = _CELLS * (BEFORE + self.threads * self.calls + AFTER)
+            yield f"// of each call: the operation, and two arguments; {BEFORE} calls before the"
+            yield f"// threads, {self.calls} in each of {self.threads}, {AFTER} after them"
+            yield f"static const signed char clients[{len(self.listed)}][{cells}] = {{"
+            for each in self.listed:
+                numbers = parameters(each, threads=self.threads, calls=self.calls)[1:]
+                yield f"    // {each.text(subject.signatures)}"
+                yield f"    {{{', '.join(map(str, numbers))}}},"
+            yield "};"
+        yield f"static void perform_once({self.client}unsigned call) {{"
+        yield f"  long a = {self.parameter(f'{_CELLS} * call + 1')};"
+        yield f"  long b = {self.parameter(f'{_CELLS} * call + 2')};"
+        yield "  long result = 0;"
+        yield f"  switch ({self.parameter(f'{_CELLS} * call')}) {{"
+        for number in range(len(subject.operations)):
+            yield from _case(subject, number, self.name(subject.operations[number].path))
         yield "  }"
-    yield "  return 0;"
-    yield "}"
+        yield "}"
+        # called through a pointer, it is compiled once, not for each call
+        yield f"static void (*const perform)({self.client}unsigned) = perform_once;"
+        yield from self.functions()
+
+    def functions(self) -> Iterator[str]:
+        """The functions of the threads, and main."""
+        which = "client, " if self.listed else ""
+        argument = "(void *)client" if self.listed else "0"
+        begin = BEFORE
+        for number in range(self.threads):
+            yield f"static void *thread_{number + 1}(void *given) {{"
+            if self.listed:
+                yield "  long client = (long)given;"
+            yield from (f"  perform({which}{begin + at});" for at in range(self.calls))
+            yield "  return given;"
+            yield "}"
+            begin += self.calls
+        yield "int main(void) {"
+        if self.listed:
+            yield from self.choice()
+        if self.subject.source.has_setup:
+            yield f"  {SETUP}();"
+        yield from (f"  perform({which}{at});" for at in range(BEFORE))
+        yield f"  pthread_t threads[{self.threads}];"
+        for number in range(self.threads):
+            yield f"  if ({self.starts(number)})"
+            yield f"    pthread_create(&threads[{number}], 0, thread_{number + 1}, {argument});"
+        for number in range(self.threads):
+            yield f"  if ({self.starts(number)})"
+            yield f"    pthread_join(threads[{number}], 0);"
+        for at in range(AFTER):
+            yield f"  if ({self.parameter(_CELLS * (begin + at))}) {{"
+            yield f"    weakspot_called({begin + at});"
+            yield f"    perform({which}{begin + at});"
+            yield "  }"
+        yield "  return 0;"
+        yield "}"
+
+    def choice(self) -> Iterator[str]:
+        """Main's choice of a client."""
+        count = len(self.listed)
+        if count <= _CHOICES:
+            yield f"  long client = weakspot_choose({count});"
+        else:
+            yield f"  long client = weakspot_choose({-(-count // _CHOICES)}) * {_CHOICES};"
+            yield f"  client += weakspot_choose({_CHOICES});"
+            yield f"  if (client >= {count})"
+            yield "    weakspot_discard();"
+        yield f'  weakspot_returned({_CHOICE}, "", client);'
+
+    def starts(self, thread: int) -> str:
+        return self.parameter(_CELLS * (BEFORE + thread * self.calls))
 
 
-def _resolved(path: Path | None) -> Path:
-    assert path is not None
-    return path.resolve()
-
-
-def _starts(thread: int, calls: int) -> str:
-    return f"weakspot_parameter({1 + _CELLS * (BEFORE + thread * calls)})"
-
-
-def _case(subject: Subject, number: int) -> Iterator[str]:
-    """One operation: as specified, under a lock, or as implemented."""
+def _case(subject: Subject, number: int, file: str) -> Iterator[str]:
+    """One operation: as specified, under a lock, or as implemented. `file` is where it is."""
     operation = subject.operations[number]
     match = subject.matches[number] if subject.matches else None
     names = ("a", "b")[: len(operation.parameters)]
@@ -218,7 +294,7 @@ def _case(subject: Subject, number: int) -> Iterator[str]:
     shown = f'"{operation.name}({", ".join("%" * len(names))}){equals}"'
     returned = f"weakspot_returned(call, {', '.join((shown, 'result', *names))});"
     # what goes wrong is at the definition of the operation
-    place = f'#line {operation.line} "{operation.path.resolve()}"'
+    place = f'#line {operation.line} "{file}"'
     yield f"  case {number + 1}:"
     yield "    if (weakspot_parameter(0)) {"
     yield "      pthread_mutex_lock(&weakspot_one_at_a_time);"

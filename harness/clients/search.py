@@ -32,6 +32,7 @@ from weakspot.harness.values.numbers import amount
 from weakspot.system import cache
 from weakspot.system.deadline import Deadline, ending
 from weakspot.system.durations import duration_text
+from weakspot.system.files import disk
 
 _TOGETHER = 48
 """How many clients are explored before it is looked whether one violates something."""
@@ -49,7 +50,7 @@ def compiled(subject: Subject, size: Size, build: Build = NO_OPTIONS) -> Iterato
     """The program that performs any client of at most this size. Raises BadInput, Unsupported,
     MissingTool or ToolFailed."""
     path = subject.source.path
-    own = Build(include=(path.parent,), defines=("WEAKSPOT_OP(role)=",))
+    own = Build(include=(path.parent,))
     content = text(subject, threads=size.threads, calls=size.calls)
     with _folder(cache.digest("clients", content)) as folder:
         file = folder / f"clients{path.suffix}"
@@ -118,6 +119,23 @@ class _UntilEnd(EngineExplorer, frozen=True):
         return msgspec.structs.replace(self, jobs=1)
 
 
+def written(subject: Subject, size: Size, file: Path) -> int:
+    """Write a program in which main chooses one of all clients up to this size: a scenario like any
+    other. Returns how many clients it lists. Raises BadInput for a file that cannot be written."""
+    listed = [
+        each
+        for calls in range(1, size.calls + 1)
+        for each in clients(subject.signatures, calls=calls, threads=size.threads)
+    ]
+    within = max(len(each) for client in listed for each in client.threads)
+    with disk(file):
+        file.write_text(
+            text(subject, threads=size.threads, calls=within, listed=listed, beside=file.parent),
+            encoding="utf-8",
+        )
+    return len(listed)
+
+
 class Found(msgspec.Struct, frozen=True):
     """What the clients show under a model, and the one that violates something."""
 
@@ -165,6 +183,11 @@ def search(
     count = executions = complete = 0
     violated: tuple[ScenarioProgram, Exploration] | None = None
     reasons: list[str] = []
+    if model.acyclic == "dependencies":
+        raise BadInput(
+            f"{model.name} does not say which call happens before which",
+            advice="linearizability is decided under models of the language, sc and tso",
+        )
     for calls in range(1, size.calls + 1):
         made = list(clients(subject.signatures, calls=calls, threads=size.threads))
         open_ = 0

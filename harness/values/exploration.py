@@ -69,7 +69,8 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     explored, if there is more beyond it; `iterations` is the same for the iterations of loops, if
     time did not suffice for as many as asked for. `estimate` and `sample` are there if they were
     asked for. `resumed` is how many of the executions an earlier command explored before a limit or
-    Ctrl-C ended it; `seconds` include its time. `notes` say what was wrong with what it stored.
+    Ctrl-C ended it; `seconds` include its time. `notes` say what was wrong with what it stored, and
+    what the model leaves undecided.
     """
 
     program: str

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import weakspot
 from weakspot.errors import BadInput
 from weakspot.generators.source.build import Build
 from weakspot.harness.campaign.progress import Quiet
@@ -339,6 +340,40 @@ def test_a_blocking_operation_may_wait_where_its_specification_does(tmp_path: Pa
     lost = found(path, "queue", blocks, defines=("WAKES=0",))
     assert lost.client == "put(1) | take()"
     assert [each.kind for each in lost.violations] == ["hang"]
+
+
+# --- as a scenario --------------------------------------------------------------------------------
+
+
+def test_the_clients_are_a_scenario_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("spsc_ring/spsc.h",):
+        (tmp_path / Path(name).name).write_text((LITMUS / name).read_text())
+    (tmp_path / "ring.c").write_text((OBJECTS / "spsc_ring.c").read_text())
+    (tmp_path / "tests").mkdir()
+    subject = program.subject(operations.read(Path("ring.c")), kinds.KINDS["queue"], RING, {})
+    listed = search.written(subject, search.Size(3, 2), Path("tests/clients.c"))
+    assert str(tmp_path) not in Path("tests/clients.c").read_text()
+    answers = {
+        each.model: each for each in weakspot.explore("tests/clients.c", models=["rc20", "imm"])
+    }
+    assert answers["rc20"].result == "Safe"
+    assert answers["rc20"].complete > listed
+    assert "linearizability is not decided under imm" in answers["imm"].notes[0]
+    assert not answers["rc20"].notes
+    (mutated,) = weakspot.mutate("tests/clients.c", models=["rc20"])
+    # with three calls no slot is used again
+    assert {each.place for each in mutated.of("noticed")} == {"spsc.h:46", "spsc.h:54"}
+    (wrong,) = weakspot.explore(
+        "tests/clients.c", models=["rc20"], build=Build(defines=("SPSC_SIZE=1",))
+    )
+    (violation,) = wrong.violations
+    assert violation.kind == "linearizability"
+    assert violation.witness is not None
+    assert violation.witness.history is not None
+    assert [each.call for each in violation.witness.history.calls] == ["push(1) =", "push(2) ="]
 
 
 # --- what cannot be used --------------------------------------------------------------------------

@@ -127,6 +127,10 @@ pub fn explore<'py>(
         Some(Ok(Ok((found, witnesses, results)))) => {
             let dict = dict(py, program, &found, &witnesses, &options)?;
             dict.set_item(intern!(py, "results"), results)?;
+            let compares = program.specification().is_none()
+                || explore::orders_calls(model, &options)
+                    .map_err(|error| Problem::in_exploration(error, program).raise(py))?;
+            dict.set_item(intern!(py, "compares_calls"), compares)?;
             Ok(dict)
         }
         Some(Ok(Err(error))) => Err(Problem::in_exploration(error, program).raise(py)),

@@ -19,5 +19,5 @@ mod synchronisation;
 mod value_dependencies;
 
 pub use checkpoint::Checkpoint;
-pub use request::{request, Answer, Request};
+pub use request::{orders_calls, request, Answer, Request};
 pub use source::ProgramSource;

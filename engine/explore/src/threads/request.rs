@@ -56,17 +56,30 @@ pub fn request<'p>(
     let clock = Clock::new(options);
     let specified;
     let clock = match program.specification() {
-        None => clock,
-        Some(specification) => {
+        Some(specification) if orders_calls(model, options)? => {
+            let allowed = match histories(&specification, model, limits, &clock)? {
+                Ok(allowed) => allowed,
+                Err(limit) => {
+                    let found = Exploration {
+                        limit: Some(limit),
+                        ..Exploration::default()
+                    };
+                    return Ok(Answer {
+                        source: ProgramSource::new(program, limits),
+                        found,
+                        checkpoint: None,
+                    });
+                }
+            };
             let mut options = clock.options(options.extent.clone(), Duration::MAX);
-            options.specification =
-                Some(Arc::new(histories(&specification, model, limits, &clock)?));
+            options.specification = Some(Arc::new(allowed));
             specified = options;
             Clock {
                 given: &specified,
                 ..clock
             }
         }
+        _ => clock,
     };
     let mut source = ProgramSource::new(program, limits);
     let found = match request {
@@ -85,22 +98,23 @@ pub fn request<'p>(
     })
 }
 
-/// The histories of operation calls that a specification allows.
+/// Whether a model says which call happens before which. One that orders events by dependencies does
+/// not: what operation calls return under it is not compared with their specification.
+pub fn orders_calls(model: &Model, options: &Options) -> Result<bool, ExploreError> {
+    let checked = CheckedModel::new(model, options.acyclic)?;
+    Ok(checked.acyclic == Acyclic::ProgramOrder)
+}
+
+/// The histories of operation calls that a specification allows, or the limit that has ended its
+/// exploration.
 fn histories(
     program: &Program,
     model: &Model,
     limits: Limits,
     clock: &Clock,
-) -> Result<Specification, ExploreError> {
+) -> Result<Result<Specification, Limit>, ExploreError> {
     let unusable =
         |message: String, site: Option<SiteId>| Err(ExploreError::Unsupported { message, site });
-    let checked = CheckedModel::new(model, clock.given.acyclic)?;
-    if checked.acyclic == Acyclic::Dependencies {
-        return Err(ExploreError::Unsuitable(format!(
-            "{} does not say which call happens before which: use sc, tso or rc20",
-            model.name
-        )));
-    }
     let mut options = clock.options(Extent::All, Duration::MAX);
     options.estimates_after = None;
     // its executions are not those that are asked for
@@ -115,14 +129,13 @@ fn histories(
         let message = format!("the specification has no end: {}", truncation.message);
         return unusable(message, truncation.site);
     }
+    if let Some(limit) = found.limit {
+        return Ok(Err(limit));
+    }
     match allowed {
-        _ if found.limit.is_some() => {
-            let message = "exploring the specification takes longer than the time limit";
-            unusable(message.to_owned(), None)
-        }
         Some(mut allowed) if !allowed.is_empty() || found.violations.iter().any(hangs) => {
             allowed.may_hang = found.violations.iter().any(hangs);
-            Ok(allowed)
+            Ok(Ok(allowed))
         }
         Some(_) => {
             let message = "the specification has no execution in which all calls return";
