@@ -14,7 +14,12 @@ _SYSCALL = re.compile(
     r"i64 noundef (?P<number>\d+)(?P<arguments>[^)\n]*)\)[^\n]*?(?P<place>, !dbg !\d+)?$",
     re.MULTILINE,
 )
-_SYSTEM_CALLS = {202: ("weakspot_futex", 6), 186: ("weakspot_gettid", 0), 24: ("weakspot_yield", 0)}
+_SYSTEM_CALLS = {
+    202: ("weakspot_futex", 6),
+    186: ("weakspot_gettid", 0),
+    24: ("weakspot_yield", 0),
+    324: ("weakspot_membarrier", 1),
+}
 """System calls of Linux on x86-64 by number: the function, and the number of its arguments."""
 
 _INTRINSICS = {

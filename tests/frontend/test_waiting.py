@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from weakspot.errors import Unsupported
 from weakspot.generators.source.program import read_program
 from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
@@ -248,6 +249,18 @@ FUTEX = [
         ),
         "Safe",
     ),
+    (
+        "a_timed_wait_takes_the_signal_of_another_thread",
+        (
+            "pthread_mutex_lock(&mutex); while (!ready) pthread_cond_wait(&changed, &mutex); "
+            "pthread_mutex_unlock(&mutex);",
+            "pthread_mutex_lock(&mutex); pthread_cond_timedwait(&changed, &mutex, &soon); "
+            "pthread_mutex_unlock(&mutex);",
+            "pthread_mutex_lock(&mutex); ready = 1; pthread_cond_signal(&changed); "
+            "pthread_mutex_unlock(&mutex);",
+        ),
+        "hang",
+    ),
     ("a_post_is_kept", ("sem_post(&semaphore);", "sem_wait(&semaphore);"), "Safe"),
     ("a_post_is_missing", ("", "sem_wait(&semaphore);"), "hang"),
 ]
@@ -271,3 +284,11 @@ def test_models_of_machines_lose_no_notification_either(
 ) -> None:
     name, threads, expected = parts
     assert kinds(tmp_path, f"{name}.cpp", threads, model) == expected
+
+
+def test_a_barrier_for_other_threads_is_refused_at_its_line(tmp_path: Path) -> None:
+    with pytest.raises(Unsupported, match="membarrier orders accesses of other threads") as error:
+        kinds(tmp_path, "barrier.c", ("syscall(SYS_membarrier, 8, 0, 0);", ""), "rc20")
+    assert error.value.place.startswith(f"{tmp_path}/barrier.c:20:")
+    registers = ("syscall(SYS_membarrier, 16, 0, 0);", "")
+    assert kinds(tmp_path, "registers.c", registers, "rc20") == "Safe"

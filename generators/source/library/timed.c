@@ -1,5 +1,6 @@
-// Locks and condition variables with a time limit. A condition variable may wake a thread for no
-// reason, so that whether it was signalled makes no difference here.
+// Locks and condition variables with a time limit. A wait for a condition variable that has got a
+// signal may be late all the same ("may consume a condition signal directed concurrently at the
+// condition variable", POSIX).
 #include "weakspot.h"
 #include <errno.h>
 #include <pthread.h>
@@ -15,8 +16,7 @@ WEAKSPOT_LIBRARY int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t c
 }
 
 WEAKSPOT_LIBRARY int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *time) {
-  pthread_mutex_unlock(mutex);
-  pthread_mutex_lock(mutex);
+  weakspot_wait_for(condition, mutex);
   return weakspot_choose(2) ? ETIMEDOUT : 0;
 }
 
@@ -29,8 +29,7 @@ WEAKSPOT_LIBRARY int mtx_timedlock(mtx_t *mutex, const struct timespec *time) {
 }
 
 WEAKSPOT_LIBRARY int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const struct timespec *time) {
-  mtx_unlock(mutex);
-  mtx_lock(mutex);
+  weakspot_wait_for(condition, mutex);
   return weakspot_choose(2) ? thrd_timedout : thrd_success;
 }
 

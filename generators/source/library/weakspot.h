@@ -12,6 +12,8 @@ unsigned weakspot_choose(unsigned count);
 unsigned weakspot_seldom(void);
 // What the program assumes does not hold: the execution is not one of its executions.
 void weakspot_discard(void);
+// Waits for a condition variable, with its mutex, for some time.
+void weakspot_wait_for(void *condition, void *mutex);
 // Sleeping at an address. A thread enters itself, compares the word, and sleeps until another has
 // woken it, or stops, which returns whether nobody has. Where whether it is woken is not asked,
 // entering returns 0, and the thread goes on at once. The second argument says what it is in

@@ -5,7 +5,7 @@ use crate::source::{Action, FaultKind, Location, ThreadId, Wait};
 use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow, Outcome, RunEnd};
-use program::ir::{Op, Order, Program, SiteId, SyncObject};
+use program::ir::{Extern, Op, Order, Program, SiteId, SyncObject};
 use program::library::operations::Library;
 use program::library::threads::thread_handle;
 use program::library::{barrier, condition, mutex, once, Misuse};
@@ -221,18 +221,29 @@ impl ThreadEnvironment<'_> {
         self.write(t, spot(at, mutex::SIZE, site), mutex::UNLOCK, false, free)
     }
 
+    /// A wait for some time ends at once, or has got a signal that another thread then does not get;
+    /// one without a signal ends at once in another execution.
     pub fn wait_for_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
         let (at, mutex) = (call.args[0], call.args[1]);
         condition::check_wait(t.holds(mutex.bits)).map_err(|misuse| misused(misuse, call.site))?;
         let state = spot(at, condition::SIZE, call.site);
-        if self.either(t, call)? {
+        let timed = call.function == Extern::CondWaitFor;
+        if timed && self.choose_one(t, 2, call.site)? == 0 {
             return self.wake_for_no_reason(t, call);
+        }
+        if !timed && self.either(t, call)? {
+            self.wake_for_no_reason(t, call)?;
+            self.chosen(t, call, true);
+            return Ok(());
         }
         let waiting = self.condition(t, state)?;
         let waiting = condition::begin_wait(waiting, t.id);
         self.put(t, state, condition::ORDER, waiting)?;
         self.release(t, call.write_site, mutex)?;
         if condition::is_waiting(self.read(t, state, LOOK)?.bits, t.id) {
+            if timed {
+                return Err(Interruption::Blocked(Wait::Redundant, call.site));
+            }
             return self.blocked(t, state, condition::AWAITED);
         }
         let lock = spot(mutex, mutex::SIZE, call.site);
@@ -243,8 +254,8 @@ impl ThreadEnvironment<'_> {
         }
     }
 
-    /// A wait that returns without a signal: the thread unlocks the mutex and locks it again. As for a
-    /// weak compare-exchange that fails spuriously, a loop that then waits again is explored once.
+    /// A wait that returns without a signal, in time or not: the thread unlocks the mutex and locks it
+    /// again.
     fn wake_for_no_reason(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
         let mutex = call.args[1];
         self.still = !self.program.has_trylock;
@@ -256,7 +267,6 @@ impl ThreadEnvironment<'_> {
             _ => return self.blocked(t, lock, mutex::AWAITED),
         }
         self.still = false;
-        self.chosen(t, call, true);
         Ok(())
     }
 

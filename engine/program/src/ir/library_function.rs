@@ -37,6 +37,8 @@ pub enum Extern {
     CondSignal,
     CondBroadcast,
     CondWait,
+    /// As `CondWait`, for some time, which may be over at once.
+    CondWaitFor,
     /// Enters the thread among those that sleep at an address.
     SleepBegin,
     /// Sleeps until another thread has woken it.

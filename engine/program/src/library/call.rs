@@ -45,7 +45,7 @@ pub fn call<'p, L: Library<'p>>(
             l.unlock(t, call)?;
             result(0)
         }
-        Extern::CondWait => l.wait(t, call),
+        Extern::CondWait | Extern::CondWaitFor => l.wait(t, call),
         Extern::CondSignal => {
             l.signal(t, call)?;
             result(0)

@@ -173,6 +173,21 @@ impl<'a> Lower<'_, '_, 'a> {
         self.emit(inst, op);
     }
 
+    /// A wait for a condition variable, with its mutex.
+    fn wait(&mut self, inst: &Inst<'a>, function: Extern, args: Vec<Operand>) {
+        let write_site = self.site(inst, "unlock", Order::Rel);
+        let site = self.site(inst, "lock", Order::Acq);
+        let op = Op::Extern {
+            function,
+            args,
+            dst: inst.result.map(|_| self.dst(inst)),
+            site,
+            write_site,
+            private: (false, false),
+        };
+        self.emit(inst, op);
+    }
+
     fn library(&mut self, inst: &Inst<'a>, name: &str, args: &[Typed<'a>]) -> Result<()> {
         let given = self.values(args)?;
         let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
@@ -229,17 +244,11 @@ impl<'a> Lower<'_, '_, 'a> {
                 (MutexUnlock, "unlock", Order::Rel, given)
             }
             "pthread_cond_wait" | "cnd_wait" => {
-                let write_site = self.site(inst, "unlock", Order::Rel);
-                let site = self.site(inst, "lock", Order::Acq);
-                let op = Op::Extern {
-                    function: CondWait,
-                    args: given,
-                    dst: inst.result.map(|_| self.dst(inst)),
-                    site,
-                    write_site,
-                    private: (false, false),
-                };
-                self.emit(inst, op);
+                self.wait(inst, CondWait, given);
+                return Ok(());
+            }
+            "weakspot_wait_for" => {
+                self.wait(inst, CondWaitFor, given);
                 return Ok(());
             }
             "pthread_mutex_destroy" | "pthread_spin_destroy" | "mtx_destroy" => {
@@ -303,9 +312,7 @@ impl<'a> Lower<'_, '_, 'a> {
                     access,
                 };
                 self.emit(inst, op);
-                let mutex = vec![Operand::Register(mutex)];
-                self.external(inst, MutexUnlock, "unlock", Order::Rel, mutex.clone());
-                self.external(inst, MutexLock, "lock", Order::Acq, mutex);
+                self.wait(inst, CondWaitFor, vec![arg(0), Operand::Register(mutex)]);
                 (Either, "call", Order::Na, vec![Operand::Const(1), zero])
             }
             name if cxx::prints(name) && !given.is_empty() => {

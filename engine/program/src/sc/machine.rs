@@ -250,11 +250,11 @@ impl Machine {
                     }
                     Extern::MutexUnlock if context.program.has_trylock => lock(0),
                     Extern::BarrierWait if thread.state == State::Running => lock(0),
-                    Extern::CondWait if thread.state == State::Running => {
+                    Extern::CondWait | Extern::CondWaitFor if thread.state == State::Running => {
                         let seen = context.program.has_trylock && lock(1) > 0;
                         lock(0).max(u32::from(seen))
                     }
-                    Extern::CondWait => lock(1),
+                    Extern::CondWait | Extern::CondWaitFor => lock(1),
                     Extern::CondSignal => {
                         let condition = args.first().map_or(0, |a| self.value(t, *a));
                         let state = self.shared.memory.word(condition, condition::SIZE);

@@ -7,7 +7,7 @@ use crate::interpreter::environment::{ExternCall, Flow};
 use crate::interpreter::event::{Event, EventKind, Update};
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::{State, Thread};
-use crate::ir::instruction::{Order, RmwOp, SiteId, SyncObject};
+use crate::ir::instruction::{Extern, Order, RmwOp, SiteId, SyncObject};
 use crate::library::mutex::Lock;
 use crate::library::threads::thread_handle;
 use crate::library::{barrier, condition, mutex, once, Misuse};
@@ -176,9 +176,11 @@ impl StepEnvironment<'_, '_> {
             self.log_lock(t, call.write_site, mutex, EventKind::Unlock)?;
             let free = t.free_state(mutex.bits);
             self.set_state(call.write_site, mutex.bits, mutex::SIZE, free)?;
-            let waiting = condition::begin_wait(self.state(condition, condition::SIZE), t.id);
-            self.set_state(call.site, condition, condition::SIZE, waiting)?;
-            t.progress();
+            if call.function == Extern::CondWait {
+                let waiting = condition::begin_wait(self.state(condition, condition::SIZE), t.id);
+                self.set_state(call.site, condition, condition::SIZE, waiting)?;
+                t.progress();
+            }
             t.state = State::Waiting {
                 condition,
                 mutex: mutex.bits,
