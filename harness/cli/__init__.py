@@ -30,6 +30,7 @@ COMMANDS = {
     "explain": "Explain a finding.",
     "structures": "List the structures of the corpus.",
     "models": "List the memory models.",
+    "new": "Check that what a header declares is linearizable.",
     "init": "Write the first files of a project.",
     "doctor": "Show which tools are installed.",
 }

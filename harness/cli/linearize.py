@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -193,29 +194,36 @@ def linearize(
     Generates the clients of an object, up to a number of calls, and checks that what the calls
     return is what they return one after the other in some order: that the object is
     linearizable."""
-    from weakspot import questions
     from weakspot.harness.clients.program import Variation
-    from weakspot.harness.report import linearizability, terminal
     from weakspot.harness.values.bounds import Bounds
+
+    return shown(
+        file,
+        behaves_as,
+        as_json=as_json,
+        models=models,
+        calls=calls,
+        threads=threads,
+        operations=operations,
+        roles=roles,
+        meanings={name: given[0] for name, given in meanings.items()},
+        variation=Variation(capacity or 0, relaxed, spurious, blocking, empty),
+        output=output,
+        bounds=Bounds(seconds=seconds, loops=loops),
+        build=build,
+    )
+
+
+def shown(
+    file: str | os.PathLike[str], behaves_as: str, *, as_json: bool = False, **asked: Any
+) -> int:
+    """Ask `questions.linearize`, print the answers, and return the exit code."""
+    from weakspot import questions
+    from weakspot.harness.report import linearizability, terminal
 
     code = NOTHING_FOUND
     with watched() as progress:
-        results = questions.linearize(
-            file,
-            behaves_as,
-            models=models,
-            calls=calls,
-            threads=threads,
-            operations=operations,
-            roles=roles,
-            meanings={name: given[0] for name, given in meanings.items()},
-            variation=Variation(capacity or 0, relaxed, spurious, blocking, empty),
-            output=output,
-            bounds=Bounds(seconds=seconds, loops=loops),
-            build=build,
-            progress=progress,
-        )
-        for found, record in results:
+        for found, record in questions.linearize(file, behaves_as, progress=progress, **asked):
             with progress.pause():
                 if as_json:
                     say(json_lines([found]))

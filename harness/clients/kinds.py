@@ -151,12 +151,8 @@ def stands_for(kind: Kind, operation: Operation, given: str = "") -> KindOperati
         for each in kind.operations:
             if each.name == given:
                 return each
-    else:
-        words = re.sub(r"^(?:try|do|my)_|_(?:try|op)$", "", operation.name.lower())
-        for name in (words, *_endings(words)):
-            for each in kind.operations:
-                if name == each.name or re.fullmatch(each.pattern, name):
-                    return each
+    elif (found := matching(kind, operation.name)) is not None:
+        return found
     names = ", ".join(each.name for each in kind.operations)
     raise BadInput(
         f"{given or operation.name} is no operation of a {kind.name}",
@@ -164,6 +160,16 @@ def stands_for(kind: Kind, operation: Operation, given: str = "") -> KindOperati
         advice=f"say which it is with --operation {operation.name}=NAME; the operations of a "
         f"{kind.name} are {names}",
     )
+
+
+def matching(kind: Kind, function: str) -> KindOperation | None:
+    """The operation of a kind that the name of a function tells."""
+    words = re.sub(r"^(?:try|do|my)_|_(?:try|op)$", "", function.lower())
+    for name in (words, *_endings(words)):
+        for each in kind.operations:
+            if name == each.name or re.fullmatch(each.pattern, name):
+                return each
+    return None
 
 
 def _endings(name: str) -> list[str]:

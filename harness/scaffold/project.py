@@ -70,7 +70,7 @@ def start(
             f"{os.path.relpath(path)} exists already",
             advice="--force writes it again; or copy it, change the copy, and run weakspot gate",
         )
-    include, written = _includes(header) if header is not None else (None, ())
+    include, written = includes_of(header) if header is not None else (None, ())
     with disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     own = build.over(Build(include=(include,))) if include is not None else build
@@ -79,7 +79,7 @@ def start(
         program, chosen, why = _tried(
             [
                 (each, path)
-                for one in (written, *_with_source(header, path, written))
+                for one in (written, *with_source(header, path, written))
                 for each in scenarios(declared, one, header.stem)
             ],
             own,
@@ -140,7 +140,7 @@ def _explored(program: Program) -> str:
     return f"{found['result']} under {model.name}: {more}"
 
 
-def _includes(header: Path) -> tuple[Path, tuple[str, ...]]:
+def includes_of(header: Path) -> tuple[Path, tuple[str, ...]]:
     """The folder to search, and how the header is included: below `include`, if it is."""
     whole = Path(os.path.abspath(header))  # noqa: PTH100  # links are part of the path
     for above in whole.parents:
@@ -149,7 +149,7 @@ def _includes(header: Path) -> tuple[Path, tuple[str, ...]]:
     return Path(os.path.relpath(whole.parent)), (whole.name,)
 
 
-def _with_source(header: Path, path: Path, written: Sequence[str]) -> list[tuple[str, ...]]:
+def with_source(header: Path, path: Path, written: Sequence[str]) -> list[tuple[str, ...]]:
     """The includes with the source that defines what the header declares, if there is one."""
     endings = (".c", ".cpp", ".cc", ".cxx")
     for folder in (header.parent, header.parent.parent / "src", Path("src")):

@@ -28,7 +28,7 @@ TAKES = re.compile(
 LOCKS = (("lock", "unlock"), ("acquire", "release"), ("enter", "leave"), ("enter", "exit"))
 STARTS = re.compile(r"(?:.*_)?(?:init|initialize|setup|reset|create)", re.IGNORECASE)
 _ENDS = re.compile(r"(?:.*_)?(?:destroy|free|delete|deinit|fini|close|init|create)", re.IGNORECASE)
-_NUMBER = re.compile(
+NUMBER = re.compile(
     r"(?:const )?(?:std::)?(?:(?:unsigned|signed) ?)?(?:int|long|long long|short|char|bool|size_t"
     r"|u?int(?:8|16|32|64|ptr)?_t|unsigned)|unsigned|uint\d+|u?int"
 )
@@ -49,12 +49,19 @@ def scenarios(
     """Programs for a header, which is included as written in `includes`. `named` is the header's
     name without suffix: what has a similar name comes first."""
     frame = _cpp if declared.cpp else _c
-    if declared.cpp:
-        found = sorted(declared.classes, key=lambda each: not _alike(each.name, named))
-        for each in found:
-            yield from _of_subject(_of_class(each), lambda *parts: frame(includes, *parts))
-    for subject in _of_functions(declared.functions):
+    for subject in subjects(declared, named):
         yield from _of_subject(subject, lambda *parts: frame(includes, *parts))
+
+
+def subjects(declared: Declarations, named: str = "", *, size: int = 2) -> Iterator[Subject]:
+    """The objects that two threads may use, what has a similar name first. A number that one needs
+    to be made, such as a capacity, is `size`."""
+    found: list[Subject | None] = []
+    if declared.cpp:
+        classes = sorted(declared.classes, key=lambda each: not _alike(each.name, named))
+        found += [_of_class(each, size) for each in classes]
+    found += _of_functions(declared.functions, size)
+    yield from (each for each in found if each is not None)
 
 
 def template(includes: Sequence[str], *, cpp: bool) -> str:
@@ -84,7 +91,7 @@ def _alike(name: str, named: str) -> bool:
 # --- what both threads use -----------------------------------------------------------------------
 
 
-class _Subject(msgspec.Struct, frozen=True):
+class Subject(msgspec.Struct, frozen=True):
     """An object that both threads use: how it is declared, made ready and called. `functions` have
     only the parameters that a caller gives; `types` are what its template's parameters stand
     for."""
@@ -97,24 +104,24 @@ class _Subject(msgspec.Struct, frozen=True):
     types: dict[str, str]
 
 
-def _of_class(found: Class) -> _Subject | None:
+def _of_class(found: Class, size: int) -> Subject | None:
     needed = [each for each in found.template if not each.default]
     if any(each.kind == "other" for each in needed):
         return None
-    given = ", ".join("int" if each.kind == "type" else "2" for each in needed)
+    given = ", ".join("int" if each.kind == "type" else str(size) for each in needed)
     name = f"{found.name}<{given}>" if found.template else found.name
     arguments = ""
     if found.constructors and all(each.needed for each in found.constructors):
         sized = [
             each
             for each in found.constructors
-            if len(each.needed) == 1 and _NUMBER.fullmatch(each.needed[0].type)
+            if len(each.needed) == 1 and NUMBER.fullmatch(each.needed[0].type)
         ]
         if not sized:
             return None
-        arguments = "(2)"
+        arguments = f"({size})"
     types = {each.name: "int" for each in needed if each.kind == "type"}
-    return _Subject(
+    return Subject(
         name=name,
         declaration=f"{name} object{arguments};",
         ready="",
@@ -124,23 +131,23 @@ def _of_class(found: Class) -> _Subject | None:
     )
 
 
-def _of_functions(functions: Sequence[Function]) -> Iterator[_Subject | None]:
+def _of_functions(functions: Sequence[Function], size: int) -> Iterator[Subject | None]:
     """One subject per type that functions take a pointer to."""
     types: dict[str, list[Function]] = {}
     for each in functions:
         if each.parameters and re.fullmatch(r"(?:struct )?\w+\*", each.parameters[0].type):
             types.setdefault(each.parameters[0].type[:-1], []).append(each)
     for type_, found in types.items():
-        if _NUMBER.fullmatch(type_) or type_ in ("void", "char"):
+        if NUMBER.fullmatch(type_) or type_ in ("void", "char"):
             continue
         start = next((each for each in found if STARTS.fullmatch(each.name)), None)
         ready = ""
         if start is not None:
             others = start.needed[1:]
-            if not all(_NUMBER.fullmatch(each.type) for each in others):
+            if not all(NUMBER.fullmatch(each.type) for each in others):
                 continue
-            ready = f"{start.name}({', '.join(['&object', *('2' for _ in others)])});"
-        yield _Subject(
+            ready = f"{start.name}({', '.join(['&object', *(str(size) for _ in others)])});"
+        yield Subject(
             name=type_,
             declaration=f"static {type_} object;",
             ready=ready,
@@ -161,24 +168,22 @@ def _of_functions(functions: Sequence[Function]) -> Iterator[_Subject | None]:
 _Frame = Callable[..., str]
 
 
-def _of_subject(subject: _Subject | None, frame: _Frame) -> Iterator[Scenario]:
-    if subject is None:
-        return
+def _of_subject(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
     yield from _passing(subject, frame)
     yield from _locking(subject, frame)
     yield from _calling(subject, frame)
 
 
-def _passing(subject: _Subject, frame: _Frame) -> Iterator[Scenario]:
+def _passing(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
     """A value that one thread puts in and the other takes out."""
     for put in subject.functions:
         if not PUTS.fullmatch(put.name) or len(put.needed) != 1:
             continue
-        value = _plain(put.needed[0], subject.types)
+        value = plain(put.needed[0], subject.types)
         pointed = value.removesuffix("*") if value.endswith("*") else ""
         if pointed in ("void", "int"):
             item, given, first = "static int item;\n", "&item", "item = 42;\n  "
-        elif _NUMBER.fullmatch(value):
+        elif NUMBER.fullmatch(value):
             item, given, first = "", "42", ""
         else:
             continue
@@ -199,16 +204,16 @@ def _passing(subject: _Subject, frame: _Frame) -> Iterator[Scenario]:
                 )
 
 
-def _taking(subject: _Subject, take: Function, value: str, by_pointer: bool) -> str:
+def _taking(subject: Subject, take: Function, value: str, by_pointer: bool) -> str:
     """Statements that take a value out and assert that it is the one put in; empty if what the
     function returns is not understood."""
-    returns = _resolved(take.returns, subject.types)
+    returns = resolved(take.returns, subject.types)
     is_42 = "*(int *)value == 42" if by_pointer else "value == 42"
     if len(take.needed) == 1:
         out = take.needed[0].type
         if not out.endswith(("&", "*")) or out.startswith("const") or out.endswith("&&"):
             return ""
-        if _resolved(out[:-1], subject.types) != value:
+        if resolved(out[:-1], subject.types) != value:
             return ""
         call = subject.call(take, "value" if out.endswith("&") else "&value")
         checked = f"if ({call})\n    assert({is_42});"
@@ -231,7 +236,7 @@ def _taking(subject: _Subject, take: Function, value: str, by_pointer: bool) -> 
     return ""
 
 
-def _locking(subject: _Subject, frame: _Frame) -> Iterator[Scenario]:
+def _locking(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
     """A plain counter that both threads increment with the lock held."""
     names = {_last(each.name).lower(): each for each in subject.functions if not each.needed}
     for one, other in LOCKS:
@@ -256,12 +261,12 @@ def _locking(subject: _Subject, frame: _Frame) -> Iterator[Scenario]:
             )
 
 
-def _calling(subject: _Subject, frame: _Frame) -> Iterator[Scenario]:
+def _calling(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
     """Two calls at once, without a statement of what must hold."""
     simple = [
         each
         for each in subject.functions
-        if all(_NUMBER.fullmatch(_plain(one, subject.types)) for one in each.needed)
+        if all(NUMBER.fullmatch(plain(one, subject.types)) for one in each.needed)
         and not each.name.startswith("operator")
     ]
     if not simple:
@@ -286,13 +291,13 @@ def _last(name: str) -> str:
     return re.split(r"_|::", name)[-1]
 
 
-def _plain(parameter: Parameter, types: dict[str, str]) -> str:
+def plain(parameter: Parameter, types: dict[str, str]) -> str:
     """The type of the value that is passed, without const and references."""
     bare = parameter.type.removesuffix("&&").removesuffix("&").removeprefix("const ")
-    return _resolved(bare, types)
+    return resolved(bare, types)
 
 
-def _resolved(type_: str, types: dict[str, str]) -> str:
+def resolved(type_: str, types: dict[str, str]) -> str:
     return re.sub(r"\w+", lambda word: types.get(word[0], word[0]), type_.strip())
 
 

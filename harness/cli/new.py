@@ -1,0 +1,68 @@
+"""`weakspot new`: the operations of an object, and whether it is linearizable."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from weakspot.harness.cli.help import command
+from weakspot.harness.cli.linearize import shown
+from weakspot.harness.cli.options import some_time, source_options
+from weakspot.harness.cli.output import say
+
+if TYPE_CHECKING:
+    from weakspot.generators.source.build import Build
+
+
+@command(
+    epilog="""\
+KIND is queue, stack, deque, set, map, register or counter. The functions are guessed from the names
+and types that the header declares; change the file where a guess is wrong, and run
+`weakspot linearize` on it, which has more options.
+
+Examples:
+  weakspot new queue include/queue.hpp       tests/weakspot/queue_operations.cpp
+  weakspot new stack src/stack.h --calls 3"""
+)
+@click.argument("kind", metavar="KIND")
+@click.argument("header", metavar="HEADER", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Write a file that exists.")
+@click.option(
+    "--calls",
+    type=click.IntRange(1, 12),
+    metavar="N",
+    default=4,
+    show_default=True,
+    help="Explore the clients of at most N calls.",
+)
+@click.option(
+    "--seconds",
+    callback=some_time,
+    metavar="DURATION",
+    default="60s",
+    show_default=True,
+    help="Time limit for all clients.",
+)
+@source_options
+def new(kind: str, header: Path, force: bool, calls: int, seconds: float, build: Build) -> int:
+    """Check that what a header declares is linearizable.
+
+    Writes a file with one function per operation of a queue, a stack, …, and checks whether the
+    object behaves as one."""
+    from weakspot.harness.clients import project
+    from weakspot.harness.values.bounds import Bounds
+
+    made = project.start(kind, header, Path(), build=build, force=force)
+    path = os.path.relpath(made.path)
+    say([f"wrote {path}, which calls {', '.join(made.functions)}"])
+    code = shown(path, kind, calls=calls, bounds=Bounds(seconds=seconds), build=made.build)
+    say(
+        [
+            f"next: weakspot linearize {path} --as {kind}, with --role for what one thread alone "
+            "may call, and --capacity or --spurious for what the object promises less"
+        ]
+    )
+    return code

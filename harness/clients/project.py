@@ -1,0 +1,95 @@
+"""The first file for `weakspot linearize`, tried out and written.
+
+In: a header and a kind of object. Out: a file that defines an object of the header and its
+operations, which compiles.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from weakspot.errors import BadInput, Unsupported
+from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.harness.clients import kinds, operations, program, search
+from weakspot.harness.clients.wrappers import files
+from weakspot.harness.scaffold.declarations import read
+from weakspot.harness.scaffold.project import FOLDER, HEADERS, includes_of, with_source
+from weakspot.system.files import disk
+
+_TRIES = 8
+
+
+class NewOperations(msgspec.Struct, frozen=True):
+    """A file that was written, the functions of the header that it calls, and the options that it
+    is compiled with."""
+
+    path: Path
+    functions: tuple[str, ...]
+    build: Build
+
+
+def start(
+    kind: str,
+    header: Path,
+    folder: Path,
+    *,
+    build: Build = NO_OPTIONS,
+    force: bool = False,
+) -> NewOperations:
+    """Write the operations of an object that a header declares below a project's folder. Raises
+    BadInput if there is no such kind, if no object of the header has operations of it that can be
+    called, and for a file that exists, unless `force`."""
+    found = kinds.kind(kind)
+    if found is None:
+        raise BadInput(
+            f"{kind} is not a kind of object", advice=f"the kinds are {', '.join(kinds.KINDS)}"
+        )
+    if header.suffix not in HEADERS:
+        raise BadInput(
+            f"not a header: {header}", advice=f"expected a name that ends in {', '.join(HEADERS)}"
+        )
+    if not header.is_file():
+        raise BadInput(f"no such file: {header}", advice="check the path and the spelling")
+    declared = read(header)
+    path = folder / FOLDER / f"{header.stem}_operations.{'cpp' if declared.cpp else 'c'}"
+    if path.exists() and not force:
+        raise BadInput(
+            f"{os.path.relpath(path)} exists already",
+            advice=f"--force writes it again; or run weakspot linearize {os.path.relpath(path)} "
+            f"--as {kind}",
+        )
+    include, written = includes_of(header)
+    own = build.over(Build(include=(include,)))
+    with disk(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    candidates = [
+        each
+        for includes in (written, *with_source(header, path, written))
+        for each in files(declared, found, includes, header.stem)
+    ]
+    why = ""
+    for text, functions in candidates[:_TRIES]:
+        trial = path.with_name(f".{path.stem}.trial{path.suffix}")
+        with disk(trial):
+            trial.write_text(text, encoding="utf-8")
+        try:
+            subject = program.subject(operations.read(trial), found, program.Variation(), {})
+            with search.compiled(subject, search.Size(2, 2), own):
+                pass
+        except (BadInput, Unsupported) as error:
+            why = why or error.message
+            continue
+        finally:
+            trial.unlink(missing_ok=True)
+        with disk(path):
+            path.write_text(text, encoding="utf-8")
+        return NewOperations(path, functions, own)
+    names = ", ".join(each.name for each in found.operations)
+    raise BadInput(
+        f"no {kind} could be made of what {header} declares{f': {why}' if why else ''}",
+        advice=f"write a file that defines the object and functions for its operations ({names}): "
+        "see weakspot linearize --help",
+    )

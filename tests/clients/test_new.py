@@ -1,0 +1,104 @@
+"""`weakspot new` writes the operations of an object and says whether it is linearizable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weakspot.errors import BadInput
+from weakspot.harness.clients import project
+
+CPP = """\
+#pragma once
+#include <atomic>
+#include <optional>
+namespace lib {
+template <typename T, int Capacity> class Ring {
+public:
+  bool try_push(const T &value) {
+    const auto tail = tail_.load(std::memory_order_relaxed);
+    if (tail - head_.load(std::memory_order_acquire) == Capacity) return false;
+    slots_[tail % Capacity] = value;
+    tail_.store(tail + 1, std::memory_order_release);
+    return true;
+  }
+  bool push(const T &value) { return try_push(value); }
+  std::optional<T> try_pop() {
+    const auto head = head_.load(std::memory_order_relaxed);
+    if (tail_.load(std::memory_order_acquire) == head) return std::nullopt;
+    const T value = slots_[head % Capacity];
+    head_.store(head + 1, std::memory_order_release);
+    return value;
+  }
+private:
+  std::atomic<int> head_{0}, tail_{0};
+  T slots_[Capacity]{};
+};
+}
+"""
+C = """\
+#pragma once
+#include <stdatomic.h>
+#include <stdbool.h>
+typedef struct { atomic_int full; int slot; } ring_t;
+void ring_init(ring_t *r, unsigned capacity);
+bool ring_push(ring_t *r, int value);
+bool ring_pop(ring_t *r, int *value);
+"""
+C_SOURCE = """\
+#include "ring.h"
+void ring_init(ring_t *r, unsigned capacity) { (void)capacity; r->full = 0; }
+bool ring_push(ring_t *r, int value) { r->slot = value; r->full = 1; return true; }
+bool ring_pop(ring_t *r, int *value) { *value = r->slot; return r->full; }
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "include").mkdir()
+    return tmp_path
+
+
+def test_a_class_template(here: Path) -> None:
+    Path("include/ring.hpp").write_text(CPP)
+    made = project.start("queue", Path("include/ring.hpp"), Path())
+    assert made.functions == ("try_push", "try_pop")
+    assert made.path == Path("tests/weakspot/ring_operations.cpp")
+    text = made.path.read_text()
+    assert "static lib::Ring<int, 16> object;" in text
+    assert "bool enqueue(long value)" in text
+    assert "bool dequeue(int &found)" in text
+    assert [each.name for each in made.path.parent.iterdir()] == ["ring_operations.cpp"]
+    with pytest.raises(BadInput, match="exists already"):
+        project.start("queue", Path("include/ring.hpp"), Path())
+    assert here.is_dir()
+
+
+@pytest.mark.usefixtures("here")
+def test_functions_in_c_with_their_source() -> None:
+    Path("include/ring.h").write_text(C)
+    Path("include/ring.c").write_text(C_SOURCE)
+    made = project.start("queue", Path("include/ring.h"), Path())
+    text = made.path.read_text()
+    assert "void weakspot_setup(void) { ring_init(&object, 16); }" in text
+    assert "bool dequeue(int *found)" in text
+    assert "return ring_pop(&object, found);" in text
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("map", CPP, "no map could be made of what include/ring.hpp declares"),
+        ("queue", "#pragma once\nint put(int);\n", "no queue could be made"),
+        ("heap", CPP, "unknown kind of object 'heap'"),
+        ("spec.h", CPP, "spec.h is not a kind of object"),
+    ],
+)
+def test_what_cannot_be_guessed_is_an_error_with_advice(kind: str, text: str, message: str) -> None:
+    Path("include/ring.hpp").write_text(text)
+    with pytest.raises(BadInput, match=message) as error:
+        project.start(kind, Path("include/ring.hpp"), Path())
+    assert error.value.advice
