@@ -10,9 +10,9 @@ use program::ir::Order;
 /// Iterations of a `while` loop before it is truncated, as in `enumerate`.
 const UNROLL: u32 = 2;
 
-/// Addresses are numbers that integers of litmus tests are far from. The two highest bits mark
+/// Addresses are numbers that integers of litmus tests are far from. The three highest bits mark
 /// locations that are in no object ([`explore::Location`]).
-const POINTER: u64 = 0x2c00_0000_0000_0000;
+const POINTER: u64 = 0x0c00_0000_0000_0000;
 
 pub fn encode(value: Value) -> u64 {
     match value {
