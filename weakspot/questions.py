@@ -18,6 +18,7 @@ from weakspot.generators.litmus import Test
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.campaign import Campaign
+from weakspot.harness.campaign.executor import Stopped
 from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.progress import Progress, Quiet
@@ -331,7 +332,8 @@ def linearize(
     time for all clients under one model. `output` is a C or C++ file to write: one program in which
     main chooses one of these clients, for the other functions.
 
-    A violation comes with a Record of the smallest client that shows it. Raises BadInput.
+    A violation comes with a Record of the smallest client that shows it. After Ctrl-C, what was
+    found until then is yielded before Stopped is raised. Raises BadInput.
     """
     from weakspot.harness.clients import kinds, program, search
     from weakspot.harness.clients import operations as functions
@@ -352,9 +354,15 @@ def linearize(
         search.written(subject, size, Path(output))
     with search.compiled(subject, size, build) as compiled:
         for each in chosen:
-            found = search.search(subject, compiled, each, size, limits, progress=progress)
-            if found.client is None:
-                yield found.answer, None
+            searching = search.Search(subject, compiled, each, size, limits, progress=progress)
+            try:
+                searching.run()
+            except Stopped:
+                yield searching.found(), None
+                raise
+            found, client = searching.found(), searching.client
+            if client is None:
+                yield found, None
                 continue
             tools = msgspec.structs.replace(installed(), repairs=program_repairs.jobs)
             plan = Plan(what=(os.fspath(path),)).within(limits)
@@ -363,10 +371,10 @@ def linearize(
             )
             # what also happens under sc, no memory order prevents
             also = planning.models((each.name, "sc"))
-            client = msgspec.structs.replace(found.client, models=tuple(one.name for one in also))
+            client = msgspec.structs.replace(client, models=tuple(one.name for one in also))
             campaign.take(material_of(subject.source.path, client), also)
             campaign.explore()
-            yield found.answer, campaign.record()
+            yield found, campaign.record()
 
 
 def model(name: str | os.PathLike[str]) -> Model:

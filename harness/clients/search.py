@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
@@ -27,7 +28,7 @@ from weakspot.harness.corpus.material import Material, ScenarioProgram
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
-from weakspot.harness.values.linearizability import Linearizability
+from weakspot.harness.values.linearizability import Linearizability, Result
 from weakspot.harness.values.numbers import amount
 from weakspot.system import cache
 from weakspot.system.deadline import Deadline, ending
@@ -136,13 +137,6 @@ def written(subject: Subject, size: Size, file: Path) -> int:
     return len(listed)
 
 
-class Found(msgspec.Struct, frozen=True):
-    """What the clients show under a model, and the one that violates something."""
-
-    answer: Linearizability
-    client: ScenarioProgram | None = None
-
-
 def program_of(
     subject: Subject, program: Program, client: Client, size: Size, models: Sequence[str]
 ) -> ScenarioProgram:
@@ -165,83 +159,104 @@ def program_of(
     )
 
 
-def search(
-    subject: Subject,
-    program: Program,
-    model: Model,
-    size: Size,
-    bounds: Bounds,
-    *,
-    progress: Progress,
-) -> Found:
-    """Explore the clients under a model for `bounds.seconds` in all. Raises what exploring raises,
-    Stopped on Ctrl-C among it."""
-    begun = time.monotonic()
-    end = ending(bounds.seconds)
-    explorer = _UntilEnd(end=end)
-    executor = LocalExecutor(gauge=None)
-    count = executions = complete = 0
-    violated: tuple[ScenarioProgram, Exploration] | None = None
-    reasons: list[str] = []
-    if model.acyclic == "dependencies":
-        raise BadInput(
-            f"{model.name} does not say which call happens before which",
-            advice="linearizability is decided under models of the language, sc and tso",
-        )
-    for calls in range(1, size.calls + 1):
-        made = list(clients(subject.signatures, calls=calls, threads=size.threads))
-        open_ = 0
-        for at in range(0, len(made), _TOGETHER):
-            programs = [
-                program_of(subject, program, each, size, (model.name,))
-                for each in made[at : at + _TOGETHER]
-            ]
-            store = MemoryStore()
-            material = Material(structures=(), entries=(), programs=tuple(programs), sources=())
-            jobs = explorations(material, under([model]), explorer, bounds, Frontiers())
-            if jobs.skipped:
-                raise BadInput(jobs.skipped[0].reason)
-            ask(jobs.jobs, store, executor, progress=progress)
-            for job, each in zip(jobs.jobs, programs, strict=True):
-                answer = store.get(job.key)
-                assert isinstance(answer, Exploration)
-                executions += answer.executions
-                if answer.violations and violated is None:
-                    violated = each, answer
-                if answer.result == "Unknown":
-                    open_ += 1
-                    if answer.reasons and not end.passed:
-                        reasons.append(f"{each.scenario}: {'; '.join(answer.reasons)}")
-                else:
-                    count += 1
-            if violated is not None or end.passed:
-                break
-        if violated is not None:
-            break
-        if end.passed:
-            left = len(made) - at - _TOGETHER + open_ if made else 0
-            reasons.append(
-                f"time limit of {duration_text(bounds.seconds)}: about {max(left, open_):,} of the "
-                f"{amount(len(made), 'client')} of {amount(calls, 'call')} are not explored"
+class Search:
+    """The exploration of all clients under a model, for `bounds.seconds` in all. `found` is
+    available at any time, also after Ctrl-C."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        program: Program,
+        model: Model,
+        size: Size,
+        bounds: Bounds,
+        *,
+        progress: Progress,
+    ) -> None:
+        self._subject, self._program, self._model = subject, program, model
+        self._size, self._bounds, self._progress = size, bounds, progress
+        self._begun, self._end = time.monotonic(), ending(bounds.seconds)
+        self._explored = self._executions = self._complete = 0
+        self._violated: tuple[ScenarioProgram, Exploration] | None = None
+        self._reasons: list[str] = []
+        self._ended = False
+        if model.acyclic == "dependencies":
+            raise BadInput(
+                f"{model.name} does not say which call happens before which",
+                advice="linearizability is decided under models of the language, sc and tso",
             )
-            break
-        if not reasons:
-            complete = calls
-    return Found(
-        Linearizability(
-            object=str(subject.source.path),
-            specification=subject.behaviour,
-            model=model.name,
-            result="Violated" if violated else "Unknown" if reasons else "Held",
-            clients=count,
-            calls=size.calls,
-            threads=size.threads,
-            complete=complete,
-            executions=executions,
-            seconds=round(time.monotonic() - begun, 6),
-            client=violated[0].scenario if violated else "",
-            violations=violated[1].violations if violated else (),
+
+    def run(self) -> None:
+        """Explore the clients, until one violates something. Raises what exploring raises, Stopped
+        on Ctrl-C among it."""
+        for calls in range(1, self._size.calls + 1):
+            made = list(clients(self._subject.signatures, calls=calls, threads=self._size.threads))
+            left = len(made)
+            for at in range(0, len(made), _TOGETHER):
+                left -= self._ask(made[at : at + _TOGETHER])
+                if self._violated is not None or self._end.passed:
+                    break
+            if self._violated is not None:
+                break
+            if not left:
+                self._complete = calls
+            elif self._end.passed:
+                self._reasons.append(
+                    f"time limit of {duration_text(self._bounds.seconds)}: {left:,} of the "
+                    f"{amount(len(made), 'client')} of {amount(calls, 'call')} are not explored"
+                )
+                break
+        self._ended = True
+
+    def _ask(self, made: Sequence[Client]) -> int:
+        """Explore these clients; how many of them were explored completely."""
+        programs = [
+            program_of(self._subject, self._program, each, self._size, (self._model.name,))
+            for each in made
+        ]
+        material = Material(structures=(), entries=(), programs=tuple(programs), sources=())
+        explorer = _UntilEnd(end=self._end)
+        under_model = under([self._model])
+        jobs = explorations(material, under_model, explorer, self._bounds, Frontiers())
+        if jobs.skipped:
+            raise BadInput(jobs.skipped[0].reason)
+        store, done = MemoryStore(), 0
+        ask(jobs.jobs, store, LocalExecutor(gauge=None), progress=self._progress)
+        for job, each in zip(jobs.jobs, programs, strict=True):
+            answer = store.get(job.key)
+            assert isinstance(answer, Exploration)
+            self._executions += answer.executions
+            if answer.violations and self._violated is None:
+                self._violated = each, answer
+            if answer.result != "Unknown":
+                done += 1
+            elif not self._end.passed:
+                self._reasons.append(f"{each.scenario}: {'; '.join(answer.reasons)}")
+        self._explored += done
+        return done
+
+    @property
+    def client(self) -> ScenarioProgram | None:
+        """The client that violates something."""
+        return self._violated[0] if self._violated else None
+
+    def found(self) -> Linearizability:
+        """What is known so far."""
+        reasons = [*self._reasons, *([] if self._ended else ["interrupted"])]
+        decided = "Unknown" if reasons else "Held"
+        client, answer = self._violated or (None, None)
+        return Linearizability(
+            object=str(self._subject.source.path),
+            specification=self._subject.behaviour,
+            model=self._model.name,
+            result="Violated" if client else cast("Result", decided),
+            clients=self._explored,
+            calls=self._size.calls,
+            threads=self._size.threads,
+            complete=self._complete,
+            executions=self._executions,
+            seconds=round(time.monotonic() - self._begun, 6),
+            client=client.scenario if client else "",
+            violations=answer.violations if answer else (),
             reasons=tuple(reasons),
-        ),
-        violated[0] if violated else None,
-    )
+        )

@@ -11,6 +11,7 @@ import pytest
 import weakspot
 from weakspot.errors import BadInput
 from weakspot.generators.source.build import Build
+from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.progress import Quiet
 from weakspot.harness.clients import kinds, operations, program, search
 from weakspot.harness.clients.program import Subject, Variation
@@ -43,9 +44,17 @@ def found(
     )
     include = (LITMUS / path.stem,) if path.parent == OBJECTS else ()
     with search.compiled(subject, size, Build(defines=defines, include=include)) as made:
-        return search.search(
-            subject, made, models.resolve(model), size, Bounds(seconds=60.0), progress=Quiet()
-        ).answer
+        return answered(subject, made, model, size, 60.0)
+
+
+def answered(
+    subject: Subject, made: Program, model: str, size: search.Size, seconds: float
+) -> Linearizability:
+    searching = search.Search(
+        subject, made, models.resolve(model), size, Bounds(seconds=seconds), progress=Quiet()
+    )
+    searching.run()
+    return searching.found()
 
 
 # --- the corpus -----------------------------------------------------------------------------------
@@ -417,9 +426,7 @@ def test_the_time_limit_says_what_is_complete() -> None:
     kind = kinds.KINDS["queue"]
     subject = program.subject(operations.read(path), kind, Variation(), {})
     with search.compiled(subject, size, Build(include=(LITMUS / "ms_queue",))) as made:
-        answer = search.search(
-            subject, made, models.resolve("rc20"), size, Bounds(seconds=2.0), progress=Quiet()
-        ).answer
+        answer = answered(subject, made, "rc20", size, 2.0)
     assert answer.result == "Unknown"
     assert 1 <= answer.complete < 8
     assert "time limit of 2 s" in answer.reasons[-1]
