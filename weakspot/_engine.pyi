@@ -251,6 +251,7 @@ class Program:
         acyclic: Acyclic | None = None,
         symmetry: bool = True,
         arrivals: bool = False,
+        retries: bool = False,
         stop_at_first: bool = False,
         results: bool = False,
         departures: int | None = None,
@@ -264,7 +265,8 @@ class Program:
 
         With `symmetry`, one of those that differ only in which of several threads that behave alike
         does what. With `arrivals`, also those that differ only in the order in which threads arrive
-        at a barrier.
+        at a barrier. With `retries`, also those with rounds of a loop that retries with the value
+        that it has read, where executions without that round show the same.
 
         At most one of three says otherwise. With `departures`, those with at most so many steps in
         which the explorer does not take its default are explored, by increasing numbers of these,

@@ -191,6 +191,7 @@ def asked(
         acyclic=None if model.acyclic == "none" else model.acyclic,
         symmetry=not part.exchanged,
         arrivals=part.arrivals,
+        retries=part.retries,
         stop_at_first=stop_at_first,
         departures=part.departures,
         sample=part.seed if part.sample else None,

@@ -94,6 +94,7 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
         estimate: bool,
         exchanged: bool,
         arrivals: bool,
+        retries: bool,
         departures: int | None,
         sample: float | None,
         seed: int,
@@ -113,11 +114,12 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             estimate=estimate,
             exchanged=exchanged,
             arrivals=arrivals,
+            retries=retries,
             seed=seed,
         )
         if part == part.whole:
             part = msgspec.structs.replace(
-                configured_part(), exchanged=exchanged, arrivals=arrivals
+                configured_part(), exchanged=exchanged, arrivals=arrivals, retries=retries
             )
         return command(*args, bounds=bounds, part=part, **rest)
 
@@ -158,6 +160,13 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             is_flag=True,
             help="Explore also the executions that differ only in the order in which threads "
             "arrive at a barrier.",
+        ),
+        click.option(
+            "--all-retries",
+            "retries",
+            is_flag=True,
+            help="Explore also the executions in which a compare-exchange fails and is retried "
+            "with a value that its thread could have read before.",
         ),
         click.option(
             "--estimate",

@@ -45,7 +45,8 @@ class Part(msgspec.Struct, frozen=True):
     numbers of these; or a `sample` that is drawn at random; or as many as tell an `estimate` of how
     many there are. `exchanged` are the executions that differ from one explored only in which of
     several threads that behave alike does what; without them, one stands for all. `arrivals` are
-    those that differ only in the order in which threads arrive at a barrier. A departure is a step
+    those that differ only in the order in which threads arrive at a barrier, `retries` those with
+    rounds of a loop that retries with the value that it has read. A departure is a step
     in which the explorer does not take its default: that a read reads from the last write in
     coherence order, that a write comes last in coherence order, and that no earlier read reads from
     it. `seed` makes what is drawn repeatable.
@@ -58,6 +59,7 @@ class Part(msgspec.Struct, frozen=True):
     estimate: bool = False
     exchanged: bool = False
     arrivals: bool = False
+    retries: bool = False
     seed: int = 1
     fallback: bool = False
 

@@ -157,9 +157,9 @@ impl Program {
     #[pyo3(signature = (model, *, folders=Vec::new(), loops=of_thread().loops, executions=0,
                         seconds=0.0, events=Limits::default().events,
                         instructions=of_thread().instructions, calls=of_thread().calls, jobs=0,
-                        acyclic=None, symmetry=true, arrivals=false, stop_at_first=false, results=false,
-                        departures=None, sample=None, estimate=None, resume=None, keep=None,
-                        done=None))]
+                        acyclic=None, symmetry=true, arrivals=false, retries=false,
+                        stop_at_first=false, results=false, departures=None, sample=None,
+                        estimate=None, resume=None, keep=None, done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
         &self,
@@ -176,6 +176,7 @@ impl Program {
         acyclic: Option<&str>,
         symmetry: bool,
         arrivals: bool,
+        retries: bool,
         stop_at_first: bool,
         results: bool,
         departures: Option<u32>,
@@ -222,6 +223,7 @@ impl Program {
             estimates_after: done.as_ref().map(|_| super::explore::ESTIMATES_AFTER),
             symmetry,
             arrivals,
+            retries,
             ..explore::Options::default()
         };
         let model = load_model(py, &model, &folders)?;

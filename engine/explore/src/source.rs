@@ -274,6 +274,9 @@ pub enum Wait {
     /// The execution is neither a hang nor counted: another answer to an earlier `Choose` leads to
     /// everything that could follow, or what the program assumes does not hold.
     Redundant,
+    /// Everything that could follow does in executions without one of the thread's reads; nothing
+    /// is waited for. What the execution shows so far counts.
+    Retried,
 }
 
 impl Wait {
@@ -284,7 +287,7 @@ impl Wait {
             Wait::Spin { reads } => Some(("its loop to end", *reads)),
             Wait::For { what, reads } => Some((what, *reads)),
             Wait::Handover { what } => Some((what, 1)),
-            Wait::Redundant => None,
+            Wait::Redundant | Wait::Retried => None,
         }
     }
 }

@@ -61,7 +61,7 @@ fn thread(function: &str) -> <ProgramSource<'static> as Source>::Thread {
         match label.action {
             Action::Create { thread } => {
                 let created = source.created(&main, thread);
-                let start = created.0.thread.frames[0].function;
+                let start = created.now.thread.frames[0].function;
                 if program().functions[start as usize].name == function {
                     return created;
                 }

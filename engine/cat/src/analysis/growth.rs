@@ -61,6 +61,13 @@ pub fn grows_with_more(typed: &TypedPlan) -> Vec<bool> {
     found.iter().map(|growth| growth.up).collect()
 }
 
+/// For each operation: whether its value on the old events only shrinks when events are added
+/// anywhere.
+pub fn shrinks_with_more(typed: &TypedPlan) -> Vec<bool> {
+    let found = growths(typed, Position::AnywhereInThread);
+    found.iter().map(|growth| growth.down).collect()
+}
+
 /// For each check: whether it still holds after the addition of an event that is last in coherence
 /// order. If no pair between old events is added and none leads from the new event, there is no new
 /// cycle.

@@ -285,6 +285,27 @@ impl Consistency {
         failing.is_some_and(|check| !check.negated && grows(check))
     }
 
+    /// Whether a consistent graph stays consistent when events that no event reads from are removed,
+    /// and what the model flags is that a relation is not empty, which does not depend on coherence
+    /// order and loses no pair of events that are left.
+    pub fn holds_in_smaller(&self) -> bool {
+        let compiled = &self.compiled;
+        let typed = &compiled.typed;
+        let shrinking = growth::shrinks_with_more(typed);
+        let is_co = |id: &OpId| growth::is_coherence(typed, typed.plan.operations.op(*id));
+        let holds = |check: &CheckStep| !check.negated && compiled.growing[check.value as usize];
+        let persists = |check: &CheckStep| {
+            let needed = typed.needed(check.value, &mut HashSet::new());
+            check.claim == Claim::Empty
+                && check.negated == (check.role == Role::Flag)
+                && check.role != Role::Assert
+                && shrinking[check.value as usize]
+                && !needed.iter().any(is_co)
+        };
+        compiled.axioms.iter().all(|due| holds(&due.check))
+            && compiled.others.iter().all(|due| persists(&due.check))
+    }
+
     /// The flags that the model raises on the graph. A failing assertion is an error.
     pub fn flags(&mut self) -> Result<Flags, CatError> {
         let compiled = self.compiled.clone();

@@ -294,6 +294,33 @@ fn axioms_are_analysed_statically() {
 }
 
 #[test]
+fn models_that_allow_what_is_left_of_an_execution_without_a_read_are_recognised() {
+    let graph = Graph::new(&["Wx:A Rx:A"]);
+    for name in ["sc", "tso", "rc11", "rc20"] {
+        let model = Model::load(&own_models().join(format!("{name}.cat")), &[]).unwrap();
+        let compiled = Compiled::new(&model, &graph, &["co"], true).consistency;
+        assert!(compiled.holds_in_smaller(), "{name}");
+    }
+    let race = "let hb = (po | rf)+\nlet race = (loc & ext & (W * M | M * W)) \\ (hb | hb^-1)\n";
+    for (text, expected) in [
+        ("acyclic po | rf | co | (rf^-1; co) \\ id as one", true),
+        ("acyclic (po | rf | co) \\ (po; po) as gaps", false),
+        ("~empty rf as needs", false),
+        ("empty R \\ range rf as unread", false),
+        ("undefined_unless empty race as data-race", true),
+        ("flag ~empty race as data-race", true),
+        ("flag empty race as quiet", false),
+        ("undefined_unless irreflexive race as odd", false),
+        ("flag ~empty rf; po as observed", false),
+        ("flag ~empty race \\ co as unordered", false),
+    ] {
+        let text = format!("with co from linearisations(W, 0)\n{race}{text}");
+        let compiled = Compiled::new(&model(&text), &graph, &["co"], true).consistency;
+        assert_eq!(compiled.holds_in_smaller(), expected, "{text}");
+    }
+}
+
+#[test]
 fn a_model_forbids_only_cycles_if_every_pair_of_its_axioms_has_a_walk() {
     let graph = Graph::new(&["Wx:A Rx:A"]);
     let fr = "let fr = (rf^-1; co) \\ id\n";

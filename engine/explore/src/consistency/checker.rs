@@ -45,6 +45,9 @@ pub struct ConsistencyChecker {
     /// Whether the graph also stays consistent with any event that is on no cycle
     /// ([`Graph::is_on_cycle`]).
     pub only_cycles: bool,
+    /// Whether an execution without one of its reads is consistent if the execution is, and what the
+    /// model flags of the other events stays flagged.
+    pub allows_fewer_reads: bool,
     /// Whether the model may flag graphs whose accesses are all atomic; other graphs.
     flags_on_atomics: bool,
     flags: bool,
@@ -117,6 +120,8 @@ impl ConsistencyChecker {
             releases_last: !by_dependencies,
             extensible: only_cycles || consistency.keeps_maximal(),
             only_cycles,
+            allows_fewer_reads: consistency.holds_in_smaller()
+                && consistency.raises_no_flags(&of_atomics),
             flags_on_atomics: !consistency.raises_no_flags(&of_atomics),
             flags: consistency.has_flags(),
             consistency,
@@ -130,6 +135,14 @@ impl ConsistencyChecker {
         self.checks += 1;
         self.show(graph, &[]);
         self.consistency.consistent()
+    }
+
+    /// Whether the model distinguishes the read of a compare-exchange that fails from a load.
+    pub fn knows_failures(&self) -> bool {
+        let of_failures = |(index, (_, tags)): (usize, &(&str, u32))| {
+            tags & tag::CASF != 0 && self.consistency.takes_set(index)
+        };
+        SETS.iter().enumerate().any(of_failures)
     }
 
     /// Whether the read and the write of a read-modify-write are two events of the model.

@@ -64,6 +64,16 @@ impl CheckedModel {
         Ok(CheckedModel { acyclic, checker })
     }
 
+    /// Whether a read that another one makes superfluous may be left out.
+    pub fn allows_fewer_reads(&self) -> bool {
+        self.acyclic == Acyclic::ProgramOrder && self.checker.allows_fewer_reads
+    }
+
+    /// See [`ConsistencyChecker::knows_failures`].
+    pub fn knows_failures(&self) -> bool {
+        self.checker.knows_failures()
+    }
+
     /// Whether barriers order what threads do before them and after them.
     pub fn orders_by_barriers(&self) -> Result<bool, CatError> {
         orders_by_barriers(&mut self.checker.clone())

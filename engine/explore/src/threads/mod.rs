@@ -12,6 +12,7 @@ mod local_state;
 mod location_uses;
 mod meetings;
 pub mod request;
+mod retries;
 pub mod sharing;
 mod sleepers;
 pub mod source;

@@ -9,6 +9,7 @@ use crate::source::*;
 use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::{thread_start, Interruption, ThreadEnvironment};
 use crate::threads::local_state::LocalState;
+use crate::threads::retries::{Counterpart, EarlierRead, HeaderState, Retries, Run, MAX_HEADERS};
 use crate::threads::sharing::{Learned, LearnedSharing};
 use cat::Model;
 use program::interpreter::thread::{State, Thread};
@@ -34,7 +35,23 @@ fn calls(program: &Program, function: Extern) -> bool {
 
 /// A thread of a program between two events. Copies share everything until they continue.
 #[derive(Clone)]
-pub struct ProgramThread(pub Arc<SuspendedThread>);
+pub struct ProgramThread {
+    pub now: Arc<SuspendedThread>,
+    /// Its next event, if that is one.
+    next: Option<Action>,
+    /// The read that was its last event.
+    last: Option<EarlierRead<SuspendedThread>>,
+}
+
+impl ProgramThread {
+    fn new(now: SuspendedThread) -> ProgramThread {
+        ProgramThread {
+            now: Arc::new(now),
+            next: None,
+            last: None,
+        }
+    }
+}
 
 #[derive(Clone)]
 pub struct SuspendedThread {
@@ -43,6 +60,8 @@ pub struct SuspendedThread {
     /// The last event has no answer yet.
     awaits_answer: bool,
     steps: u64,
+    /// From a read to the next event, if rounds of loops are compared.
+    run: Option<Run<SuspendedThread>>,
 }
 
 impl SuspendedThread {
@@ -54,6 +73,7 @@ impl SuspendedThread {
             local: LocalState::new(memory),
             awaits_answer: false,
             steps: 0,
+            run: None,
         }
     }
 }
@@ -75,6 +95,7 @@ pub struct ProgramSource<'p> {
     numbers_threads: bool,
     /// Threads may wait at barriers.
     meets: bool,
+    retries: Retries,
 }
 
 impl<'p> ProgramSource<'p> {
@@ -90,12 +111,13 @@ impl<'p> ProgramSource<'p> {
             sharing: LearnedSharing::default(),
             sets: DependencySets::default(),
             limits,
-            main: ProgramThread(Arc::new(main)),
+            main: ProgramThread::new(main),
             initial: initial.clone(),
             memories: Vec::new(),
             refused: None,
             numbers_threads: calls(program, Extern::ThreadSelf),
             meets: calls(program, Extern::BarrierWait),
+            retries: Retries::All,
         };
         source.prologue(initial);
         for object in source.initial.objects() {
@@ -108,6 +130,9 @@ impl<'p> ProgramSource<'p> {
     /// Sets whether events have dependencies, and whether reads may be postponed.
     pub fn track_dependencies(&mut self, tracked: bool) {
         self.sets.tracked = tracked;
+        if tracked {
+            self.retries = Retries::All;
+        }
     }
 
     /// Whether a thread's next event or its end depends on the event that is marked.
@@ -135,7 +160,7 @@ impl<'p> ProgramSource<'p> {
             }
             if main || !matches!(end, Some(Next::Done(_))) {
                 run.steps = 0;
-                self.main = ProgramThread(Arc::new(run));
+                self.main = ProgramThread::new(run);
                 break;
             }
         }
@@ -226,6 +251,11 @@ impl<'p> ProgramSource<'p> {
         self.track_dependencies(model.acyclic == Acyclic::Dependencies);
         let ordered = self.meets && !options.arrivals && model.orders_by_barriers()?;
         self.sharing.meetings.explore_all_orders(!ordered);
+        self.retries = match options.retries || !model.allows_fewer_reads() {
+            true => Retries::All,
+            false if model.knows_failures() => Retries::OfSameKind,
+            false => Retries::OfAnyKind,
+        };
         let mut options = options.clone();
         let before = options.limits.counted.load(Relaxed);
         let most = options.limits.time;
@@ -330,7 +360,7 @@ impl<'p> ProgramSource<'p> {
             memory.share(base, now);
         }
         self.initial = Arc::new(memory);
-        Arc::make_mut(&mut self.main.0).local.memory = self.initial.clone();
+        Arc::make_mut(&mut self.main.now).local.memory = self.initial.clone();
         self.memories = (0..MAX_THREADS).map(|_| OnceLock::new()).collect();
     }
 
@@ -405,6 +435,11 @@ impl<'p> ProgramSource<'p> {
                     run.local.synchronised = environment.synchronised;
                     run.local.events_before += run.local.answers.len();
                     run.local.answers.clear();
+                    if run.run.is_some() {
+                        if let Some(next) = self.is_retried(run) {
+                            return Some(next);
+                        }
+                    }
                 }
                 Err(Interruption::Query(label)) => return Some(Next::Event(label)),
                 Err(Interruption::Blocked(wait, site)) => {
@@ -512,6 +547,51 @@ impl<'p> ProgramSource<'p> {
     }
 }
 
+/// Rounds of loops that a thread need not have done; see [`retries`](crate::threads::retries).
+impl ProgramSource<'_> {
+    /// Whether a thread that has reached the header of a loop would be there without the read before
+    /// its last one.
+    fn is_retried(&self, run: &mut SuspendedThread) -> Option<Next> {
+        let header = run.thread.header.take()?;
+        let state = HeaderState::new(self.program, &run.thread, &run.local.memory, header)?;
+        let counterpart = match run.run.as_mut()? {
+            Run::Records(headers) => {
+                if headers.len() < MAX_HEADERS {
+                    headers.push(state);
+                }
+                return None;
+            }
+            Run::Compares(_) if run.thread.state != State::Running => return None,
+            Run::Compares(counterpart) => counterpart,
+        };
+        let headers = match &counterpart.headers {
+            Some(known) => known.clone(),
+            None => Arc::new(self.headers(counterpart)),
+        };
+        counterpart.headers = Some(headers.clone());
+        let frame = run.thread.frames.last()?;
+        let function = &self.program.functions[frame.function as usize];
+        headers.contains(&state).then(|| Next::Blocked {
+            wait: Wait::Retried,
+            site: function.loops[header as usize].site,
+        })
+    }
+
+    /// The headers that a thread reaches before its next event in the counterpart of what it does.
+    fn headers(&self, counterpart: &Counterpart<SuspendedThread>) -> Vec<HeaderState> {
+        let mut ahead = (*counterpart.from).clone();
+        ahead.awaits_answer = false;
+        ahead.local.answers.push(Some(counterpart.value));
+        ahead.thread.header = None;
+        ahead.run = Some(Run::Records(Vec::new()));
+        self.advance(&mut ahead, MAX_AHEAD);
+        match ahead.run {
+            Some(Run::Records(headers)) => headers,
+            _ => Vec::new(),
+        }
+    }
+}
+
 fn changed() -> Next {
     Next::Unsupported {
         message: "the set of shared objects has changed".to_string(),
@@ -528,19 +608,19 @@ impl Source for ProgramSource<'_> {
 
     fn created(&self, creator: &ProgramThread, thread: ThreadId) -> ProgramThread {
         let memory = self.memory(thread).clone();
-        let (start, argument) = thread_start(self.program, &creator.0.thread)
+        let (start, argument) = thread_start(self.program, &creator.now.thread)
             .unwrap_or((self.program.main, Default::default()));
         self.sharing.likeness.starts(thread, start);
         let mut run = SuspendedThread::new(self.program, thread, start, memory);
         if let Some(slot) = run.thread.registers.first_mut() {
             slot.bits = argument.bits;
         }
-        ProgramThread(Arc::new(run))
+        ProgramThread::new(run)
     }
 
     fn alike(&self, one: (&ProgramThread, ThreadId), other: (&ProgramThread, ThreadId)) -> bool {
         let started = |creator: &ProgramThread| {
-            let (start, argument) = thread_start(self.program, &creator.0.thread)?;
+            let (start, argument) = thread_start(self.program, &creator.now.thread)?;
             Some((start, argument.bits))
         };
         match (started(one.0), started(other.0)) {
@@ -562,7 +642,10 @@ impl Source for ProgramSource<'_> {
                 site: None,
             };
         }
-        let run = Arc::make_mut(&mut thread.0);
+        if thread.now.awaits_answer {
+            thread.last = None;
+        }
+        let run = Arc::make_mut(&mut thread.now);
         if std::mem::take(&mut run.awaits_answer) {
             run.local.answers.push(Some(0));
         }
@@ -570,12 +653,14 @@ impl Source for ProgramSource<'_> {
             match self.advance(run, self.limits.instructions.saturating_sub(run.steps)) {
                 None => {}
                 Some(Next::Event(label)) => {
+                    run.run = None;
                     if run.local.unchanged {
                         if let Some(wait) = self.waits(run) {
                             return wait;
                         }
                     }
                     run.awaits_answer = true;
+                    thread.next = Some(label.action);
                     return Next::Event(label);
                 }
                 Some(next) => return next,
@@ -584,9 +669,23 @@ impl Source for ProgramSource<'_> {
     }
 
     fn answer(&self, thread: &mut ProgramThread, value: u64) {
-        let run = Arc::make_mut(&mut thread.0);
+        let last = thread.last.take();
+        if self.retries != Retries::All {
+            let (next, now) = (thread.next.take(), &thread.now);
+            let is_first = now.local.answers.is_empty();
+            let instruction = now.thread.inst(self.program).filter(|_| is_first);
+            let read = next.zip(instruction);
+            thread.last = read.and_then(|(next, inst)| EarlierRead::new(next, inst, now));
+        }
+        let run = Arc::make_mut(&mut thread.now);
         run.awaits_answer = false;
         run.local.answers.push(Some(value));
+        if let (Some(first), Some(second)) = (last, &thread.last) {
+            if first.is_like(second, self.retries) {
+                run.thread.header = None;
+                run.run = Some(Run::Compares(Counterpart::new(first, value)));
+            }
+        }
     }
 
     fn tracks_dependencies(&self) -> bool {
@@ -594,7 +693,8 @@ impl Source for ProgramSource<'_> {
     }
 
     fn postpone(&self, thread: &mut ProgramThread) {
-        let run = Arc::make_mut(&mut thread.0);
+        thread.last = None;
+        let run = Arc::make_mut(&mut thread.now);
         run.awaits_answer = false;
         let position = run.local.events_before + run.local.answers.len();
         let read = self.sets.of_read(position);
@@ -627,7 +727,7 @@ impl Source for ProgramSource<'_> {
     }
 
     fn ends_process(&self, main: &ProgramThread) -> bool {
-        !main.0.thread.exited
+        !main.now.thread.exited
     }
 
     fn extent(&self, base: u64) -> Option<u64> {

@@ -82,11 +82,11 @@ impl<'a> Slice<'a> {
         mark: Option<usize>,
     ) -> (ProgramThread, Vec<bool>, Next) {
         let mut now = self.beginning(thread);
-        Arc::make_mut(&mut now.0).local.mark = mark;
+        Arc::make_mut(&mut now.now).local.mark = mark;
         let mut reached = Vec::new();
         loop {
             let next = self.source.next(&mut now);
-            let run = &now.0;
+            let run = &now.now;
             reached.push(self.source.is_marked(run));
             let number = reached.len() - 1;
             if number >= stop || !matches!(next, Next::Event(_)) {
@@ -107,7 +107,7 @@ impl<'a> Slice<'a> {
         }
         let (now, ..) = self.run(thread, self.by_thread[thread].len(), None);
         let program = self.source.program;
-        let start = &program.functions[now.0.thread.start as usize];
+        let start = &program.functions[now.now.thread.start as usize];
         let creator = self.graph.threads[thread].creator;
         if !start.library || creator == NONE {
             return start.name.clone();

@@ -62,6 +62,7 @@ pub fn take<W: Environment>(
     let Some(header) = edge.header else {
         return Ok(());
     };
+    thread.header = Some(header);
     let info = &program.functions[frame.function as usize].loops[header as usize];
     let registers = &thread.registers[frame.registers..];
     let private = match info.idle {

@@ -19,7 +19,7 @@ pub struct Raised {
     pub unwinding: bool,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
     pub function: FuncId,
     pub pc: u32,
@@ -145,6 +145,8 @@ pub struct Thread {
     pub returned: bool,
     /// The number of the operation at the last scheduling point.
     pub last_call: u32,
+    /// The header that the last jump led to, by the number of its loop.
+    pub header: Option<u32>,
 }
 
 /// An iteration with more reads than this is not considered a wait.
@@ -179,6 +181,7 @@ impl Thread {
             ending: None,
             returned: false,
             last_call: 0,
+            header: None,
         }
     }
 

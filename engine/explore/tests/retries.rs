@@ -1,0 +1,414 @@
+//! Loops that retry with the value that they have read: without the rounds that a thread need not
+//! have done, threads do what they do with all of them.
+//!
+//! Random programs of threads that retry compare-exchanges or wait, some with other accesses in
+//! between, with counters of rounds, or with sums of what they have read, among threads that write.
+mod dice;
+
+use cat::Model;
+use dice::Dice;
+use explore::{Acyclic, FaultKind, Limit, Options, ProgramSource, Search, Violation};
+use program::interpreter::Limits;
+use program::Program;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+const HEAD: &str = "\
+target datalayout = \"e-m:e-i64:64-i128:128-f80:128-n8:16:32:64-S128\"
+target triple = \"x86_64-unknown-linux-musl\"
+@x = global i32 0, align 4
+@y = global i32 0, align 4
+@text = constant [2 x i8] c\"r\\00\"
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_join(i64, ptr)
+declare void @__assert_fail(ptr, ptr, i32, ptr)
+";
+
+const READS: [&str; 5] = ["monotonic", "monotonic", "monotonic", "acquire", "seq_cst"];
+const WRITES: [&str; 4] = ["monotonic", "monotonic", "release", "seq_cst"];
+const UPDATES: [&str; 4] = ["monotonic", "monotonic", "acq_rel", "seq_cst"];
+
+/// What a loop keeps from round to round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keeps {
+    /// The value that it has read, in a register.
+    Register,
+    /// The same, in memory that only the thread uses.
+    Memory,
+    /// How many rounds there were, too.
+    Count,
+    /// The sum of all that it has read.
+    Sum,
+}
+
+struct Body<'d> {
+    dice: &'d mut Dice,
+    text: String,
+    registers: u32,
+}
+
+impl Body<'_> {
+    fn name(&mut self) -> String {
+        self.registers += 1;
+        format!("v{}", self.registers)
+    }
+
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.text, "  {text}");
+    }
+
+    /// A computation whose result has a new name.
+    fn value(&mut self, text: &str) -> String {
+        let name = format!("%{}", self.name());
+        self.line(&format!("{name} = {text}"));
+        name
+    }
+
+    fn label(&mut self, name: &str) {
+        let _ = writeln!(self.text, "{name}:");
+    }
+
+    /// Adds a value to what the thread has seen.
+    fn remember(&mut self, value: &str) {
+        let old = self.value("load i32, ptr %own");
+        let more = self.value(&format!("mul i32 {old}, 5"));
+        let new = self.value(&format!("add i32 {more}, {value}"));
+        self.line(&format!("store i32 {new}, ptr %own"));
+    }
+
+    fn load(&mut self, at: &str, order: &str) -> String {
+        match order {
+            "" => self.value(&format!("load i32, ptr @{at}, align 4")),
+            order => self.value(&format!("load atomic i32, ptr @{at} {order}, align 4")),
+        }
+    }
+
+    fn access(&mut self) {
+        let at = self.dice.one(&["x", "x", "y"]);
+        let value = 1 + self.dice.below(2);
+        match self.dice.below(12) {
+            0..=2 => {
+                let order = self.dice.one(&READS);
+                let read = self.load(at, order);
+                self.remember(&read);
+            }
+            3..=5 => {
+                let order = self.dice.one(&WRITES);
+                self.line(&format!(
+                    "store atomic i32 {value}, ptr @{at} {order}, align 4"
+                ));
+            }
+            6..=8 => {
+                let order = self.dice.one(&UPDATES);
+                let old = self.value(&format!("atomicrmw add ptr @{at}, i32 {value} {order}"));
+                self.remember(&old);
+            }
+            9 => {
+                let order = self.dice.one(&["acquire", "release", "acq_rel", "seq_cst"]);
+                self.line(&format!("fence {order}"));
+            }
+            10 => self.line(&format!("store i32 {value}, ptr @y, align 4")),
+            _ => {
+                let read = self.load(at, "monotonic");
+                self.forbid(&read, 2);
+            }
+        }
+    }
+
+    /// An error if the value is this one.
+    fn forbid(&mut self, value: &str, wrong: u64) {
+        let bad = self.value(&format!("icmp eq i32 {value}, {wrong}"));
+        let (fails, on) = (self.name(), self.name());
+        self.line(&format!("br i1 {bad}, label %{fails}, label %{on}"));
+        self.label(&fails);
+        self.line("call void @__assert_fail(ptr @text, ptr @text, i32 1, ptr @text)");
+        self.line("unreachable");
+        self.label(&on);
+    }
+
+    /// Something in a round that need not be there.
+    fn between(&mut self) {
+        match self.dice.below(14) {
+            0 => {
+                let read = self.load("y", "monotonic");
+                self.remember(&read);
+            }
+            1 => {
+                self.load("y", "");
+            }
+            2 => self.line("store atomic i32 1, ptr @y monotonic, align 4"),
+            3 => self.line("fence acquire"),
+            4 => self.line("store i32 2, ptr @y, align 4"),
+            _ => {}
+        }
+    }
+
+    fn retry(&mut self) {
+        let keeps = match self.dice.below(10) {
+            0..=4 => Keeps::Register,
+            5..=7 => Keeps::Memory,
+            8 => Keeps::Count,
+            _ => Keeps::Sum,
+        };
+        let failure = self.dice.one(&READS);
+        let first = match self.dice.below(5) {
+            0 => "0".to_owned(),
+            1 => {
+                let order = self.dice.one(&READS);
+                self.load("x", order)
+            }
+            _ => self.load("x", failure),
+        };
+        let (head, again, done) = (self.name(), self.name(), self.name());
+        self.line("store i32 0, ptr %rounds");
+        self.line(&format!("store i32 {first}, ptr %expected"));
+        let (entry, phi, new) = (self.name(), self.name(), self.name());
+        self.line(&format!("br label %{entry}"));
+        self.label(&entry);
+        self.line(&format!("br label %{head}"));
+        self.label(&head);
+        let expected = match keeps {
+            Keeps::Memory => self.value("load i32, ptr %expected"),
+            _ => {
+                self.line(&format!(
+                    "%{phi} = phi i32 [ {first}, %{entry} ], [ %{new}, %{again} ]"
+                ));
+                format!("%{phi}")
+            }
+        };
+        self.between();
+        let waits = self.dice.happens(4);
+        let (read, ends) = if waits {
+            let read = self.load("x", failure);
+            let wanted = 1 + self.dice.below(2);
+            let ends = self.value(&format!("icmp eq i32 {read}, {wanted}"));
+            (read, ends)
+        } else {
+            let wanted = match self.dice.below(4) {
+                0 => "3".to_owned(),
+                1 => self.value(&format!("xor i32 {expected}, 1")),
+                _ => self.value(&format!("add i32 {expected}, 1")),
+            };
+            let weak = self.dice.one(&["", "", "weak "]);
+            let success = self.dice.one(&UPDATES);
+            let pair = self.value(&format!(
+                "cmpxchg {weak}ptr @x, i32 {expected}, i32 {wanted} {success} {failure}"
+            ));
+            let read = self.value(&format!("extractvalue {{ i32, i1 }} {pair}, 0"));
+            let ends = self.value(&format!("extractvalue {{ i32, i1 }} {pair}, 1"));
+            (read, ends)
+        };
+        if self.dice.happens(6) {
+            let fails = self.value(&format!("icmp eq i32 {read}, 2"));
+            let on = self.name();
+            self.line(&format!("br i1 {fails}, label %{done}, label %{on}"));
+            self.label(&on);
+        }
+        self.line(&format!("br i1 {ends}, label %{done}, label %{again}"));
+        self.label(&again);
+        if keeps == Keeps::Count {
+            let rounds = self.value("load i32, ptr %rounds");
+            let more = self.value(&format!("add i32 {rounds}, 1"));
+            self.line(&format!("store i32 {more}, ptr %rounds"));
+        }
+        if self.dice.happens(12) {
+            self.between();
+        }
+        self.line(&format!("store i32 {read}, ptr %expected"));
+        match keeps {
+            Keeps::Sum => self.line(&format!("%{new} = add i32 {read}, {expected}")),
+            _ => self.line(&format!("%{new} = add i32 {read}, 0")),
+        }
+        self.line(&format!("br label %{head}"));
+        self.label(&done);
+        self.remember(&read);
+        if keeps == Keeps::Count {
+            let rounds = self.value("load i32, ptr %rounds");
+            self.remember(&rounds);
+        }
+    }
+}
+
+fn random(seed: u64) -> String {
+    let mut dice = Dice::new(seed);
+    let count = 2 + u64::from(dice.happens(3));
+    let alike = dice.happens(4);
+    let mut text = HEAD.to_owned();
+    for thread in 0..count {
+        let mut body = Body {
+            dice: &mut dice,
+            text: String::new(),
+            registers: 0,
+        };
+        let retries = thread == 0 || body.dice.happens(2);
+        let most = if count == 2 { 3 } else { 2 };
+        let before = body.dice.below(if retries { 2 } else { most });
+        for _ in 0..before {
+            body.access();
+        }
+        if retries {
+            body.retry();
+        }
+        if !retries || body.dice.happens(2) {
+            body.access();
+        }
+        let own = body.text;
+        // like threads share what they have seen
+        let shown = match alike {
+            true => String::new(),
+            false => format!("%sum = load i32, ptr %own\n  store i32 %sum, ptr @r{thread}"),
+        };
+        let _ = write!(
+            text,
+            "@r{thread} = global i32 0, align 4\n\
+             define ptr @t{thread}(ptr %unused) {{\n  %own = alloca i32\n  %rounds = alloca i32\n  \
+             %expected = alloca i32\n  store i32 0, ptr %own\n{own}  br label %end\nend:\n  {shown}\n  \
+             ret ptr null\n}}\n"
+        );
+    }
+    let mut main = Body {
+        dice: &mut dice,
+        text: String::new(),
+        registers: 0,
+    };
+    for thread in 0..count {
+        let start = if alike { 0 } else { thread };
+        main.line(&format!("%h{thread} = alloca i64"));
+        main.line(&format!(
+            "call i32 @pthread_create(ptr %h{thread}, ptr null, ptr @t{start}, ptr null)"
+        ));
+    }
+    for thread in 0..count {
+        let handle = main.value(&format!("load i64, ptr %h{thread}"));
+        main.line(&format!("call i32 @pthread_join(i64 {handle}, ptr null)"));
+    }
+    for thread in 0..count {
+        let read = main.value(&format!("load i32, ptr @r{thread}"));
+        main.remember(&read);
+    }
+    for at in ["x", "y"] {
+        let read = main.load(at, "monotonic");
+        main.remember(&read);
+    }
+    let body = main.text;
+    let _ = write!(
+        text,
+        "define i32 @main() {{\n  %own = alloca i32\n  store i32 0, ptr %own\n{body}  \
+         %sum = load i32, ptr %own\n  ret i32 %sum\n}}\n"
+    );
+    text
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Found {
+    results: BTreeSet<u64>,
+    violations: BTreeSet<(FaultKind, Option<u32>)>,
+}
+
+/// What a program does, and in how many executions; the limit if these are too many.
+fn found(program: &Program, model: &Model, options: &Options) -> Result<(Found, u64), Limit> {
+    let limits = Limits {
+        loops: 3,
+        ..Limits::default()
+    };
+    let mut source = ProgramSource::new(program, limits);
+    let (found, results) = source
+        .results(model, options)
+        .unwrap_or_else(|error| panic!("{error}"));
+    // of the races of an execution one is reported, at whichever of its accesses comes later
+    let site = |seen: &Violation| match seen.fault.kind {
+        FaultKind::Race => None,
+        _ => seen.fault.site,
+    };
+    let violations = found.violations.iter();
+    let all = Found {
+        results: results.into_keys().collect(),
+        violations: violations
+            .map(|seen| (seen.fault.kind, site(seen)))
+            .collect(),
+    };
+    match found.limit {
+        None => Ok((all, found.counts.all())),
+        Some(limit) => Err(limit),
+    }
+}
+
+/// The last two are a user's.
+const MODELS: [(&str, Acyclic); 7] = [
+    ("sc", Acyclic::ProgramOrder),
+    ("tso", Acyclic::ProgramOrder),
+    ("rc11", Acyclic::ProgramOrder),
+    ("rc20", Acyclic::ProgramOrder),
+    ("imm", Acyclic::Dependencies),
+    ("causal", Acyclic::ProgramOrder),
+    ("raced", Acyclic::ProgramOrder),
+];
+
+fn model(name: &str) -> Model {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let models = tests.join("../../../models");
+    let folder = match name {
+        "causal" | "raced" => tests.join("fixtures"),
+        _ => models.clone(),
+    };
+    let path = folder.join(format!("{name}.cat"));
+    Model::load(&path, &[models]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// `most`: programs with more executions are left out, and those that take long.
+fn compare_each(seeds: std::ops::Range<u64>, most: u64) {
+    let models = MODELS.map(|(name, acyclic)| (name, model(name), acyclic));
+    let (mut all, mut some, mut compared, mut fewer_in) = (0, 0, 0, 0);
+    for seed in seeds {
+        let text = random(seed);
+        let program =
+            Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}\n{seed}: {text}"));
+        let (name, model, acyclic) = &models[seed as usize % models.len()];
+        let search = [None, Some(Search::Revisits), Some(Search::Postpones)];
+        let mut options = Options {
+            workers: 1,
+            acyclic: Some(*acyclic),
+            search: search[(seed / 7) as usize % 3],
+            symmetry: seed / 21 % 2 == 0,
+            retries: true,
+            ..Options::default()
+        };
+        let limits = || explore::Limits {
+            executions: most,
+            time: Duration::from_secs(5),
+            ..explore::Limits::default()
+        };
+        options.limits = limits();
+        let Ok((expected, more)) = found(&program, model, &options) else {
+            continue;
+        };
+        options.retries = false;
+        options.limits = limits();
+        let (seen, fewer) = match found(&program, model, &options) {
+            Ok(found) => found,
+            Err(Limit::Executions) => panic!("more executions of {seed} under {name}: {text}"),
+            Err(_) => continue,
+        };
+        assert_eq!(seen, expected, "program {seed} under {name}: {text}");
+        all += more;
+        some += fewer;
+        compared += 1;
+        fewer_in += u64::from(fewer < more);
+    }
+    println!("{compared} programs: {some} executions of {all}, fewer in {fewer_in}");
+    assert!(some < all, "{some} of {all}");
+}
+
+#[test]
+fn fewer_rounds_show_what_all_rounds_show() {
+    compare_each(0..420, 200);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --release -p explore -- --ignored"]
+fn fewer_rounds_show_what_all_rounds_show_in_many_programs() {
+    let programs = std::env::var("PROGRAMS").map_or(20_000, |count| count.parse().unwrap());
+    compare_each(0..programs, 1_000);
+}
