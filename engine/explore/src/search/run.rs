@@ -69,6 +69,11 @@ impl CheckedModel {
         self.acyclic == Acyclic::ProgramOrder && self.checker.allows_fewer_reads
     }
 
+    /// Whether the model flags some executions: races.
+    pub fn may_flag(&self) -> bool {
+        self.checker.may_flag()
+    }
+
     /// See [`ConsistencyChecker::knows_failures`].
     pub fn knows_failures(&self) -> bool {
         self.checker.knows_failures()

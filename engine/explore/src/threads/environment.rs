@@ -140,6 +140,9 @@ impl<'a> ThreadEnvironment<'a> {
         match self.local.answers.get(now) {
             Some(value) => {
                 let new = now + 1 == self.local.answers.len();
+                if new {
+                    self.sharing.record_change(action, self.user(t, site));
+                }
                 Ok((value.unwrap_or_default(), new))
             }
             None => Err(Interruption::Query(EventLabel {
@@ -282,12 +285,13 @@ impl<'a> ThreadEnvironment<'a> {
         at: Location,
         bits: u64,
         spot: AccessTarget,
-        ignored: bool,
+        (ignored, plain): (bool, bool),
     ) {
         self.sharing
             .record_use(at, self.user(t, spot.site), !spot.update);
         if !ignored {
-            t.saw(at.address, at.size, (!self.is_postponed()).then_some(bits));
+            let known = (!self.is_postponed()).then_some(bits);
+            t.saw(at.address, at.size, known, plain);
         }
     }
 
@@ -426,7 +430,7 @@ impl<'a> ThreadEnvironment<'a> {
         };
         let (bits, new) = self.ask_with(t, action, site, (spot.addr, 0))?;
         if new {
-            self.has_read(t, at, bits, spot, ignored);
+            self.has_read(t, at, bits, spot, (ignored, false));
         }
         let dep = self.answered(t, false);
         Ok(Val::new(bits, dep))
@@ -514,7 +518,7 @@ impl<'a> ThreadEnvironment<'a> {
             };
             let (bits, new) = self.ask_with(t, action, spot.site, (spot.addr, 0))?;
             if new {
-                self.has_read(t, at, bits, spot, ignored);
+                self.has_read(t, at, bits, spot, (ignored, true));
             }
             let dep = self.answered(t, true);
             bytes.extend(

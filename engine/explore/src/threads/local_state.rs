@@ -24,6 +24,8 @@ pub struct LocalState {
     pub spurious: Vec<SiteId>,
     /// When the last of them failed: the epoch, and the number of reads in it.
     pub failed: Option<(u64, usize)>,
+    /// It has continued after a round that could be left out, since a read in it may race.
+    pub continued: bool,
     /// The epoch of the last choice between values.
     pub chosen: Option<u64>,
     /// No other thread was started yet.
@@ -60,6 +62,7 @@ impl LocalState {
             rounds: Vec::new(),
             spurious: Vec::new(),
             failed: None,
+            continued: false,
             chosen: None,
             alone: false,
             unchanged: false,

@@ -7,6 +7,7 @@ pub mod checkpoint;
 pub mod dependencies;
 pub mod environment;
 mod instructions;
+mod left_out_reads;
 pub mod likeness;
 mod local_state;
 mod location_uses;

@@ -4,10 +4,12 @@
 //! into the same pieces each time. Neither is known in advance. So each exploration starts with
 //! what earlier ones have learned, and is restarted when it learns more.
 use crate::source::{Action, Location, ThreadId};
+use crate::threads::left_out_reads::{LeftOutRead, LeftOutReads};
 use crate::threads::likeness::{KnownLikeness, Likeness};
 use crate::threads::location_uses::{is_ordered, LocationUses, User};
 use crate::threads::meetings::{KnownMeetings, Meetings};
 use borsh::{BorshDeserialize, BorshSerialize};
+use program::ir::Order;
 use program::memory::{scatter, Named};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +56,7 @@ pub struct LearnedSharing {
     /// The number of each thread, by its creator and how many threads that had created before.
     threads: Mutex<FxHashMap<(ThreadId, u32), ThreadId>>,
     uses: Mutex<LocationUses>,
+    left_out: Mutex<LeftOutReads>,
     pub likeness: Likeness,
     pub meetings: Meetings,
     /// How operation calls are written, by their numbers.
@@ -72,6 +75,7 @@ pub struct Learned {
     pieces: BTreeMap<u64, u64>,
     threads: FxHashMap<(ThreadId, u32), ThreadId>,
     uses: LocationUses,
+    left_out: LeftOutReads,
     likeness: KnownLikeness,
     meetings: KnownMeetings,
 }
@@ -92,6 +96,7 @@ impl Default for LearnedSharing {
             near: (0..NEAR).map(|_| AtomicU64::new(0)).collect(),
             threads: Mutex::default(),
             uses: Mutex::default(),
+            left_out: Mutex::default(),
             likeness: Likeness::default(),
             meetings: Meetings::default(),
             calls: Mutex::default(),
@@ -124,6 +129,7 @@ impl LearnedSharing {
         *lock(&self.pieces) = BTreeMap::new();
         self.near.iter().for_each(|n| n.store(0, Relaxed));
         lock(&self.uses).restart();
+        lock(&self.left_out).restart();
     }
 
     /// What was learned and is assumed, if nothing was learned since the last restart.
@@ -140,6 +146,7 @@ impl LearnedSharing {
             near: _,
             threads,
             uses,
+            left_out,
             likeness,
             meetings,
         } = self;
@@ -150,6 +157,7 @@ impl LearnedSharing {
             pieces: lock(pieces).clone(),
             threads: lock(threads).clone(),
             uses: lock(uses).clone(),
+            left_out: lock(left_out).clone(),
             likeness: likeness.learned(),
             meetings: meetings.known(),
         }
@@ -165,6 +173,7 @@ impl LearnedSharing {
             pieces: Mutex::new(learned.pieces),
             threads: Mutex::new(learned.threads),
             uses: Mutex::new(learned.uses),
+            left_out: Mutex::new(learned.left_out),
             likeness: Likeness::resumed(learned.likeness),
             meetings: Meetings::resumed(learned.meetings),
             ..LearnedSharing::default()
@@ -303,6 +312,37 @@ impl LearnedSharing {
         if lock(&self.uses).record(at, by, observes, |thread| self.creator(thread)) {
             self.change();
         }
+    }
+
+    /// Sets whether the model flags races.
+    pub fn flag_races(&self, flags: bool) {
+        lock(&self.left_out).flags = flags;
+    }
+
+    /// Records what may race with a read in a round that is left out.
+    pub fn record_change(&self, action: Action, by: User) {
+        let creator = |thread| self.creator(thread);
+        let contradicts = match action {
+            Action::Write { at, order, rmw, .. } => {
+                let plain = order == Order::Na && !rmw;
+                lock(&self.left_out).write(at, by, plain, creator)
+            }
+            Action::Free { base } => {
+                let size = self
+                    .extent(base)
+                    .map_or(1, |(_, extent)| extent.size.max(1));
+                lock(&self.left_out).free((base, base + size), by, creator)
+            }
+            _ => false,
+        };
+        if contradicts {
+            self.change();
+        }
+    }
+
+    /// See [`LeftOutReads::may_race`].
+    pub fn may_race(&self, read: LeftOutRead) -> bool {
+        lock(&self.left_out).may_race(read, |thread| self.creator(thread))
     }
 
     /// See [`LocationUses::is_own`].

@@ -43,7 +43,7 @@ impl ThreadEnvironment<'_> {
         };
         let (found, new) = self.ask_with(t, action, word.site, (word.addr, 0))?;
         if new {
-            self.has_read(t, at, found, word, false);
+            self.has_read(t, at, found, word, (false, false));
         }
         self.answered(t, false);
         Ok(found)

@@ -8,6 +8,7 @@ use crate::search::EndedExecution;
 use crate::source::*;
 use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::{thread_start, Interruption, ThreadEnvironment};
+use crate::threads::left_out_reads::LeftOutRead;
 use crate::threads::local_state::LocalState;
 use crate::threads::retries::{Counterpart, EarlierRead, HeaderState, Retries, Run, MAX_HEADERS};
 use crate::threads::sharing::{Learned, LearnedSharing};
@@ -251,6 +252,7 @@ impl<'p> ProgramSource<'p> {
         self.track_dependencies(model.acyclic == Acyclic::Dependencies);
         let ordered = self.meets && !options.arrivals && model.orders_by_barriers()?;
         self.sharing.meetings.explore_all_orders(!ordered);
+        self.sharing.flag_races(model.may_flag());
         self.retries = match options.retries || !model.allows_fewer_reads() {
             true => Retries::All,
             false if model.knows_failures() => Retries::OfSameKind,
@@ -402,6 +404,12 @@ impl<'p> ProgramSource<'p> {
                         reads => Next::Needs(reads),
                     });
                 }
+                State::Spinning { from, .. }
+                    if !run.local.continued && self.may_race(&run.thread, from) =>
+                {
+                    run.local.continued = true;
+                    run.thread.state = State::Running;
+                }
                 State::Spinning { site, from } => {
                     let wait = match run.local.failed {
                         Some((epoch, at)) if epoch == run.thread.epoch && at >= from => {
@@ -525,6 +533,21 @@ impl<'p> ProgramSource<'p> {
                 format!("each iteration changes what {} writes{other}", place(site))
             }
         }
+    }
+
+    /// Whether a read in the last round of a thread's loop may race with what other threads do only
+    /// if the thread continues; see [`left_out_reads`](crate::threads::left_out_reads).
+    fn may_race(&self, thread: &Thread, from: usize) -> bool {
+        let reads = thread.reads[from..].iter();
+        let mut reads = reads.map(|read| LeftOutRead {
+            at: Location {
+                address: read.address,
+                size: read.size,
+            },
+            thread: thread.id,
+            plain: read.plain,
+        });
+        reads.any(|read| self.sharing.may_race(read))
     }
 
     /// Whether a thread that is about to write the value it has just read then reaches the header

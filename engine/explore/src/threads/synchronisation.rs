@@ -406,7 +406,7 @@ impl ThreadEnvironment<'_> {
         };
         let (arrived, new) = self.ask_with(t, action, barrier.site, (barrier.addr, 0))?;
         if new {
-            self.has_read(t, here, arrived, barrier, false);
+            self.has_read(t, here, arrived, barrier, (false, false));
         }
         self.answered(t, false);
         Ok(arrived)

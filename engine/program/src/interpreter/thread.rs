@@ -65,6 +65,8 @@ pub struct ReadValue {
     pub size: u32,
     /// None: it is not known yet.
     pub bits: Option<u64>,
+    /// The access is not atomic.
+    pub plain: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -281,7 +283,7 @@ impl Thread {
         }
     }
 
-    pub fn saw(&mut self, address: u64, size: u32, bits: Option<u64>) {
+    pub fn saw(&mut self, address: u64, size: u32, bits: Option<u64>, plain: bool) {
         if self.reads.len() >= MAX_READS {
             self.progress();
         }
@@ -289,6 +291,7 @@ impl Thread {
             address,
             size,
             bits,
+            plain,
         });
     }
 

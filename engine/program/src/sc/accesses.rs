@@ -70,7 +70,7 @@ impl StepEnvironment<'_, '_> {
         } else if old == mask(value.bits, 8 * size) {
             // writing the value that is already there is no progress, until another thread changes
             // it
-            t.saw(address, size, Some(old));
+            t.saw(address, size, Some(old), false);
         } else {
             t.progress();
         }
@@ -134,7 +134,12 @@ impl Environment for StepEnvironment<'_, '_> {
             return Ok(value);
         }
         self.touch(t, address.bits, access.size, false);
-        t.saw(address.bits, access.size, Some(value.bits));
+        t.saw(
+            address.bits,
+            access.size,
+            Some(value.bits),
+            access.order == Order::Na,
+        );
         let mut e = event(t, access.site, EventKind::Read, access.order);
         e.read = Some(value.bits);
         e.via = value.dep;
@@ -240,7 +245,7 @@ impl Environment for StepEnvironment<'_, '_> {
         } else if spurious {
             t.progress();
         } else {
-            t.saw(address.bits, access.size, Some(old.bits));
+            t.saw(address.bits, access.size, Some(old.bits), false);
         }
         Ok((old, success))
     }

@@ -297,7 +297,7 @@ impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
             all = self.context.deps.single(read);
             bytes.iter_mut().for_each(|b| b.1 = all);
             for (k, byte) in bytes.iter().enumerate() {
-                t.saw(from.bits + k as u64, 1, Some(byte.0.into()));
+                t.saw(from.bits + k as u64, 1, Some(byte.0.into()), true);
             }
         } else if from.dep != 0 {
             for byte in &mut bytes {

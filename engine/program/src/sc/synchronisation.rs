@@ -143,7 +143,7 @@ impl StepEnvironment<'_, '_> {
     pub fn note_busy(&mut self, t: &mut Thread, site: SiteId, mutex: u64) {
         let state = self.state(mutex, mutex::SIZE);
         self.touch(t, mutex, LOCK_SIZE, false);
-        t.saw(mutex, LOCK_SIZE, Some(state));
+        t.saw(mutex, LOCK_SIZE, Some(state), false);
         t.log.note((site, state));
     }
 
