@@ -364,6 +364,22 @@ pub trait Source: Sync {
         false
     }
 
+    /// Whether two threads, each started by the `Create` that is the next event of its creator, may
+    /// behave alike if what they get differs, such as the address of an element of an array, and is
+    /// exchanged along with them. The explorer checks that they do, event by event; what it asks of
+    /// their creation and of who joins them is asked here too.
+    fn exchangeable(
+        &self,
+        _one: (&Self::Thread, ThreadId),
+        _other: (&Self::Thread, ThreadId),
+    ) -> bool {
+        false
+    }
+
+    /// A thread that was found to be exchangeable with others is not. What is explored is void: an
+    /// exploration in which it is not taken to be follows.
+    fn distinguish(&self, _thread: ThreadId) {}
+
     /// Runs the thread up to its next event. If that event has an answer, `answer` is called before
     /// the next call.
     fn next(&self, thread: &mut Self::Thread) -> Next;

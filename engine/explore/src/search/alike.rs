@@ -20,7 +20,8 @@ pub fn alike<S: Source>(source: &S, events: usize) -> usize {
         match label.action {
             Action::Create { thread } => {
                 let like = |(creator, other): &(S::Thread, ThreadId)| {
-                    source.alike((creator, *other), (&main, thread))
+                    let (one, two) = ((creator, *other), (&main, thread));
+                    source.alike(one, two) || source.exchangeable(one, two)
                 };
                 count = match before.as_ref().is_some_and(like) {
                     true => count + 1,

@@ -8,6 +8,8 @@ mod alike;
 mod branching;
 mod conclusion;
 mod descents;
+mod equivariance;
+mod exchanges;
 pub mod execution;
 mod findings;
 mod halt;

@@ -6,12 +6,13 @@
 //! by the depth of the search, the property that TruSt is chosen for.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::{ExecutionEnd, ExploreError, Extent, Limit, OpenBranch, Options};
 use crate::search::branching::Branching;
+use crate::search::exchanges::Exchanges;
 use crate::search::execution::EndedExecution;
 use crate::search::findings::Findings;
 use crate::search::halt::Halt;
@@ -55,6 +56,7 @@ pub struct BranchQueue<'s, S: Source, F, B> {
     pub each: F,
     pub start: Instant,
     pub workers: usize,
+    pub exchanges: Arc<Exchanges>,
     branches: Mutex<Branches<B>>,
     wake: Condvar,
     /// Notified when the search has ended.
@@ -102,6 +104,7 @@ where
                 0 => cores(),
                 workers => workers,
             },
+            exchanges: Arc::default(),
             branches: Mutex::new(Branches {
                 waiting: open.into_iter().map(waiting).collect(),
                 idle: 0,

@@ -6,7 +6,9 @@
 //! own cache and clears it when it has grown too large; an execution then runs its threads again.
 
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
+use crate::search::exchanges::Exchanges;
 use crate::source::{Fault, FaultKind, Initial, Location, Next, Source, ThreadId};
 
 /// The index of a state.
@@ -19,7 +21,8 @@ pub const NO_STATE: Node = Node::MAX;
 struct State<T> {
     thread: T,
     next: Next,
-    previous: Node,
+    /// The state and the transition that lead to it; for a thread's first, those of its creator.
+    origin: Option<(Node, Transition)>,
 }
 
 /// A transition from one state to another.
@@ -45,25 +48,40 @@ pub struct ThreadStates<T> {
     initial: FxHashMap<Location, Initial>,
     /// Changes when the cache is cleared.
     pub generation: u32,
+    /// The exchanges of threads were found, if there are any (`equivariance`).
+    pub(super) prepared: bool,
+    /// For each thread that may be exchanged, the first of those that it may be exchanged with.
+    pub(super) classes: FxHashMap<ThreadId, ThreadId>,
+    pub(super) exchanges: Arc<Exchanges>,
+    /// For each state that was checked, the states that the exchanges lead to from it.
+    pub(super) images: FxHashMap<Node, Box<[Node]>>,
+    /// The threads may not be exchanged.
+    pub distinguished: bool,
 }
 
 impl<T: Clone> ThreadStates<T> {
-    pub fn new() -> ThreadStates<T> {
+    pub fn new(exchanges: Arc<Exchanges>) -> ThreadStates<T> {
         ThreadStates {
             states: Vec::new(),
             successors: FxHashMap::default(),
             initial: FxHashMap::default(),
             generation: 1,
+            prepared: false,
+            classes: FxHashMap::default(),
+            exchanges,
+            images: FxHashMap::default(),
+            distinguished: false,
         }
     }
 
     /// Clears the cache if it holds more than `most` states; this invalidates all nodes.
     pub fn trim(&mut self, most: usize) {
         if self.states.len() > most {
-            self.states.clear();
-            self.successors.clear();
-            self.initial.clear();
-            self.generation += 1;
+            *self = ThreadStates {
+                generation: self.generation + 1,
+                distinguished: self.distinguished,
+                ..ThreadStates::new(self.exchanges.clone())
+            };
         }
     }
 
@@ -75,8 +93,22 @@ impl<T: Clone> ThreadStates<T> {
         &self.states[node as usize].thread
     }
 
+    /// The state before the last event of its thread.
     pub fn previous(&self, node: Node) -> Node {
-        self.states[node as usize].previous
+        match self.origin(node) {
+            None | Some((_, Transition::Created(_))) => NO_STATE,
+            Some((before, _)) => before,
+        }
+    }
+
+    pub(super) fn origin(&self, node: Node) -> Option<(Node, Transition)> {
+        self.states[node as usize].origin
+    }
+
+    /// The first of the threads that a thread may be exchanged with, although they get different
+    /// arguments.
+    pub fn class(&self, thread: ThreadId) -> Option<ThreadId> {
+        self.classes.get(&thread).copied()
     }
 
     /// Main before its first event.
@@ -84,13 +116,25 @@ impl<T: Clone> ThreadStates<T> {
         if self.states.is_empty() {
             let mut thread = source.main();
             let next = source.next(&mut thread);
-            self.add(thread, next, NO_STATE);
+            self.add(thread, next, None);
         }
         0
     }
 
     /// The state that a transition leads to.
     pub fn follow<S: Source<Thread = T>>(
+        &mut self,
+        source: &S,
+        node: Node,
+        transition: Transition,
+    ) -> Node {
+        let reached = self.reach(source, node, transition);
+        self.check(source, reached);
+        reached
+    }
+
+    /// As [`follow`](Self::follow), without a check of what exchanges of threads lead to.
+    pub(super) fn reach<S: Source<Thread = T>>(
         &mut self,
         source: &S,
         node: Node,
@@ -104,30 +148,30 @@ impl<T: Clone> ThreadStates<T> {
             Transition::Created(child) => source.created(&state.thread, child),
             _ => state.thread.clone(),
         };
-        let (next, previous) = match transition {
-            Transition::Created(_) => (source.next(&mut thread), NO_STATE),
+        let next = match transition {
+            Transition::Created(_) => source.next(&mut thread),
             Transition::Answered(value) => {
                 if matches!(&state.next, Next::Event(label) if label.action.has_answer()) {
                     source.answer(&mut thread, value);
                 }
-                (source.next(&mut thread), node)
+                source.next(&mut thread)
             }
             Transition::Postponed => {
                 source.postpone(&mut thread);
-                (source.next(&mut thread), node)
+                source.next(&mut thread)
             }
-            _ => (stopped(&state.next, transition), node),
+            _ => stopped(&state.next, transition),
         };
-        let new = self.add(thread, next, previous);
+        let new = self.add(thread, next, Some((node, transition)));
         self.successors.insert((node, transition), new);
         new
     }
 
-    fn add(&mut self, thread: T, next: Next, previous: Node) -> Node {
+    fn add(&mut self, thread: T, next: Next, origin: Option<(Node, Transition)>) -> Node {
         self.states.push(State {
             thread,
             next,
-            previous,
+            origin,
         });
         self.states.len() as Node - 1
     }

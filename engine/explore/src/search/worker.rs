@@ -78,7 +78,7 @@ where
             checker: queue.checker.clone(),
             branching: Branching::new(queue.bound()),
             found: Findings::default(),
-            states: ThreadStates::new(),
+            states: ThreadStates::new(queue.exchanges.clone()),
             spare: Vec::new(),
             moved: Vec::new(),
             reach: Reach::default(),

@@ -655,6 +655,31 @@ impl Source for ProgramSource<'_> {
         }
     }
 
+    fn exchangeable(
+        &self,
+        one: (&ProgramThread, ThreadId),
+        other: (&ProgramThread, ThreadId),
+    ) -> bool {
+        let start = |creator: &ProgramThread| {
+            let (start, _) = thread_start(self.program, &creator.0.thread)?;
+            Some(start)
+        };
+        match (start(one.0), start(other.0)) {
+            (Some(start), Some(same)) if start == same => {
+                let threads = [one.1, other.1];
+                !self.numbers_threads && self.sharing.likeness.take_alike(start, threads)
+            }
+            _ => false,
+        }
+    }
+
+    fn distinguish(&self, thread: ThreadId) {
+        // what the threads of an exploration do that has to start again is not comparable
+        if !self.sharing.has_changed() {
+            let _ = self.sharing.distinguish(thread);
+        }
+    }
+
     fn next(&self, thread: &mut ProgramThread) -> Next {
         if self.sharing.has_changed() {
             return changed();

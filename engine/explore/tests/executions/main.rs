@@ -2,6 +2,8 @@
 mod agreement;
 #[path = "../dice/mod.rs"]
 mod dice;
+mod elements;
+mod exchanged;
 mod litmus_states;
 mod litmus_threads;
 mod models;

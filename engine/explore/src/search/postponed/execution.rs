@@ -62,6 +62,8 @@ pub struct ThreadRun {
     pub creator: Option<Place>,
     /// The first of the threads that behave like this one.
     pub class: ThreadId,
+    /// These get different arguments.
+    pub exchanged: bool,
     pub slots: Vec<Slot>,
     /// How many of the slots the thread has passed; all, or all but the last.
     passed: usize,
@@ -142,6 +144,7 @@ impl PartialExecution {
             self.threads.push(ThreadRun {
                 creator: None,
                 class: 0,
+                exchanged: false,
                 slots: Vec::new(),
                 passed: 0,
                 node: NO_STATE,
@@ -356,6 +359,7 @@ impl PartialExecution {
         let absent = ThreadRun {
             creator: None,
             class: 0,
+            exchanged: false,
             slots: Vec::new(),
             passed: 0,
             node: NO_STATE,
@@ -365,6 +369,7 @@ impl PartialExecution {
         }
         self.threads[thread].creator = Some(creator);
         self.threads[thread].class = class;
+        self.threads[thread].exchanged = states.class(thread).is_some();
         self.threads[thread].node = states.follow(source, before, Transition::Created(thread));
     }
 

@@ -9,10 +9,11 @@
 //! node in the order of coherence, and a write that is added later as the last.
 //!
 //! A subtree is left out only where that shows it has no such execution. Let two threads be twins at
-//! a node: neither has a write in the graph, and what they have done is the same. Exchanging them
-//! gives the same node, so both the execution and its exchanged form pass it, and the one whose first
-//! decision after it is less is less. At such a node the thread with the smaller number decides
-//! first, so
+//! a node: what they have done is the same, and neither has a write in the graph, except at locations
+//! that are exchanged with them ([`equivariance`]), as of elements of their own, in the same order as
+//! the other and read by no third thread. Exchanging them gives the same node, so both the execution
+//! and its exchanged form pass it, and the one whose first decision after it is less is less. At such
+//! a node the thread with the smaller number decides first, so
 //!
 //! - where it has read from a write, its twin reads from none of the writes of that time that are
 //!   before it in coherence order;
@@ -21,6 +22,9 @@
 //!   two, and directly before it otherwise;
 //! - its twin's alternative is none that comes before its own.
 //!
+//! At locations that are exchanged, the writes of that time correspond, and their numbers in coherence
+//! order are compared.
+//!
 //! In which order they arrive at a barrier, where that order is fixed, does not distinguish them:
 //! with the arrivals of two of them exchanged too, the order is the same as before.
 //!
@@ -28,6 +32,8 @@
 //! checking", 1996; its combination with partial order reduction is the subject of Kokologiannakis,
 //! Marmanis, Vafeiadis, "SPORE: Combining Symmetry and Partial Order Reduction", PLDI 2024. Their
 //! search revisits, which makes what is a twin at a node a matter of proof; this one only adds.
+//!
+//! [`equivariance`]: crate::search::equivariance
 
 use crate::search::postponed::execution::{PartialExecution, Place, Slot};
 use crate::search::thread_states::ThreadStates;
@@ -41,6 +47,17 @@ fn round_of(slot: &Slot) -> Option<Location> {
     }
 }
 
+/// What an event is when the threads of two events are exchanged.
+fn exchanged(threads: [Place; 2], event: Place) -> Place {
+    let [one, other] = threads.map(|at| at.thread);
+    let thread = match event.thread {
+        thread if thread == one => other,
+        thread if thread == other => one,
+        thread => thread,
+    };
+    Place { thread, ..event }
+}
+
 impl PartialExecution {
     /// The first of the threads that a new thread behaves like; itself if there is none. They are
     /// created one directly after the other.
@@ -51,11 +68,14 @@ impl PartialExecution {
         creator: Place,
         thread: ThreadId,
     ) -> ThreadId {
+        if let Some(class) = states.class(thread) {
+            return class;
+        }
         let before = |at: Place| states.thread(self.slot(at).node);
         let previous = creator.index.checked_sub(1);
         let previous = previous.map(|index| Place { index, ..creator });
         let like = previous.and_then(|at| match self.slot(at).label.action {
-            Action::Create { thread: other } => source
+            Action::Create { thread: other } if states.class(other).is_none() => source
                 .alike((before(at), other), (before(creator), thread))
                 .then_some(self.threads[other].class),
             _ => None,
@@ -80,19 +100,41 @@ impl PartialExecution {
     /// graph.
     fn were_twins(&self, other: ThreadId, at: Place, added: u32) -> bool {
         let (one, two) = (&self.threads[other].slots, &self.threads[at.thread].slots);
-        let (before, after) = (0..at.index, at.index + 1);
+        let after = at.index + 1;
         let early = |slot: &Slot| slot.added != 0 && slot.added < added;
-        before.into_iter().all(|index| {
-            early(&one[index])
-                && early(&two[index])
-                && self.is_same(other, &one[index], at.thread, &two[index])
-        }) && !one[after..].iter().any(early)
+        one[..at.index].iter().all(early)
+            && two[..at.index].iter().all(early)
+            && self.are_twins([other, at.thread], at.index, added)
+            && !one[after..].iter().any(early)
             && !two[after.min(two.len())..].iter().any(early)
     }
 
-    /// Whether two events of two threads are the same, whichever of them does what. A write in the
-    /// graph is not: its place in coherence order is its own.
-    fn is_same(&self, one: ThreadId, slot: &Slot, two: ThreadId, other: &Slot) -> bool {
+    /// Whether the first `count` events of two threads are the same, and the exchange of the threads
+    /// changes none of the other events that were in the graph at a time.
+    fn are_twins(&self, pair: [ThreadId; 2], count: usize, time: u32) -> bool {
+        let [one, other] = pair;
+        let event = |thread: ThreadId, index: usize| Place { thread, index };
+        let same = |index| self.is_same(event(one, index), event(other, index), time);
+        let written = |slot: &Slot| slot.is_write() && slot.added != 0 && round_of(slot).is_none();
+        (0..count).all(same)
+            && (!self.threads[one].slots[..count].iter().any(written)
+                || !self.are_read_by_others(pair, time))
+    }
+
+    /// Whether another thread had read from one of these by a time, other than in a round of a barrier.
+    fn are_read_by_others(&self, pair: [ThreadId; 2], time: u32) -> bool {
+        let others = self.places().filter(|at| !pair.contains(&at.thread));
+        let mut slots = others.map(|at| self.slot(at));
+        slots.any(|slot| {
+            let source = slot.source.filter(|source| pair.contains(&source.thread));
+            source.is_some() && slot.added < time && round_of(slot).is_none()
+        })
+    }
+
+    /// Whether two events of two threads are the same, whichever of them does what, as far as is
+    /// decided by what was in the graph at a time.
+    fn is_same(&self, at: Place, twin: Place, time: u32) -> bool {
+        let (slot, other) = (self.slot(at), self.slot(twin));
         let same_progress = (slot.added == 0) == (other.added == 0)
             && (slot.added != 0 || slot.waits_since == other.waits_since)
             && slot.is_open() == other.is_open();
@@ -100,24 +142,56 @@ impl PartialExecution {
             // in which order threads arrive at a barrier does not matter
             return round == same && slot.is_write() == other.is_write() && same_progress;
         }
-        let own = |thread: ThreadId, source: Option<Place>| source.map(|at| at.thread == thread);
-        let sources = match (own(one, slot.source), own(two, other.source)) {
-            (Some(true), Some(true)) => {
-                slot.source.map(|at| at.index) == other.source.map(|at| at.index)
-            }
-            (Some(true), _) | (_, Some(true)) => false,
-            _ => slot.source == other.source,
-        };
+        let sources = slot.source.map(|source| exchanged([at, twin], source)) == other.source;
         let changes = match slot.label.action {
+            Action::Write { .. } if slot.added != 0 && other.added != 0 => {
+                !self.are_placed_alike(at, twin, time)
+            }
             Action::Write { .. } => slot.added != 0 || other.added != 0,
             Action::Create { .. } | Action::Allocate { .. } | Action::Free { .. } => true,
             _ => false,
         };
-        slot.label.action == other.label.action
-            && !changes
-            && sources
-            && slot.value == other.value
-            && same_progress
+        self.does_the_same(at, twin) && !changes && sources && same_progress
+    }
+
+    /// Whether two events of two threads are accesses, or others, of the same kind. Threads that may
+    /// be exchanged although they get different arguments access different locations and read
+    /// different values there: since what they did before is the same, they correspond.
+    fn does_the_same(&self, at: Place, twin: Place) -> bool {
+        let (slot, other) = (self.slot(at), self.slot(twin));
+        let (action, same) = (slot.label.action, other.label.action);
+        match (self.threads[at.thread].exchanged, action, same) {
+            (true, Action::Read { .. }, Action::Read { .. }) => true,
+            (true, Action::Write { .. }, Action::Write { .. }) => true,
+            _ => action == same && slot.value == other.value,
+        }
+    }
+
+    /// Whether two writes of two threads are at locations that an exchange of the threads exchanges,
+    /// with the writes that were in the graph at a time in the same order.
+    fn are_placed_alike(&self, at: Place, twin: Place, time: u32) -> bool {
+        let old = |location: usize| {
+            let order = self.locations[location].order.iter().copied();
+            order.filter(|write| self.slot(*write).added < time)
+        };
+        let [one, other] = [at, twin].map(|at| self.slot(at).location);
+        one != other && {
+            let first = old(one).map(|write| exchanged([at, twin], write));
+            first.eq(old(other))
+        }
+    }
+
+    /// How many of the writes that were in the graph at a time are, in coherence order, up to a write.
+    fn rank(&self, location: usize, write: Option<Place>, time: u32) -> usize {
+        self.old_writes(location, self.position_after(location, write), time)
+    }
+
+    /// How many of the writes that were in the graph at a time are before a position.
+    fn old_writes(&self, location: usize, position: usize, time: u32) -> usize {
+        let before = self.locations[location].order[..position].iter();
+        before
+            .filter(|write| self.slot(**write).added < time)
+            .count()
     }
 
     /// The reads that are not in the graph of threads that were twins of a thread until it read
@@ -134,11 +208,7 @@ impl PartialExecution {
                 .iter()
                 .position(|slot| slot.is_open() && slot.is_read())?;
             let read = run.slots.get(index)?.added != 0;
-            let pairs = run.slots[..index].iter().zip(&slots[..index]);
-            let twins = read
-                && pairs
-                    .into_iter()
-                    .all(|(slot, twin)| self.is_same(thread, slot, other, twin));
+            let twins = read && self.are_twins([thread, other], index, u32::MAX);
             twins.then_some(Place {
                 thread: other,
                 index,
@@ -152,7 +222,14 @@ impl PartialExecution {
         let position = self.position_after(location, write);
         let added = write.map_or(0, |write| self.slot(write).added);
         let denies = |twin: &Slot| {
-            added < twin.added && position < self.position_after(location, twin.source)
+            added < twin.added
+                && match twin.location == location {
+                    true => position < self.position_after(location, twin.source),
+                    false => {
+                        self.rank(location, write, twin.added)
+                            < self.rank(twin.location, twin.source, twin.added)
+                    }
+                }
         };
         !self.taken_by_twins(read).any(denies)
     }
@@ -164,6 +241,12 @@ impl PartialExecution {
         let order = &self.locations[location].order;
         let class = self.threads[write.thread].class;
         let denies = |twin: &Slot| {
+            if twin.location != location {
+                let mut twins = self.locations[twin.location].order.iter();
+                let place = twins.position(|at| self.slot(*at).added == twin.added);
+                let place = self.old_writes(twin.location, place.unwrap_or(0), twin.added);
+                return self.old_writes(location, position, twin.added) < place;
+            }
             let place = order.iter().position(|at| {
                 at.index == write.index
                     && at.thread < write.thread
@@ -178,9 +261,7 @@ impl PartialExecution {
                 false => order[position..place].iter().any(old),
             }
         };
-        !self
-            .taken_by_twins(write)
-            .any(|twin| twin.location == location && denies(twin))
+        !self.taken_by_twins(write).any(denies)
     }
 
     /// The first alternative that twins leave to a choice.
@@ -239,11 +320,7 @@ impl PartialExecution {
     }
 
     fn are_same(&self, one: ThreadId, other: ThreadId) -> bool {
-        let (first, second) = (&self.threads[one].slots, &self.threads[other].slots);
-        first.len() == second.len()
-            && first
-                .iter()
-                .zip(second)
-                .all(|(slot, twin)| self.is_same(one, slot, other, twin))
+        let [first, second] = [one, other].map(|thread| self.threads[thread].slots.len());
+        first == second && self.are_twins([one, other], first, u32::MAX)
     }
 }

@@ -34,7 +34,7 @@
 //! [`guarantee`]: crate::consistency::guarantee
 
 use crate::consistency::checker::ConsistencyChecker;
-use crate::exploration::ExecutionEnd;
+use crate::exploration::{ExecutionEnd, ExploreError};
 use crate::graph::execution_graph::Graph;
 use crate::search::branching::{Branching, Turn};
 use crate::search::conclusion::conclude;
@@ -81,7 +81,7 @@ where
             checker: queue.checker.clone(),
             branching: Branching::new(queue.bound()),
             found: Findings::default(),
-            states: ThreadStates::new(),
+            states: ThreadStates::new(queue.exchanges.clone()),
             sets: KnownReads::default(),
             progress: Progress::default(),
             graph: Graph::new(),
@@ -128,7 +128,16 @@ where
                 return self.take(turn, execution);
             }
             self.states.trim(self.queue.options.limits.states);
+            if self.queue.options.symmetry {
+                let most = self.queue.options.limits.events;
+                self.states.prepare(source, most);
+            }
             execution.stand(source, &mut self.states)?;
+            if self.states.distinguished {
+                let message = "threads that were taken to behave alike do not".to_owned();
+                let site = None;
+                return Err(ExploreError::Unsupported { message, site }.into());
+            }
             if let Some(at) = self.ready(&execution) {
                 if let Action::Create { thread } = execution.slot(at).label.action {
                     execution.add(at, 0);

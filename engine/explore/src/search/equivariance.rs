@@ -1,0 +1,352 @@
+//! Threads that may be exchanged although they get different arguments: `&node[i]`, or `i`.
+//!
+//! An exchange of two threads is taken to exchange locations too, and values in these: what one
+//! thread writes corresponds to what the other writes that has got corresponding answers. That this
+//! is an automorphism of the program is checked, not proved beforehand. For every state that a thread
+//! reaches, and every exchange, the thread that it is exchanged with gets the corresponding answers,
+//! and its next event has to be the corresponding one: the same instruction of the source, the same
+//! memory order and dependencies, at the location, and with the value, that corresponds. What
+//! corresponds to what is learned from these events, and may contradict itself nowhere; a location
+//! that no event names is of no interest. The initial values of corresponding locations correspond.
+//! Threads that are not exchanged, main among them, correspond to themselves: if main reads
+//! `node[0].x` and no other element, the location would have to correspond to itself. So whatever
+//! treats threads or elements differently is found where it shows, in an ordering comparison, in
+//! arithmetic, in a constant index, in initial values: a thread does something else. Nothing needs to
+//! be known of how a value is computed: a number packed into a lock's word corresponds to the number
+//! that the other thread packs into it.
+//!
+//! Transpositions of neighbours suffice, if the check is of all states that they lead to, again and
+//! again: each exchange is a product of these, and maps each state that was checked to one that was
+//! checked too. What a product that exchanges no thread makes of locations and values is then the
+//! identity, by induction over the events of an execution.
+//!
+//! If all states in an execution pass, and all that they correspond to, then the execution with some
+//! threads exchanged is one of the program, with the same program order, dependencies, reads-from and
+//! coherence order, and with corresponding locations: consistent under any model, and with an error
+//! of the same kind and at the same place. Conversely, let an execution be left out, as one that
+//! exchanges threads in an execution before it. Of its prefixes take the longest that corresponds to
+//! something that is explored. The states of the latter are checked, so the next event corresponds to
+//! one that is explored as well. An asymmetry is found before it is relied on.
+//!
+//! Each worker checks the states in its own cache, which are all those of the execution that it stands
+//! at. What corresponds to what is common to all workers.
+//!
+//! Main creates these threads one directly after the other, before its first event that gets an
+//! answer. What is done until then, such as giving elements their values, is in the initial memory or
+//! happens before all that they do.
+//!
+//! The reduction is that of [`postponed::symmetry`](super::postponed); exchanging data along with
+//! processes is the scalarset of Ip and Dill, "Better verification through symmetry", 1996.
+
+use crate::search::exchanges::{result_location, Pair};
+use crate::search::thread_states::{Node, ThreadStates, Transition};
+use crate::source::{Action, EventLabel, Initial, Location, Next, Source, ThreadId};
+use rustc_hash::FxHashMap;
+
+impl<T: Clone> ThreadStates<T> {
+    /// Finds the threads that may be exchanged, unless that was done since the cache was cleared. Main
+    /// has at most so many events until it has created them.
+    pub fn prepare<S: Source<Thread = T>>(&mut self, source: &S, events: usize) {
+        if self.prepared {
+            return;
+        }
+        self.prepared = true;
+        let mut node = self.main(source);
+        let mut nodes = vec![node];
+        // the threads that are created one directly after the other, by what they are exchanged with
+        let mut classes: Vec<Vec<(ThreadId, Node)>> = Vec::new();
+        let mut open = 0;
+        for _ in 0..events {
+            let Next::Event(label) = self.next(node) else {
+                break;
+            };
+            match label.action {
+                Action::Create { thread } => {
+                    let before = |node: Node| self.thread(node);
+                    let of = |class: &&mut Vec<(ThreadId, Node)>| {
+                        let (first, creator) = class[0];
+                        source.exchangeable((before(creator), first), (before(node), thread))
+                    };
+                    match classes[open..].iter_mut().find(of) {
+                        Some(class) => class.push((thread, node)),
+                        None => classes.push(vec![(thread, node)]),
+                    }
+                }
+                action if action.has_answer() => break,
+                _ => open = classes.len(),
+            }
+            node = self.reach(source, node, Transition::Answered(0));
+            nodes.push(node);
+        }
+        classes.retain(|class| {
+            let equal = |pair: &[(ThreadId, Node)]| {
+                let [one, other] = [pair[0], pair[1]].map(|(thread, at)| (self.thread(at), thread));
+                one.1 + 1 == other.1 && source.alike(one, other)
+            };
+            class.len() > 1 && !class.windows(2).all(equal)
+        });
+        let mut starts: FxHashMap<ThreadId, Node> = FxHashMap::default();
+        for class in &classes {
+            for (thread, creator) in class {
+                let start = self.reach(source, *creator, Transition::Created(*thread));
+                starts.insert(*thread, start);
+                self.classes.insert(*thread, class[0].0);
+            }
+        }
+        if classes.is_empty() {
+            return;
+        }
+        let pairs = classes.iter().flat_map(|class| class.windows(2));
+        self.exchanges
+            .set(pairs.map(|pair| [pair[0].0, pair[1].0]).collect());
+        let count = self.exchanges.each().len();
+        for node in nodes {
+            self.images.insert(node, vec![node; count].into());
+        }
+        let main: Vec<Node> = self.images.keys().copied().collect();
+        for (thread, start) in &starts {
+            let images = self.exchanges.each().iter();
+            let images = images.map(|exchange| starts[&exchange.thread(*thread)]);
+            self.images.insert(*start, images.collect());
+        }
+        for node in main.into_iter().chain(starts.values().copied()) {
+            if let Err(thread) = self.compare(source, node) {
+                return self.distinguish(source, thread);
+            }
+        }
+    }
+
+    fn distinguish<S: Source<Thread = T>>(&mut self, source: &S, thread: ThreadId) {
+        self.distinguished = true;
+        source.distinguish(thread);
+    }
+
+    /// Checks a state, and all that exchanges lead to from it.
+    pub fn check<S: Source<Thread = T>>(&mut self, source: &S, node: Node) {
+        if self.images.is_empty() || self.distinguished {
+            return;
+        }
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            if self.images.contains_key(&node) {
+                continue;
+            }
+            let compared = self.images_of(source, node).and_then(|images| {
+                open.extend(&images);
+                self.images.insert(node, images.into());
+                self.compare(source, node)
+            });
+            if let Err(thread) = compared {
+                return self.distinguish(source, thread);
+            }
+        }
+    }
+
+    /// The states that exchanges lead to from a state. Fails with a thread that is exchanged if the
+    /// answers that correspond to its are not known.
+    fn images_of<S: Source<Thread = T>>(
+        &mut self,
+        source: &S,
+        node: Node,
+    ) -> Result<Vec<Node>, ThreadId> {
+        let Some((before, transition)) = self.origin(node) else {
+            return Ok(vec![node; self.exchanges.each().len()]);
+        };
+        let previous = self.images[&before].clone();
+        let mut images = Vec::with_capacity(previous.len());
+        let exchanges = self.exchanges.clone();
+        for (number, from) in previous.iter().enumerate() {
+            let exchange = &exchanges.each()[number];
+            let answer = match (transition, self.next(before)) {
+                (Transition::Answered(value), Next::Event(label)) => match label.action {
+                    Action::Read { at, .. } => exchange.value(at, value),
+                    Action::Join { thread } => exchange.value(self.result_of(thread), value),
+                    _ => Some(value),
+                }
+                .map(Transition::Answered),
+                (other, _) => Some(other),
+            };
+            let transition = answer.ok_or(exchange.one())?;
+            images.push(self.reach(source, *from, transition));
+        }
+        Ok(images)
+    }
+
+    fn result_of(&self, thread: ThreadId) -> Location {
+        result_location(self.classes.get(&thread).copied().unwrap_or(thread))
+    }
+
+    /// Compares what follows a state with what follows those that exchanges lead to. Fails with a
+    /// thread of an exchange for which they do not correspond.
+    fn compare<S: Source<Thread = T>>(&mut self, source: &S, node: Node) -> Result<(), ThreadId> {
+        let images = self.images[&node].clone();
+        for (exchange, image) in images.iter().enumerate() {
+            if !self.agrees(source, exchange, node, *image) {
+                return Err(self.exchanges.each()[exchange].one());
+            }
+        }
+        Ok(())
+    }
+
+    fn agrees<S: Source<Thread = T>>(
+        &mut self,
+        source: &S,
+        exchange: usize,
+        node: Node,
+        image: Node,
+    ) -> bool {
+        match (self.next(node), self.next(image)) {
+            (Next::Event(label), Next::Event(other)) => {
+                let (label, other) = (*label, *other);
+                label.site == other.site
+                    && label.dependencies == other.dependencies
+                    && self.agree(source, exchange, (node, &label), &other)
+            }
+            (Next::Done(result), Next::Done(other)) => {
+                let (result, other) = (*result, *other);
+                let thread = self.thread_of(node);
+                let at = self.result_of(thread);
+                self.exchanges.each()[exchange].pair_values((at, result), (at, other))
+            }
+            (
+                Next::Truncated {
+                    message,
+                    site,
+                    limit,
+                    ..
+                },
+                Next::Truncated {
+                    message: other_message,
+                    site: other_site,
+                    limit: other_limit,
+                    ..
+                },
+            ) => (message, site, limit) == (other_message, other_site, other_limit),
+            (next, other) => next == other,
+        }
+    }
+
+    /// Whether two events correspond.
+    fn agree<S: Source<Thread = T>>(
+        &mut self,
+        source: &S,
+        exchange: usize,
+        (node, label): (Node, &EventLabel),
+        other: &EventLabel,
+    ) -> bool {
+        match (label.action, other.action) {
+            (Action::Read { at, .. }, Action::Read { at: image, .. }) => {
+                moved(other.action, at) == label.action
+                    && self.locations_agree(source, exchange, at, image)
+            }
+            (
+                Action::Write { at, value, .. },
+                Action::Write {
+                    at: image,
+                    value: other_value,
+                    ..
+                },
+            ) => {
+                let same = match moved(other.action, at) {
+                    Action::Write {
+                        at,
+                        order,
+                        rmw,
+                        unknown,
+                        ..
+                    } => Action::Write {
+                        at,
+                        order,
+                        value,
+                        rmw,
+                        unknown,
+                    },
+                    other => other,
+                };
+                same == label.action
+                    && self.locations_agree(source, exchange, at, image)
+                    && (self.is_unvalued(source, node, label)
+                        || self.exchanges.each()[exchange]
+                            .pair_values((at, value), (image, other_value)))
+            }
+            (Action::Free { base }, Action::Free { base: image }) => {
+                // what is in no initial memory is exchanged with nothing
+                let size = source.extent(base);
+                base == image && size.is_none_or(|size| self.exchanges.free(base..base + size))
+            }
+            (one, other) => one == other,
+        }
+    }
+
+    fn locations_agree<S: Source<Thread = T>>(
+        &mut self,
+        source: &S,
+        exchange: usize,
+        at: Location,
+        image: Location,
+    ) -> bool {
+        match self.exchanges.each()[exchange].pair(at, image) {
+            Pair::Known => true,
+            Pair::Other => false,
+            Pair::New => {
+                let initial = (self.initial(source, at), self.initial(source, image));
+                let (value, other) = match initial {
+                    (Initial::Value(value), Initial::Value(other)) => (value, other),
+                    (Initial::Unknown, Initial::Unknown) => (0, 0),
+                    (Initial::Outside, Initial::Outside) if at == image => (0, 0),
+                    _ => return false,
+                };
+                self.exchanges.are_freed_together(at, image)
+                    && self.exchanges.each()[exchange].pair_values((at, value), (image, other))
+            }
+        }
+    }
+
+    /// Whether a write's value depends on reads that are postponed: it is arbitrary then, and the
+    /// write is in no graph.
+    fn is_unvalued<S: Source<Thread = T>>(
+        &self,
+        source: &S,
+        node: Node,
+        label: &EventLabel,
+    ) -> bool {
+        if label.dependencies.data == 0 {
+            return false;
+        }
+        let mut postponed = Vec::new();
+        let mut at = node;
+        while let Some((before, transition)) = self.origin(at) {
+            if matches!(transition, Transition::Created(_)) {
+                break;
+            }
+            postponed.push(transition == Transition::Postponed);
+            at = before;
+        }
+        postponed.reverse();
+        let reads = source.reads(label.dependencies.data);
+        reads
+            .iter()
+            .any(|read| postponed.get(*read as usize) != Some(&false))
+    }
+
+    /// The thread that a state is of.
+    fn thread_of(&self, node: Node) -> ThreadId {
+        let mut at = node;
+        loop {
+            match self.origin(at) {
+                Some((_, Transition::Created(thread))) => return thread,
+                Some((before, _)) => at = before,
+                None => return 0,
+            }
+        }
+    }
+}
+
+/// An access at another location.
+fn moved(action: Action, to: Location) -> Action {
+    let mut action = action;
+    if let Action::Read { at, .. } | Action::Write { at, .. } = &mut action {
+        *at = to;
+    }
+    action
+}
