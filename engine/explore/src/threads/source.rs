@@ -97,6 +97,8 @@ pub struct ProgramSource<'p> {
     /// Threads may wait at barriers.
     meets: bool,
     retries: Retries,
+    /// The order of operation calls is compared with a specification.
+    compares_calls: bool,
 }
 
 impl<'p> ProgramSource<'p> {
@@ -119,6 +121,7 @@ impl<'p> ProgramSource<'p> {
             numbers_threads: calls(program, Extern::ThreadSelf),
             meets: calls(program, Extern::BarrierWait),
             retries: Retries::All,
+            compares_calls: false,
         };
         source.prologue(initial);
         for object in source.initial.objects() {
@@ -253,7 +256,10 @@ impl<'p> ProgramSource<'p> {
         let ordered = self.meets && !options.arrivals && model.orders_by_barriers()?;
         self.sharing.meetings.explore_all_orders(!ordered);
         self.sharing.flag_races(model.may_flag());
-        self.retries = match options.retries || !model.allows_fewer_reads() {
+        // without a round, fewer calls may precede one another
+        self.compares_calls = options.specification.is_some();
+        let all = options.retries || self.compares_calls || !model.allows_fewer_reads();
+        self.retries = match all {
             true => Retries::All,
             false if model.knows_failures() => Retries::OfSameKind,
             false => Retries::OfAnyKind,
@@ -405,7 +411,8 @@ impl<'p> ProgramSource<'p> {
                     });
                 }
                 State::Spinning { from, .. }
-                    if !run.local.continued && self.may_race(&run.thread, from) =>
+                    if !run.local.continued
+                        && (self.compares_calls || self.may_race(&run.thread, from)) =>
                 {
                     run.local.continued = true;
                     run.thread.state = State::Running;
@@ -661,7 +668,7 @@ impl Source for ProgramSource<'_> {
         other: (&ProgramThread, ThreadId),
     ) -> bool {
         let start = |creator: &ProgramThread| {
-            let (start, _) = thread_start(self.program, &creator.0.thread)?;
+            let (start, _) = thread_start(self.program, &creator.now.thread)?;
             Some(start)
         };
         match (start(one.0), start(other.0)) {
