@@ -152,7 +152,7 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "exchanged",
             is_flag=True,
             help="Explore also the executions that differ only in which of several threads that "
-            "start with the same function and argument does what.",
+            "behave alike does what.",
         ),
         click.option(
             "--all-arrivals",

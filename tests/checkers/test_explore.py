@@ -125,6 +125,7 @@ RACE = {
         "cycle": [(2, 3, "po"), (3, 4, "rf"), (4, 5, "po"), (5, 2, "fr")],
         "conflict": (2, 5),
         "waits": [],
+        "calls": None,
     },
 }
 HANG = {
@@ -140,6 +141,7 @@ HANG = {
         "cycle": [],
         "conflict": None,
         "waits": [{"thread": 1, "what": "another thread's write", "site": 2}],
+        "calls": None,
     },
 }
 

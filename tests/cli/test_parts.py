@@ -61,7 +61,7 @@ def test_the_executions_of_a_small_program_are_counted(adders: Path, run: Run) -
 
 
 def test_the_executions_of_a_large_program_are_estimated(adders: Path, run: Run) -> None:
-    few = ("-D", "THREADS=6", "--seconds", "2s")
+    few = ("-D", "THREADS=6", "--seconds", "2s", "--no-symmetry")
     ended = run("check", adders.name, "-m", "rc11", *few, "--estimate")
     assert ended.code == 0
     assert re.search(r" [1-9][.\d]*·10\S+ executions ± \d+ %, \d+ ", ended.out), ended.out
@@ -71,7 +71,7 @@ def test_the_executions_of_a_large_program_are_estimated(adders: Path, run: Run)
 def test_a_bound_is_an_answer_of_its_own_kind(
     adders: Path, run: Run, snapshot: SnapshotAssertion
 ) -> None:
-    asked = ("check", adders.name, "-m", "rc11", "-D", "THREADS=3", "--bound")
+    asked = ("check", adders.name, "-m", "rc11", "-D", "THREADS=3", "--no-symmetry", "--bound")
     ended = run(*asked, "1")
     assert ended.code == 3
     assert steady(ended.out) == snapshot
@@ -82,7 +82,8 @@ def test_a_bound_is_an_answer_of_its_own_kind(
 def test_a_violation_is_found_with_few_departures(folder: Path, run: Run) -> None:
     wrong = ADDERS.replace("assert(sum == THREADS)", "assert(last == THREADS)")
     (folder / "wrong.c").write_text(wrong)
-    ended = run("check", "wrong.c", "-m", "rc11", "-D", "THREADS=4", "--bound", "9", "--json")
+    asked = ("check", "wrong.c", "-m", "rc11", "-D", "THREADS=4", "--no-symmetry")
+    ended = run(*asked, "--bound", "9", "--json")
     found = json.loads(ended.out.splitlines()[0])
     assert (ended.code, found["result"], found["departures"]) == (1, "Violated", 2)
     assert found["reasons"] == ["what takes more than 2 departures was not explored"]
@@ -92,6 +93,7 @@ def test_a_sample_is_repeatable_and_never_safe(adders: Path, run: Run) -> None:
     def sampled(seed: str, *more: str) -> tuple[int, dict[str, object]]:
         ended = run(
             *("check", adders.name, "-m", "rc11", "-D", "THREADS=3", "--sample", "30s"),
+            "--no-symmetry",
             *("--executions", "200", "--seed", seed, "--json", *more),
         )
         return ended.code, json.loads(ended.out.splitlines()[0])

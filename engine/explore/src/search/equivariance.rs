@@ -85,6 +85,16 @@ impl<T: Clone> ThreadStates<T> {
             };
             class.len() > 1 && !class.windows(2).all(equal)
         });
+        let pairs = classes.iter().flat_map(|class| class.windows(2));
+        let pairs: Vec<_> = pairs.map(|pair| [pair[0].0, pair[1].0]).collect();
+        if !self.exchanges.set(&pairs) {
+            // another worker has told threads apart, and the exploration starts again
+            self.distinguished = true;
+            return;
+        }
+        if classes.is_empty() {
+            return;
+        }
         let mut starts: FxHashMap<ThreadId, Node> = FxHashMap::default();
         for class in &classes {
             for (thread, creator) in class {
@@ -93,12 +103,6 @@ impl<T: Clone> ThreadStates<T> {
                 self.classes.insert(*thread, class[0].0);
             }
         }
-        if classes.is_empty() {
-            return;
-        }
-        let pairs = classes.iter().flat_map(|class| class.windows(2));
-        self.exchanges
-            .set(pairs.map(|pair| [pair[0].0, pair[1].0]).collect());
         let count = self.exchanges.each().len();
         for node in nodes {
             self.images.insert(node, vec![node; count].into());

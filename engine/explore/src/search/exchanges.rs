@@ -52,14 +52,17 @@ pub fn result_location(class: ThreadId) -> Location {
 }
 
 impl Exchanges {
-    /// Sets which threads are exchanged, unless another worker has.
-    pub fn set(&self, pairs: Vec<[ThreadId; 2]>) {
-        let exchange = |threads| Exchange {
-            threads,
+    /// Sets which threads are exchanged, unless another worker has. Returns whether they are these: a
+    /// worker that begins after threads were told apart may find fewer.
+    pub fn set(&self, pairs: &[[ThreadId; 2]]) -> bool {
+        let exchange = |threads: &[ThreadId; 2]| Exchange {
+            threads: *threads,
             known: Mutex::default(),
         };
-        self.each
-            .get_or_init(|| pairs.into_iter().map(exchange).collect());
+        let each = self
+            .each
+            .get_or_init(|| pairs.iter().map(exchange).collect());
+        each.iter().map(|exchange| &exchange.threads).eq(pairs)
     }
 
     pub fn each(&self) -> &[Exchange] {
