@@ -1,7 +1,7 @@
 """The engine, written in Rust (engine/bindings)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NotRequired, Self, TypedDict
+from typing import Literal, Self, TypedDict
 
 __version__: str
 Acyclic = Literal["program order", "dependencies"]
@@ -148,8 +148,8 @@ class ExplorationDict(TypedDict):
     limits: list[str]  # arguments of explore that ended a thread, sorted; "" for a fixed limit
     violations: list[ViolationDict]  # one per kind and site
     warnings: list[ViolationDict]  # likewise, what is no error by itself
-    # whether what operation calls return, if there are any, was compared with their specification
-    compares_calls: NotRequired[bool]
+    # whether what operation calls return was not compared with their specification
+    skips_calls: bool
     threads: int  # that the program starts, in all executions together
     # numbers of executions, each counted in one of them
     complete: int  # every thread ends

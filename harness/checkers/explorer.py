@@ -36,7 +36,7 @@ from weakspot.harness.values.witness import (
     WitnessEvent,
 )
 from weakspot.system import tools
-from weakspot.system.deadline import ending
+from weakspot.system.deadline import NEVER, Deadline, ending
 from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
@@ -89,10 +89,11 @@ class Explorer(Protocol):
 
 class EngineExplorer(msgspec.Struct, frozen=True):
     """The engine. It uses `jobs` threads, 0 for one per core, and explores a `part` of the
-    executions."""
+    executions; nothing after the `end`."""
 
     jobs: int = 0
     part: Part = ALL
+    end: Deadline = NEVER
 
     @property
     def version(self) -> str:
@@ -135,6 +136,11 @@ class EngineExplorer(msgspec.Struct, frozen=True):
     ) -> Exploration:
         """See Explorer. What violates the program is looked for under the model of the standard's
         earlier editions too, in the time that is left."""
+        if self.end.passed:
+            return Exploration(
+                program=program_name(structure, scenario), model=model.name, result="Unknown"
+            )
+        bounds = msgspec.structs.replace(bounds, seconds=self.end.at_most(bounds.seconds))
 
         def under(
             model: Model, bounds: Bounds, earlier: bytes | None = None, keep: Keep | None = None
@@ -337,7 +343,7 @@ def _exploration(
         estimate=_estimate(found),
         sample=_sample(found, part),
         resumed=found["earlier"],
-        notes=() if found.get("compares_calls", True) else (_calls_not_compared(model),),
+        notes=(_calls_not_compared(model),) if found["skips_calls"] else (),
     )
 
 

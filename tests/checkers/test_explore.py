@@ -44,6 +44,7 @@ class Lowered:
             "threads": 2,
             "complete": 5,
             "blocked": 1,
+            "skips_calls": False,
             "represented": 6,
             "truncated": 0,
             "faulty": 0,

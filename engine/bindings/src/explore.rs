@@ -127,10 +127,6 @@ pub fn explore<'py>(
         Some(Ok(Ok((found, witnesses, results)))) => {
             let dict = dict(py, program, &found, &witnesses, &options)?;
             dict.set_item(intern!(py, "results"), results)?;
-            let compares = program.specification().is_none()
-                || explore::orders_calls(model, &options)
-                    .map_err(|error| Problem::in_exploration(error, program).raise(py))?;
-            dict.set_item(intern!(py, "compares_calls"), compares)?;
             Ok(dict)
         }
         Some(Ok(Err(error))) => Err(Problem::in_exploration(error, program).raise(py)),
@@ -265,6 +261,7 @@ fn dict<'py>(
     dict.set_item(intern!(py, "rounds"), found.loops)?;
     dict.set_item(intern!(py, "rate"), found.rate)?;
     dict.set_item(intern!(py, "earlier"), found.earlier)?;
+    dict.set_item(intern!(py, "skips_calls"), found.skips_calls)?;
     let estimate = |found: Estimate| (found.executions, found.error, found.draws);
     dict.set_item(intern!(py, "estimate"), found.estimate.map(estimate))?;
     let sample = found.sample;

@@ -262,6 +262,9 @@ pub struct Exploration {
     pub loops: Option<u32>,
     /// Executions per second while every branch was explored, if others were not: for an estimate.
     pub rate: Option<f64>,
+    /// Whether what operation calls return was not compared with their specification, because the
+    /// model does not say which call happens before which.
+    pub skips_calls: bool,
     /// Whether this is only what an earlier exploration has left open.
     pub resumed: bool,
     /// How many of the executions were explored before, by another process.

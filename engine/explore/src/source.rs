@@ -29,6 +29,7 @@ const IS_ROUND: u64 = 1 << 63;
 const IS_CALL: u64 = 1 << 62;
 const HAS_RETURNED: u64 = 1 << 3;
 const IS_SLEEPERS: u64 = 1 << 61;
+const IS_RESULT: u64 = 1 << 60;
 
 impl Location {
     /// How often a thread may wait at a barrier whose threads arrive in a fixed order.
@@ -77,6 +78,15 @@ impl Location {
     /// Whether this is a set of sleeping threads.
     pub fn is_sleepers(self) -> bool {
         self.address & (IS_ROUND | IS_CALL | IS_SLEEPERS) == IS_SLEEPERS
+    }
+
+    /// What the threads return that may be exchanged with this one. It is in no object, and in no
+    /// graph.
+    pub fn of_result(class: ThreadId) -> Location {
+        Location {
+            address: IS_RESULT | class as u64,
+            size: 0,
+        }
     }
 
     /// Whether this is in no object.
@@ -378,7 +388,9 @@ pub trait Source: Sync {
 
     /// A thread that was found to be exchangeable with others is not. What is explored is void: an
     /// exploration in which it is not taken to be follows.
-    fn distinguish(&self, _thread: ThreadId) {}
+    fn distinguish(&self, _thread: ThreadId) {
+        unreachable!("threads are not exchangeable")
+    }
 
     /// Runs the thread up to its next event. If that event has an answer, `answer` is called before
     /// the next call.

@@ -4,15 +4,14 @@
 //! is for, some leave early, look at what `pthread_barrier_wait` returns, destroy the barrier, or have
 //! threads that do not use it.
 mod dice;
+mod found;
 
-use cat::Model;
 use dice::Dice;
-use explore::{Acyclic, FaultKind, Options, ProgramSource, Search, Violation};
+use explore::{Acyclic, Options, ProgramSource, Search};
+use found::{found, model};
 use program::interpreter::Limits;
 use program::Program;
-use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::Path;
 
 const HEAD: &str = "\
 target datalayout = \"e-m:e-i64:64-i128:128-f80:128-n8:16:32:64-S128\"
@@ -265,33 +264,6 @@ fn random(seed: u64) -> (Kind, String) {
     (kind, text)
 }
 
-#[derive(Debug, PartialEq, Eq)]
-struct Found {
-    results: BTreeSet<u64>,
-    violations: BTreeSet<(FaultKind, Option<u32>)>,
-}
-
-/// What a program does, and in how many executions; none if these are too many.
-fn found(program: &Program, model: &Model, options: &Options) -> Option<(Found, u64)> {
-    let mut source = ProgramSource::new(program, Limits::default());
-    let (found, results) = source
-        .results(model, options)
-        .unwrap_or_else(|error| panic!("{error}"));
-    // of the races of an execution one is reported, at whichever of its accesses comes later
-    let site = |seen: &Violation| match seen.fault.kind {
-        FaultKind::Race => None,
-        _ => seen.fault.site,
-    };
-    let violations = found.violations.iter();
-    let all = Found {
-        results: results.into_keys().collect(),
-        violations: violations
-            .map(|seen| (seen.fault.kind, site(seen)))
-            .collect(),
-    };
-    found.limit.is_none().then_some((all, found.counts.all()))
-}
-
 const MODELS: [(&str, Acyclic); 8] = [
     ("sc", Acyclic::ProgramOrder),
     ("tso", Acyclic::ProgramOrder),
@@ -302,17 +274,6 @@ const MODELS: [(&str, Acyclic); 8] = [
     ("causal", Acyclic::ProgramOrder),
     ("coherence", Acyclic::ProgramOrder),
 ];
-
-fn model(name: &str) -> Model {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let models = tests.join("../../../models");
-    let folder = match name {
-        "causal" | "coherence" => tests.join("fixtures"),
-        _ => models.clone(),
-    };
-    let path = folder.join(format!("{name}.cat"));
-    Model::load(&path, &[models]).unwrap_or_else(|error| panic!("{error}"))
-}
 
 /// `most`: programs with more executions are left out.
 fn compare_each(seeds: std::ops::Range<u64>, most: u64) {
@@ -333,13 +294,13 @@ fn compare_each(seeds: std::ops::Range<u64>, most: u64) {
             ..Options::default()
         };
         options.limits.executions = most;
-        let Some((expected, more)) = found(&program, model, &options) else {
+        let Ok((expected, more)) = found(&program, model, &options, Limits::default()) else {
             continue;
         };
         options.arrivals = false;
         options.limits = explore::Limits::default();
         options.limits.executions = most;
-        let Some((seen, fewer)) = found(&program, model, &options) else {
+        let Ok((seen, fewer)) = found(&program, model, &options, Limits::default()) else {
             panic!("program {seed} has more executions under {name}: {text}");
         };
         assert_eq!(

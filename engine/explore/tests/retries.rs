@@ -4,15 +4,14 @@
 //! Random programs of threads that retry compare-exchanges or wait, some with other accesses in
 //! between, with counters of rounds, or with sums of what they have read, among threads that write.
 mod dice;
+mod found;
 
-use cat::Model;
 use dice::Dice;
-use explore::{Acyclic, FaultKind, Limit, Options, ProgramSource, Search, Violation};
+use explore::{Acyclic, Limit, Options, Search};
+use found::{found, model};
 use program::interpreter::Limits;
 use program::Program;
-use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::Path;
 use std::time::Duration;
 
 const HEAD: &str = "\
@@ -301,40 +300,6 @@ fn random(seed: u64) -> String {
     text
 }
 
-#[derive(Debug, PartialEq, Eq)]
-struct Found {
-    results: BTreeSet<u64>,
-    violations: BTreeSet<(FaultKind, Option<u32>)>,
-}
-
-/// What a program does, and in how many executions; the limit if these are too many.
-fn found(program: &Program, model: &Model, options: &Options) -> Result<(Found, u64), Limit> {
-    let limits = Limits {
-        loops: 3,
-        ..Limits::default()
-    };
-    let mut source = ProgramSource::new(program, limits);
-    let (found, results) = source
-        .results(model, options)
-        .unwrap_or_else(|error| panic!("{error}"));
-    // of the races of an execution one is reported, at whichever of its accesses comes later
-    let site = |seen: &Violation| match seen.fault.kind {
-        FaultKind::Race => None,
-        _ => seen.fault.site,
-    };
-    let violations = found.violations.iter();
-    let all = Found {
-        results: results.into_keys().collect(),
-        violations: violations
-            .map(|seen| (seen.fault.kind, site(seen)))
-            .collect(),
-    };
-    match found.limit {
-        None => Ok((all, found.counts.all())),
-        Some(limit) => Err(limit),
-    }
-}
-
 /// The last two are a user's.
 const MODELS: [(&str, Acyclic); 7] = [
     ("sc", Acyclic::ProgramOrder),
@@ -345,17 +310,6 @@ const MODELS: [(&str, Acyclic); 7] = [
     ("causal", Acyclic::ProgramOrder),
     ("raced", Acyclic::ProgramOrder),
 ];
-
-fn model(name: &str) -> Model {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let models = tests.join("../../../models");
-    let folder = match name {
-        "causal" | "raced" => tests.join("fixtures"),
-        _ => models.clone(),
-    };
-    let path = folder.join(format!("{name}.cat"));
-    Model::load(&path, &[models]).unwrap_or_else(|error| panic!("{error}"))
-}
 
 /// `most`: programs with more executions are left out, and those that take long.
 fn compare_each(seeds: std::ops::Range<u64>, most: u64) {
@@ -375,18 +329,22 @@ fn compare_each(seeds: std::ops::Range<u64>, most: u64) {
             retries: true,
             ..Options::default()
         };
+        let rounds = || Limits {
+            loops: 3,
+            ..Limits::default()
+        };
         let limits = || explore::Limits {
             executions: most,
             time: Duration::from_secs(5),
             ..explore::Limits::default()
         };
         options.limits = limits();
-        let Ok((expected, more)) = found(&program, model, &options) else {
+        let Ok((expected, more)) = found(&program, model, &options, rounds()) else {
             continue;
         };
         options.retries = false;
         options.limits = limits();
-        let (seen, fewer) = match found(&program, model, &options) {
+        let (seen, fewer) = match found(&program, model, &options, rounds()) {
             Ok(found) => found,
             Err(Limit::Executions) => panic!("more executions of {seed} under {name}: {text}"),
             Err(_) => continue,

@@ -38,7 +38,7 @@
 //! The reduction is that of [`postponed::symmetry`](super::postponed); exchanging data along with
 //! processes is the scalarset of Ip and Dill, "Better verification through symmetry", 1996.
 
-use crate::search::exchanges::{result_location, Pair};
+use crate::search::exchanges::Pair;
 use crate::search::thread_states::{Node, ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Initial, Location, Next, Source, ThreadId};
 use rustc_hash::FxHashMap;
@@ -88,7 +88,7 @@ impl<T: Clone> ThreadStates<T> {
         let pairs = classes.iter().flat_map(|class| class.windows(2));
         let pairs: Vec<_> = pairs.map(|pair| [pair[0].0, pair[1].0]).collect();
         if !self.exchanges.set(&pairs) {
-            // another worker has told threads apart, and the exploration starts again
+            // another worker has found that threads differ, and the exploration starts again
             self.distinguished = true;
             return;
         }
@@ -177,7 +177,7 @@ impl<T: Clone> ThreadStates<T> {
     }
 
     fn result_of(&self, thread: ThreadId) -> Location {
-        result_location(self.classes.get(&thread).copied().unwrap_or(thread))
+        Location::of_result(self.classes.get(&thread).copied().unwrap_or(thread))
     }
 
     /// Compares what follows a state with what follows those that exchanges lead to. Fails with a

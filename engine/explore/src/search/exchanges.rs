@@ -41,19 +41,9 @@ pub enum Pair {
     Other,
 }
 
-/// What a thread returns is a value at this location, which is in no object; those of threads that
-/// may be exchanged are at one.
-pub fn result_location(class: ThreadId) -> Location {
-    const IS_RESULT: u64 = 1 << 62;
-    Location {
-        address: IS_RESULT | class as u64,
-        size: 0,
-    }
-}
-
 impl Exchanges {
     /// Sets which threads are exchanged, unless another worker has. Returns whether they are these: a
-    /// worker that begins after threads were told apart may find fewer.
+    /// worker that begins after threads were found to differ may find fewer.
     pub fn set(&self, pairs: &[[ThreadId; 2]]) -> bool {
         let exchange = |threads: &[ThreadId; 2]| Exchange {
             threads: *threads,

@@ -1,6 +1,7 @@
 //! A [`Program`](::program::Program) as a [`Source`](crate::Source): its threads run in the
 //! interpreter, which stops at each event on shared memory.
 
+mod advance;
 mod allocation;
 mod calls;
 pub mod checkpoint;
@@ -21,5 +22,5 @@ mod synchronisation;
 mod value_dependencies;
 
 pub use checkpoint::Checkpoint;
-pub use request::{orders_calls, request, Answer, Request};
+pub use request::{request, Answer, Request};
 pub use source::ProgramSource;

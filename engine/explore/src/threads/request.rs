@@ -53,10 +53,36 @@ pub fn request<'p>(
     request: Request,
     earlier: Option<Checkpoint>,
 ) -> Result<Answer<'p>, ExploreError> {
+    let specification = program.specification();
+    let skips_calls = specification.is_some() && !orders_calls(model, options)?;
+    let specification = specification.filter(|_| !skips_calls);
+    let mut answer = answer(
+        program,
+        model,
+        limits,
+        options,
+        request,
+        earlier,
+        specification,
+    )?;
+    answer.found.skips_calls = skips_calls;
+    Ok(answer)
+}
+
+/// As [`request`]; what operation calls return is compared with the `specification`.
+fn answer<'p>(
+    program: &'p Program,
+    model: &Model,
+    limits: Limits,
+    options: &Options,
+    request: Request,
+    earlier: Option<Checkpoint>,
+    specification: Option<Program>,
+) -> Result<Answer<'p>, ExploreError> {
     let clock = Clock::new(options);
     let specified;
-    let clock = match program.specification() {
-        Some(specification) if orders_calls(model, options)? => {
+    let clock = match specification {
+        Some(specification) => {
             let allowed = match histories(&specification, model, limits, &clock)? {
                 Ok(allowed) => allowed,
                 Err(limit) => {
@@ -79,7 +105,7 @@ pub fn request<'p>(
                 ..clock
             }
         }
-        _ => clock,
+        None => clock,
     };
     let mut source = ProgramSource::new(program, limits);
     let found = match request {
@@ -100,9 +126,12 @@ pub fn request<'p>(
 
 /// Whether a model says which call happens before which. One that orders events by dependencies does
 /// not: what operation calls return under it is not compared with their specification.
-pub fn orders_calls(model: &Model, options: &Options) -> Result<bool, ExploreError> {
-    let checked = CheckedModel::new(model, options.acyclic)?;
-    Ok(checked.acyclic == Acyclic::ProgramOrder)
+fn orders_calls(model: &Model, options: &Options) -> Result<bool, ExploreError> {
+    let acyclic = match options.acyclic {
+        Some(known) => known,
+        None => CheckedModel::new(model, None)?.acyclic,
+    };
+    Ok(acyclic == Acyclic::ProgramOrder)
 }
 
 /// The histories of operation calls that a specification allows, or the limit that has ended its

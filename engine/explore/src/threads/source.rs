@@ -6,33 +6,20 @@ use crate::history::Specification;
 use crate::search::run::{explore_under, CheckedModel};
 use crate::search::EndedExecution;
 use crate::source::*;
+use crate::threads::advance::{changed, Runner, SuspendedThread};
 use crate::threads::dependencies::DependencySets;
-use crate::threads::environment::{thread_start, Interruption, ThreadEnvironment};
-use crate::threads::left_out_reads::LeftOutRead;
-use crate::threads::local_state::LocalState;
-use crate::threads::retries::{Counterpart, EarlierRead, HeaderState, Retries, Run, MAX_HEADERS};
+use crate::threads::environment::thread_start;
+use crate::threads::retries::{Counterpart, EarlierRead, Retries, Run};
 use crate::threads::sharing::{Learned, LearnedSharing};
 use cat::Model;
-use program::interpreter::thread::{State, Thread};
-use program::interpreter::{self, Change, Limits, Outcome, RunEnd};
+use program::interpreter::Limits;
 use program::ir::sites::{DESTROY, INIT};
-use program::ir::{Extern, FuncId, Function, Inst, Op, Program, SiteId};
-use program::memory::{Dep, Memory, Named, Val, Visibility, MAX_THREADS};
+use program::ir::{Extern, Program};
+use program::memory::{Dep, Memory, Named, Visibility, MAX_THREADS};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
-
-/// Limit of instructions from a write back to the header of its loop, when checking that the loop
-/// waits.
-const MAX_AHEAD: u64 = 10_000;
-
-/// Whether a program calls a library function.
-fn calls(program: &Program, function: Extern) -> bool {
-    let is_call = |instruction: &Inst| matches!(&instruction.op, Op::Extern { function: called, .. } if *called == function);
-    let calls = |caller: &Function| caller.code.iter().any(is_call);
-    program.functions.iter().any(calls)
-}
 
 /// A thread of a program between two events. Copies share everything until they continue.
 #[derive(Clone)]
@@ -50,31 +37,6 @@ impl ProgramThread {
             now: Arc::new(now),
             next: None,
             last: None,
-        }
-    }
-}
-
-#[derive(Clone)]
-pub struct SuspendedThread {
-    pub thread: Thread,
-    pub local: LocalState,
-    /// The last event has no answer yet.
-    awaits_answer: bool,
-    steps: u64,
-    /// From a read to the next event, if rounds of loops are compared.
-    run: Option<Run<SuspendedThread>>,
-}
-
-impl SuspendedThread {
-    fn new(program: &Program, id: ThreadId, start: FuncId, memory: Arc<Memory>) -> SuspendedThread {
-        let mut thread = Thread::new(id, start);
-        thread.enter(program, start, &[], (0, 0), 0);
-        SuspendedThread {
-            thread,
-            local: LocalState::new(memory),
-            awaits_answer: false,
-            steps: 0,
-            run: None,
         }
     }
 }
@@ -118,8 +80,8 @@ impl<'p> ProgramSource<'p> {
             initial: initial.clone(),
             memories: Vec::new(),
             refused: None,
-            numbers_threads: calls(program, Extern::ThreadSelf),
-            meets: calls(program, Extern::BarrierWait),
+            numbers_threads: program.calls(Extern::ThreadSelf),
+            meets: program.calls(Extern::BarrierWait),
             retries: Retries::All,
             compares_calls: false,
         };
@@ -146,6 +108,16 @@ impl<'p> ProgramSource<'p> {
             .any(|set| self.sets.is_marked(*set))
     }
 
+    fn runner(&self) -> Runner<'_> {
+        Runner {
+            program: self.program,
+            sharing: &self.sharing,
+            sets: &self.sets,
+            limits: &self.limits,
+            compares_calls: self.compares_calls,
+        }
+    }
+
     /// Discards what was learned while running a thread with answers that no execution gives.
     pub fn forget(&self) {
         self.sharing.forget_change();
@@ -156,7 +128,7 @@ impl<'p> ProgramSource<'p> {
         for start in self.program.constructors.iter().chain([&self.program.main]) {
             let mut run = SuspendedThread::new(self.program, 0, *start, memory);
             run.local.alone = true;
-            let end = self.advance(&mut run, self.limits.instructions);
+            let end = self.runner().advance(&mut run, self.limits.instructions);
             memory = run.local.memory.clone();
             let main = *start == self.program.main;
             if end.is_none() && !main {
@@ -392,240 +364,27 @@ impl<'p> ProgramSource<'p> {
         }
         memory
     }
-
-    /// Runs a thread up to its next event, for at most `steps` instructions. None: the thread ran
-    /// alone, and no longer does.
-    fn advance(&self, run: &mut SuspendedThread, steps: u64) -> Option<Next> {
-        let last = run.steps + steps;
-        loop {
-            match run.thread.state {
-                State::Done => {
-                    let Val { bits, dep, .. } = run.thread.result;
-                    let unknown = match run.local.postponed {
-                        0 => 0,
-                        postponed => self.sets.intersection(dep, postponed),
-                    };
-                    return Some(match unknown {
-                        0 => Next::Done(bits),
-                        reads => Next::Needs(reads),
-                    });
-                }
-                State::Spinning { from, .. }
-                    if !run.local.continued
-                        && (self.compares_calls || self.may_race(&run.thread, from)) =>
-                {
-                    run.local.continued = true;
-                    run.thread.state = State::Running;
-                }
-                State::Spinning { site, from } => {
-                    let wait = match run.local.failed {
-                        Some((epoch, at)) if epoch == run.thread.epoch && at >= from => {
-                            Wait::Redundant
-                        }
-                        _ => Wait::Spin {
-                            reads: run.thread.reads.len() - from,
-                        },
-                    };
-                    return Some(Next::Blocked { wait, site });
-                }
-                _ => {}
-            }
-            run.steps += 1;
-            let dbg = run.thread.inst(self.program).map_or(0, |i| i.dbg);
-            if run.steps > last {
-                let most = self.limits.instructions;
-                let message = format!("more than {most} instructions in one thread");
-                let end = RunEnd::at_limit("instructions", message, None);
-                return Some(self.ended(run, end, dbg));
-            }
-            let mut environment =
-                ThreadEnvironment::new(self.program, &self.sharing, &self.sets, &mut run.local);
-            match interpreter::step(
-                self.program,
-                &self.limits,
-                &mut run.thread,
-                &mut environment,
-            ) {
-                Ok(()) => {
-                    run.local.synchronised = environment.synchronised;
-                    run.local.events_before += run.local.answers.len();
-                    run.local.answers.clear();
-                    if run.run.is_some() {
-                        if let Some(next) = self.is_retried(run) {
-                            return Some(next);
-                        }
-                    }
-                }
-                Err(Interruption::Query(label)) => return Some(Next::Event(label)),
-                Err(Interruption::Blocked(wait, site)) => {
-                    return Some(Next::Blocked { wait, site })
-                }
-                Err(Interruption::Fault(kind, message, site)) => {
-                    return Some(Next::Fault(Fault {
-                        kind,
-                        message,
-                        site: Some(run.thread.users_site(self.program, site)),
-                    }))
-                }
-                Err(Interruption::Unsupported(message, site)) => {
-                    return Some(Next::Unsupported {
-                        message,
-                        site: Some(run.thread.users_site(self.program, site)),
-                    })
-                }
-                Err(Interruption::SharingChanged) => return Some(changed()),
-                Err(Interruption::Needs(reads)) => return Some(Next::Needs(reads)),
-                Err(Interruption::RunEnd(end)) => return Some(self.ended(run, end, dbg)),
-                Err(Interruption::NotAlone) => {
-                    run.local.alone = false;
-                    run.local.answers.clear();
-                    return None;
-                }
-            }
-        }
-    }
-
-    fn ended(&self, run: &SuspendedThread, end: RunEnd, dbg: u32) -> Next {
-        if end.outcome == Outcome::Bound && run.local.postponed != 0 {
-            // with their values, a loop may be found to wait
-            return Next::Needs(run.local.postponed);
-        }
-        let (thread, progress) = (&run.thread, run.local.progress);
-        let mut message = end.message;
-        let site = end.site.map(|site| thread.users_site(self.program, site));
-        if let (None, Some(place)) = (site, self.program.places.get(&dbg)) {
-            message.push_str(&format!(" at {place}"));
-        }
-        let kind = match end.outcome {
-            Outcome::Bound => {
-                let because = self.why(thread, progress, end.change);
-                return Next::Truncated {
-                    message,
-                    site,
-                    limit: end.limit,
-                    because,
-                };
-            }
-            Outcome::Complete if thread.id == 0 => return Next::Done(0),
-            Outcome::Complete => {
-                let message =
-                    "a call of exit in a thread other than main is not supported".to_string();
-                return Next::Unsupported { message, site };
-            }
-            Outcome::Unsupported => return Next::Unsupported { message, site },
-            Outcome::Assertion => FaultKind::Assertion,
-            Outcome::Deadlock => FaultKind::Hang,
-            Outcome::Memory => FaultKind::Memory,
-            Outcome::Uninitialised => FaultKind::Uninitialised,
-        };
-        Next::Fault(Fault {
-            kind,
-            message,
-            site,
-        })
-    }
-
-    /// Why a loop that iterates too often is not one that waits.
-    fn why(&self, thread: &Thread, progress: Option<Location>, change: Change) -> String {
-        let place = |site: SiteId| self.program.sites[site as usize].place();
-        match change {
-            Change::None => String::new(),
-            Change::Register => "each iteration changes a local variable".to_string(),
-            Change::Access(site) => {
-                let obstacle = progress.and_then(|at| self.sharing.obstacle(at, thread.id));
-                let other = obstacle.map_or(String::new(), |by| {
-                    let (thread, place) = (by.thread, place(by.site));
-                    format!(", which thread {thread} accesses at {place}")
-                });
-                format!("each iteration changes what {} writes{other}", place(site))
-            }
-        }
-    }
-
-    /// Whether a read in the last round of a thread's loop may race with what other threads do only
-    /// if the thread continues; see [`left_out_reads`](crate::threads::left_out_reads).
-    fn may_race(&self, thread: &Thread, from: usize) -> bool {
-        let reads = thread.reads[from..].iter();
-        let mut reads = reads.map(|read| LeftOutRead {
-            at: Location {
-                address: read.address,
-                size: read.size,
-            },
-            thread: thread.id,
-            plain: read.plain,
-        });
-        reads.any(|read| self.sharing.may_race(read))
-    }
-
-    /// Whether a thread that is about to write the value it has just read then reaches the header
-    /// of its loop in the same state: it waits, as in a test-and-set lock, and the write is left
-    /// out. A read from that write could read from the write before it.
-    fn waits(&self, run: &SuspendedThread) -> Option<Next> {
-        let mut ahead = run.clone();
-        ahead.local.answers.push(Some(0));
-        ahead.local.quiet = true;
-        let next = self.advance(&mut ahead, MAX_AHEAD);
-        next.filter(|n| {
-            matches!(
-                n,
-                Next::Blocked {
-                    wait: Wait::Spin { .. },
-                    ..
-                }
-            )
-        })
-    }
 }
 
-/// Rounds of loops that a thread need not have done; see [`retries`](crate::threads::retries).
 impl ProgramSource<'_> {
-    /// Whether a thread that has reached the header of a loop would be there without the read before
-    /// its last one.
-    fn is_retried(&self, run: &mut SuspendedThread) -> Option<Next> {
-        let header = run.thread.header.take()?;
-        let state = HeaderState::new(self.program, &run.thread, &run.local.memory, header)?;
-        let counterpart = match run.run.as_mut()? {
-            Run::Records(headers) => {
-                if headers.len() < MAX_HEADERS {
-                    headers.push(state);
-                }
-                return None;
+    /// Whether two threads, each with its creator, start with one function, with arguments that are
+    /// alike, and nothing has shown yet that they differ.
+    fn start_alike(
+        &self,
+        one: (&ProgramThread, ThreadId),
+        other: (&ProgramThread, ThreadId),
+        arguments: impl Fn(u64, u64) -> bool,
+    ) -> bool {
+        let started = |creator: &ProgramThread| thread_start(self.program, &creator.now.thread);
+        match (started(one.0), started(other.0)) {
+            (Some((start, argument)), Some((same, given)))
+                if start == same && arguments(argument.bits, given.bits) =>
+            {
+                let threads = [one.1, other.1];
+                !self.numbers_threads && self.sharing.likeness.take_alike(start, threads)
             }
-            Run::Compares(_) if run.thread.state != State::Running => return None,
-            Run::Compares(counterpart) => counterpart,
-        };
-        let headers = match &counterpart.headers {
-            Some(known) => known.clone(),
-            None => Arc::new(self.headers(counterpart)),
-        };
-        counterpart.headers = Some(headers.clone());
-        let frame = run.thread.frames.last()?;
-        let function = &self.program.functions[frame.function as usize];
-        headers.contains(&state).then(|| Next::Blocked {
-            wait: Wait::Retried,
-            site: function.loops[header as usize].site,
-        })
-    }
-
-    /// The headers that a thread reaches before its next event in the counterpart of what it does.
-    fn headers(&self, counterpart: &Counterpart<SuspendedThread>) -> Vec<HeaderState> {
-        let mut ahead = (*counterpart.from).clone();
-        ahead.awaits_answer = false;
-        ahead.local.answers.push(Some(counterpart.value));
-        ahead.thread.header = None;
-        ahead.run = Some(Run::Records(Vec::new()));
-        self.advance(&mut ahead, MAX_AHEAD);
-        match ahead.run {
-            Some(Run::Records(headers)) => headers,
-            _ => Vec::new(),
+            _ => false,
         }
-    }
-}
-
-fn changed() -> Next {
-    Next::Unsupported {
-        message: "the set of shared objects has changed".to_string(),
-        site: None,
     }
 }
 
@@ -649,17 +408,7 @@ impl Source for ProgramSource<'_> {
     }
 
     fn alike(&self, one: (&ProgramThread, ThreadId), other: (&ProgramThread, ThreadId)) -> bool {
-        let started = |creator: &ProgramThread| {
-            let (start, argument) = thread_start(self.program, &creator.now.thread)?;
-            Some((start, argument.bits))
-        };
-        match (started(one.0), started(other.0)) {
-            (Some(start), Some(same)) if start == same => {
-                let threads = [one.1, other.1];
-                !self.numbers_threads && self.sharing.likeness.take_alike(start.0, threads)
-            }
-            _ => false,
-        }
+        self.start_alike(one, other, |one, other| one == other)
     }
 
     fn exchangeable(
@@ -667,17 +416,7 @@ impl Source for ProgramSource<'_> {
         one: (&ProgramThread, ThreadId),
         other: (&ProgramThread, ThreadId),
     ) -> bool {
-        let start = |creator: &ProgramThread| {
-            let (start, _) = thread_start(self.program, &creator.now.thread)?;
-            Some(start)
-        };
-        match (start(one.0), start(other.0)) {
-            (Some(start), Some(same)) if start == same => {
-                let threads = [one.1, other.1];
-                !self.numbers_threads && self.sharing.likeness.take_alike(start, threads)
-            }
-            _ => false,
-        }
+        self.start_alike(one, other, |_, _| true)
     }
 
     fn distinguish(&self, thread: ThreadId) {
@@ -705,12 +444,15 @@ impl Source for ProgramSource<'_> {
             run.local.answers.push(Some(0));
         }
         loop {
-            match self.advance(run, self.limits.instructions.saturating_sub(run.steps)) {
+            match self
+                .runner()
+                .advance(run, self.limits.instructions.saturating_sub(run.steps))
+            {
                 None => {}
                 Some(Next::Event(label)) => {
                     run.run = None;
                     if run.local.unchanged {
-                        if let Some(wait) = self.waits(run) {
+                        if let Some(wait) = self.runner().waits(run) {
                             return wait;
                         }
                     }

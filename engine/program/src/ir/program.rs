@@ -108,12 +108,18 @@ impl Program {
     /// The number of the parameter that says whether the program is its own specification.
     pub const IS_SPECIFICATION: usize = 0;
 
+    /// Whether some function calls a function of the library.
+    pub fn calls(&self, wanted: Extern) -> bool {
+        let is_call =
+            |inst: &Inst| matches!(&inst.op, Op::Extern { function, .. } if *function == wanted);
+        let calls = |caller: &Function| caller.code.iter().any(is_call);
+        self.functions.iter().any(calls)
+    }
+
     /// The program in which operations are performed as their specification says, if it has one.
     pub fn specification(&self) -> Option<Program> {
-        let is_return = |inst: &Inst| matches!(&inst.op, Op::Extern { function, .. } if *function == Extern::Returned);
-        let returns = |function: &Function| function.code.iter().any(is_return);
         let given = self.parameters.get(Self::IS_SPECIFICATION).copied();
-        if given == Some(1) || !self.functions.iter().any(returns) {
+        if given == Some(1) || !self.calls(Extern::Returned) {
             return None;
         }
         let mut specification = self.clone();
