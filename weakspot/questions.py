@@ -309,7 +309,7 @@ def linearize(
     path: str | os.PathLike[str],
     behaves_as: str,
     *,
-    models: Sequence[str] = (),
+    models: Sequence[str] = (corpus_models.LANGUAGE,),
     calls: int = 4,
     threads: int = 3,
     operations: Sequence[str] = (),
@@ -349,7 +349,7 @@ def linearize(
         meanings or {},
     )
     size = search.Size(calls, threads)
-    chosen = planning.models(models or (corpus_models.LANGUAGE,))
+    chosen = planning.models(models)
     if output is not None:
         search.written(subject, size, Path(output))
     with search.compiled(subject, size, build) as compiled:

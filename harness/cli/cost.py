@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND, keeping
+from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     Listing,
@@ -16,7 +16,7 @@ from weakspot.harness.cli.options import (
     source_options,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, say, watched
+from weakspot.harness.cli.output import json_lines, one_by_one, say
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -75,21 +75,14 @@ def cost(
     from weakspot import projects
     from weakspot.harness.report import costs, terminal
 
-    def show(found: Costs | None) -> None:
-        if found is not None:
-            if as_json:
-                say(json_lines([found]))
-            else:
-                costs.costs(found, terminal.console())
+    def show(found: Costs) -> None:
+        if as_json:
+            say(json_lines([found]))
+        else:
+            costs.costs(found, terminal.console())
 
-    measured = True
-    with watched() as progress:
-
-        def shown(each: Costs | None) -> None:
-            with progress.pause():
-                show(each)
-
-        results = projects.cost(
+    found = one_by_one(
+        lambda progress: projects.cost(
             what,
             on=machine,
             seconds=seconds,
@@ -97,9 +90,8 @@ def cost(
             fences=fences,
             build=build,
             progress=progress,
-        )
-        with keeping("the costs measured so far are printed", lambda: shown(results.partial)):
-            for found in results:
-                shown(found)
-                measured = measured and found.is_complete
-    return NOTHING_FOUND if measured else INCONCLUSIVE
+        ),
+        show,
+        "the costs measured so far are printed",
+    )
+    return NOTHING_FOUND if all(each.is_complete for each in found) else INCONCLUSIVE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import listed, some_time, source_options
+from weakspot.harness.cli.options import language_models, listed, some_time, source_options
 from weakspot.harness.cli.output import json_lines, judged, say, watched
 
 if TYPE_CHECKING:
@@ -30,6 +31,28 @@ def _pairs(
     return found
 
 
+calls_option = click.option(
+    "--calls",
+    type=click.IntRange(1, 12),
+    metavar="N",
+    default=4,
+    show_default=True,
+    help="Explore the clients of at most N calls.",
+)
+
+
+def seconds_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The time for all clients under one model."""
+    return click.option(
+        "--seconds",
+        callback=some_time,
+        metavar="DURATION",
+        default="60s",
+        show_default=True,
+        help=text,
+    )
+
+
 @command(
     epilog="""\
 FILE is C or C++ that defines the object and one function per operation, with numbers or pointers as
@@ -39,7 +62,7 @@ precedes another if its return happens before the other begins. Clients are expl
 number of calls, so that the first that shows a violation is among the smallest.
 
 KIND is queue, stack, deque, set, map, register or counter; which function is which of its
-operations is told by their names (enqueue, push, put, …) or by --operation. Instead, a file may
+operations follows from their names (enqueue, push, put, …) or --operation. Instead, a file may
 define what each operation `f` does in sequence, in a function `spec_f` with the same arguments.
 
 Examples:
@@ -59,14 +82,7 @@ Examples:
     metavar="KIND|FILE",
     help="What the object is to behave as.",
 )
-@click.option(
-    "--calls",
-    type=click.IntRange(1, 12),
-    metavar="N",
-    default=4,
-    show_default=True,
-    help="Explore the clients of at most N calls.",
-)
+@calls_option
 @click.option(
     "--threads",
     type=click.IntRange(2, 6),
@@ -134,23 +150,8 @@ Examples:
     show_default=True,
     help="What an operation that returns a number returns if it finds nothing.",
 )
-@click.option(
-    "--model",
-    "-m",
-    "models",
-    multiple=True,
-    callback=listed,
-    metavar="M[,M…]",
-    help="Names of models, or paths of cat files.  [default: rc20]",
-)
-@click.option(
-    "--seconds",
-    callback=some_time,
-    metavar="DURATION",
-    default="60s",
-    show_default=True,
-    help="Time limit for all clients under one model.",
-)
+@language_models("Names of models, or paths of cat files.")
+@seconds_option("Time limit for all clients under one model.")
 @click.option(
     "--loops",
     type=click.IntRange(min=1),

@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping
+from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    listed,
+    language_models,
     machine_models,
     project_models,
     source_options,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, say, watched
-from weakspot.harness.corpus.models import LANGUAGE
+from weakspot.harness.cli.output import json_lines, one_by_one, say
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -40,17 +39,7 @@ Examples:
   weakspot mutate my_queue.c --json | jq '.mutants[] | select(.result == "survives")'"""
 )
 @what_argument
-@click.option(
-    "--model",
-    "-m",
-    "models",
-    multiple=True,
-    callback=listed,
-    default=(LANGUAGE,),
-    show_default=True,
-    metavar="M[,M…]",
-    help="Models, one after the other.",
-)
+@language_models("Models, one after the other.")
 @project_models
 @click.option("--all", "everything", is_flag=True, help="Print the mutants that are noticed too.")
 @bound_options
@@ -71,33 +60,24 @@ def mutate(
     from weakspot import projects
     from weakspot.harness.report import mutants, terminal
 
-    def show(each: Mutated | None) -> None:
-        if each is None:
-            return
+    def show(each: Mutated) -> None:
         if as_json:
             say(json_lines([each]))
         else:
             mutants.mutated(each, terminal.console(), everything=everything)
 
-    found: list[Mutated] = []
-    with watched() as progress:
-
-        def shown(each: Mutated | None) -> None:
-            with progress.pause():
-                show(each)
-
-        results = projects.mutate(
+    found = one_by_one(
+        lambda progress: projects.mutate(
             what,
             models=models,
             machine_models=machine_models(),
             bounds=bounds,
             build=build,
             progress=progress,
-        )
-        with keeping("the results so far are printed", lambda: shown(results.partial)):
-            for each in results:
-                found.append(each)
-                shown(each)
+        ),
+        show,
+        "the results so far are printed",
+    )
     if any(each.of("survives") for each in found):
         return FINDINGS
     return NOTHING_FOUND if all(each.decided for each in found) else INCONCLUSIVE

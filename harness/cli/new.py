@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.linearize import shown
-from weakspot.harness.cli.options import some_time, source_options
+from weakspot.harness.cli.linearize import calls_option, seconds_option, shown
+from weakspot.harness.cli.options import source_options
 from weakspot.harness.cli.output import say
 
 if TYPE_CHECKING:
@@ -30,22 +30,8 @@ Examples:
 @click.argument("kind", metavar="KIND")
 @click.argument("header", metavar="HEADER", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Write a file that exists.")
-@click.option(
-    "--calls",
-    type=click.IntRange(1, 12),
-    metavar="N",
-    default=4,
-    show_default=True,
-    help="Explore the clients of at most N calls.",
-)
-@click.option(
-    "--seconds",
-    callback=some_time,
-    metavar="DURATION",
-    default="60s",
-    show_default=True,
-    help="Time limit for all clients.",
-)
+@calls_option
+@seconds_option("Time limit for all clients.")
 @source_options
 def new(kind: str, header: Path, force: bool, calls: int, seconds: float, build: Build) -> int:
     """Check that what a header declares is linearizable.

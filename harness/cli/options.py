@@ -91,11 +91,6 @@ def duration(ctx: click.Context, param: click.Parameter, given: str) -> float:
     return seconds
 
 
-def time_limit(ctx: click.Context, param: click.Parameter, given: str | None) -> float | None:
-    """A duration greater than zero, or none."""
-    return None if given is None else some_time(ctx, param, given)
-
-
 def some_time(ctx: click.Context, param: click.Parameter, given: str) -> float:
     """A duration greater than zero."""
     seconds = duration(ctx, param, given)
@@ -340,6 +335,23 @@ def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Names of models (`weakspot models` lists them) or paths of cat files.  "
         "[default: the structure's own, else those that apply to the test]",
     )(project_models(command))
+
+
+def language_models(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--model` of a command that explores programs; by default the model of the language."""
+    from weakspot.harness.corpus.models import LANGUAGE
+
+    return click.option(
+        "--model",
+        "-m",
+        "models",
+        multiple=True,
+        callback=listed,
+        default=(LANGUAGE,),
+        show_default=True,
+        metavar="M[,M…]",
+        help=text,
+    )
 
 
 def project_models(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,15 +7,20 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from weakspot.harness.cli.errors import keeping
 
 if TYPE_CHECKING:
     import msgspec
 
     from weakspot.harness.campaign.progress import PausableProgress
     from weakspot.harness.values.record import Record
+    from weakspot.projects import Results
+
+T = TypeVar("T")
 
 
 def say(lines: Iterable[str], end: str = "\n") -> None:
@@ -62,6 +67,27 @@ def watched() -> Iterator[PausableProgress]:
             yield bar
     else:
         yield Log()
+
+
+def one_by_one(
+    ask: Callable[[PausableProgress], Results[T]], show: Callable[[T], None], kept: str
+) -> list[T]:
+    """Show each result as soon as it is found; after Ctrl-C also what is known of the one in
+    progress, and say that what was found is `kept`."""
+    found: list[T] = []
+    with watched() as progress:
+
+        def shown(each: T | None) -> None:
+            if each is not None:
+                with progress.pause():
+                    show(each)
+
+        results = ask(progress)
+        with keeping(kept, lambda: shown(results.partial)):
+            for each in results:
+                found.append(each)
+                shown(each)
+    return found
 
 
 def judged(record: Record, *, aside: bool) -> int:

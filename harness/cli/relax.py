@@ -6,25 +6,26 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping
+from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    listed,
+    language_models,
     machine_models,
+    optional_time,
     project_models,
     source_options,
-    time_limit,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, say, watched
-from weakspot.harness.corpus.models import LANGUAGE
+from weakspot.harness.cli.output import json_lines, one_by_one, say, watched
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
+    from weakspot.harness.campaign.progress import Progress
     from weakspot.harness.orders.relaxation import Relaxed
     from weakspot.harness.orders.rewrite import Rewritten
     from weakspot.harness.values.bounds import Bounds
+    from weakspot.projects import Relaxations
 
 
 @command(
@@ -49,17 +50,7 @@ Examples:
   weakspot relax all --check                     compare with what the corpus records"""
 )
 @what_argument
-@click.option(
-    "--model",
-    "-m",
-    "models",
-    multiple=True,
-    callback=listed,
-    default=(LANGUAGE,),
-    show_default=True,
-    metavar="M[,M…]",
-    help="Models, one after the other.",
-)
+@language_models("Models, one after the other.")
 @project_models
 @click.option(
     "--witness",
@@ -79,7 +70,7 @@ Examples:
 @click.option(
     "--for",
     "seconds",
-    callback=time_limit,
+    callback=optional_time,
     metavar="DURATION",
     help="How long to search in all. What is known by then is printed, with exit code 3; "
     "compiling is not interrupted.  [default: no limit]",
@@ -134,9 +125,7 @@ def relax(
     if compare or promote:
         return _recorded(what, models, bounds, promote=promote)
 
-    def show(each: Relaxed | None) -> None:
-        if each is None:
-            return
+    def show(each: Relaxed) -> None:
         if diff:
             _show_change(rewritten(each, take))
         elif as_json:
@@ -144,13 +133,9 @@ def relax(
         else:
             weakest_orders.relaxed(each, terminal.console(), witnesses=witnesses)
 
-    found: list[Relaxed] = []
-    with watched() as progress:
+    asked: list[Relaxations] = []
 
-        def shown(each: Relaxed | None) -> None:
-            with progress.pause():
-                show(each)
-
+    def ask(progress: Progress) -> Relaxations:
         results = projects.relax(
             what,
             models=models,
@@ -163,10 +148,11 @@ def relax(
         )
         if apply:
             results.refuse_corpus()
-        with keeping("the results so far are printed", lambda: shown(results.partial)):
-            for each in results:
-                found.append(each)
-                shown(each)
+        asked.append(results)
+        return results
+
+    found = one_by_one(ask, show, "the results so far are printed")
+    (results,) = asked
     if apply:
         for each in found:
             _show_applied(results.apply(each, take=take), aside=as_json)

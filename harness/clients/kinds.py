@@ -36,7 +36,6 @@ class Kind(msgspec.Struct, frozen=True):
     is taken out."""
 
     name: str
-    does: str
     operations: tuple[KindOperation, ...]
     transfers: bool = False
 
@@ -58,7 +57,6 @@ KINDS = {
     for kind in (
         Kind(
             "queue",
-            "first in, first out",
             (
                 KindOperation("enqueue", _PUT, _VALUE, must=True),
                 KindOperation("dequeue", _TAKE),
@@ -67,13 +65,11 @@ KINDS = {
         ),
         Kind(
             "stack",
-            "last in, first out",
             (KindOperation("push", _PUT, _VALUE, must=True), KindOperation("pop", _TAKE)),
             transfers=True,
         ),
         Kind(
             "deque",
-            "open at both ends; steal takes from the front, push and pop use the back",
             (
                 KindOperation("push_front", _PUT + _FRONT, _VALUE, must=True),
                 KindOperation("push_back", f"{_PUT}(?:{_BACK})?", _VALUE, must=True),
@@ -84,7 +80,6 @@ KINDS = {
         ),
         Kind(
             "set",
-            "keys; what changes it says whether it did",
             (
                 KindOperation("insert", "insert|add|put", _KEY),
                 KindOperation("remove", _REMOVE, _KEY),
@@ -93,7 +88,6 @@ KINDS = {
         ),
         Kind(
             "map",
-            "keys with values",
             (
                 KindOperation("insert", "insert|add|emplace|put_if_absent", ("key", "value")),
                 KindOperation("assign", "assign|put|set|insert_or_assign|store", ("key", "value")),
@@ -104,7 +98,6 @@ KINDS = {
         ),
         Kind(
             "register",
-            "one value, 0 at first",
             (
                 KindOperation("read", "read|load|get|snapshot"),
                 KindOperation("write", "write|store|set|publish|update", _VALUE),
@@ -118,7 +111,6 @@ KINDS = {
         ),
         Kind(
             "counter",
-            "a count, 0 at first; what changes it returns the count before",
             (
                 KindOperation("increment", "increment|inc|add|up|arrive|acquire|fetch_add"),
                 KindOperation("decrement", "decrement|dec|sub|down|release|fetch_sub"),

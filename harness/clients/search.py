@@ -21,7 +21,7 @@ from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.plan import explorations, under
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
-from weakspot.harness.checkers.explorer import Done, EngineExplorer, Keep
+from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.clients.clients import Client, clients
 from weakspot.harness.clients.program import Subject, parameters, text
 from weakspot.harness.corpus.material import Material, ScenarioProgram
@@ -31,7 +31,7 @@ from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.linearizability import Linearizability, Result
 from weakspot.harness.values.numbers import amount
 from weakspot.system import cache
-from weakspot.system.deadline import Deadline, ending
+from weakspot.system.deadline import ending
 from weakspot.system.durations import duration_text
 from weakspot.system.files import disk
 
@@ -83,41 +83,6 @@ def _folder(name: str) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="weakspot-clients-") as folder:
         yield Path(folder)
-
-
-class _UntilEnd(EngineExplorer, frozen=True):
-    """Explores nothing after the end."""
-
-    end: Deadline = ending(0)
-
-    def explore(
-        self,
-        generated: Generated,
-        model: Model,
-        bounds: Bounds,
-        *,
-        structure: str,
-        scenario: str,
-        done: Done,
-        earlier: bytes | None = None,
-        keep: Keep | None = None,
-    ) -> Exploration:
-        if self.end.passed:
-            return Exploration(program=structure, model=model.name, result="Unknown")
-        return super().explore(
-            generated,
-            model,
-            msgspec.structs.replace(bounds, seconds=min(bounds.seconds, self.end.left)),
-            structure=structure,
-            scenario=scenario,
-            done=done,
-            earlier=earlier,
-            keep=keep,
-        )
-
-    @property
-    def on_one_core(self) -> _UntilEnd:
-        return msgspec.structs.replace(self, jobs=1)
 
 
 def written(subject: Subject, size: Size, file: Path) -> int:
@@ -215,7 +180,7 @@ class Search:
             for each in made
         ]
         material = Material(structures=(), entries=(), programs=tuple(programs), sources=())
-        explorer = _UntilEnd(end=self._end)
+        explorer = EngineExplorer(end=self._end)
         under_model = under([self._model])
         jobs = explorations(material, under_model, explorer, self._bounds, Frontiers())
         if jobs.skipped:

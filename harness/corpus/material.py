@@ -241,16 +241,8 @@ def gather(
 
 def material_of(path: Path, program: ScenarioProgram) -> Material:
     """The material of one program that was made from a user's file."""
-    structure = Structure(
-        name=program.structure,
-        folder=path.parent,
-        title=program.structure,
-        source="",
-        models=program.models,
-        scenarios=(Scenario(name=program.scenario, file=path.name),),
-        claims=(),
-        recorded=False,
-    )
+    scenario = Scenario(name=program.scenario, file=path.name)
+    structure = _own(program.structure, path.parent, program.models, scenario)
     return Material(
         structures=(_note(structure, (), program.models),),
         entries=(),
@@ -297,19 +289,23 @@ def _program(path: Path, taken: Container[str], others: Sequence[Path]) -> Struc
     if not path.is_file():
         raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
     name = str(path) if path.name in taken else path.name
+    scenario = Scenario(
+        name=path.stem,
+        file=path.name,
+        sources=tuple(os.path.relpath(each, path.parent) for each in others),
+    )
+    return _own(name, path.parent, LANGUAGE_MODELS, scenario)
+
+
+def _own(name: str, folder: Path, models: tuple[str, ...], scenario: Scenario) -> Structure:
+    """A structure of the user's, of one scenario, of which nothing is recorded."""
     return Structure(
         name=name,
-        folder=path.parent,
+        folder=folder,
         title=name,
         source="",
-        models=LANGUAGE_MODELS,
-        scenarios=(
-            Scenario(
-                name=path.stem,
-                file=path.name,
-                sources=tuple(os.path.relpath(each, path.parent) for each in others),
-            ),
-        ),
+        models=models,
+        scenarios=(scenario,),
         claims=(),
         recorded=False,
     )

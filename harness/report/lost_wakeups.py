@@ -15,7 +15,7 @@ _HANDSHAKE = ("po", "fr", "po", "fr")
 
 def handshake(witness: Execution, sleeper: int) -> tuple[tuple[WitnessEvent, WitnessEvent], ...]:
     """The store and the look of the thread that sleeps, and then those of the other thread; empty
-    if the cycle of the execution is not such a handshake, or the sleeper takes no part in it."""
+    if the cycle of the execution is not such a handshake with the thread that sleeps in it."""
     cycle = witness.cycle
     kinds = tuple(kind for _, _, kind in cycle)
     if kinds not in (_HANDSHAKE, _HANDSHAKE[1:] + _HANDSHAKE[:1]):
@@ -30,16 +30,16 @@ def handshake(witness: Execution, sleeper: int) -> tuple[tuple[WitnessEvent, Wit
     return (*own, *others) if len(own) == len(others) == 1 else ()
 
 
-def explained(witness: Execution, names: dict[int, str]) -> list[str]:
-    """A paragraph for each thread that sleeps because of such a handshake; `names` are the threads'
-    names. The lines that a repair changes are named by the finding, whose repair was tried."""
+def explained(witness: Execution) -> list[str]:
+    """A paragraph for each thread that sleeps because of such a handshake. The lines that a repair
+    changes are named by the finding, whose repair was tried."""
     paragraphs = []
     for wait in witness.waits:
         sides = handshake(witness, wait.thread)
         if not sides:
             continue
         (announce, look), (publish, search) = sides
-        name, other = names[wait.thread], names[publish.thread or 0]
+        name, other = witness.functions[wait.thread], witness.functions[publish.thread or 0]
         paragraphs.append(
             f"lost wake-up: {name} announces at {announce.site} that it sleeps ({announce.label}) "
             f"and then looks for work at {look.site} ({look.label}); {other} publishes at "

@@ -262,12 +262,7 @@ def conclusion(witness: Witness) -> list[str]:
         steps = "".join(f" ─{kind}→ {_name(events[to])}" for _, to, kind in witness.cycle)
         notes.append(f"cycle: {_name(start)}{steps}")
         if isinstance(witness, Execution):
-            names = {wait.thread: heading(witness, wait.thread) for wait in witness.waits}
-            ends = (witness.events[source].thread for source, _, _ in witness.cycle)
-            names.update(
-                {thread: heading(witness, thread) for thread in ends if thread is not None}
-            )
-            notes += lost_wakeups.explained(witness, names)
+            notes += lost_wakeups.explained(witness)
     elif not isinstance(witness, Execution) or witness.conflict is None:
         notes.append("no cycle: this execution is an interleaving")
     if witness.state:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from headers import RING, RING_C
 
 from weakspot.errors import BadInput
 from weakspot.harness.clients import project
@@ -37,21 +38,6 @@ private:
 };
 }
 """
-C = """\
-#pragma once
-#include <stdatomic.h>
-#include <stdbool.h>
-typedef struct { atomic_int full; int slot; } ring_t;
-void ring_init(ring_t *r, unsigned capacity);
-bool ring_push(ring_t *r, int value);
-bool ring_pop(ring_t *r, int *value);
-"""
-C_SOURCE = """\
-#include "ring.h"
-void ring_init(ring_t *r, unsigned capacity) { (void)capacity; r->full = 0; }
-bool ring_push(ring_t *r, int value) { r->slot = value; r->full = 1; return true; }
-bool ring_pop(ring_t *r, int *value) { *value = r->slot; return r->full; }
-"""
 
 
 @pytest.fixture
@@ -78,8 +64,8 @@ def test_a_class_template(here: Path) -> None:
 
 @pytest.mark.usefixtures("here")
 def test_functions_in_c_with_their_source() -> None:
-    Path("include/ring.h").write_text(C)
-    Path("include/ring.c").write_text(C_SOURCE)
+    Path("include/ring.h").write_text(RING)
+    Path("include/ring.c").write_text(RING_C)
     made = project.start("queue", Path("include/ring.h"), Path())
     text = made.path.read_text()
     assert "void weakspot_setup(void) { ring_init(&object, 16); }" in text
