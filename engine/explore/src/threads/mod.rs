@@ -1,12 +1,14 @@
 //! A [`Program`](::program::Program) as a [`Source`](crate::Source): its threads run in the
 //! interpreter, which stops at each event on shared memory.
 
+mod accesses;
 mod advance;
 mod allocation;
 mod calls;
 pub mod checkpoint;
 pub mod dependencies;
 pub mod environment;
+mod explorations;
 mod instructions;
 mod left_out_reads;
 pub mod likeness;

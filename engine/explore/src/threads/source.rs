@@ -1,25 +1,14 @@
 //! A `Program` as a `Source`: the interpreter, suspended at each event.
-use crate::exploration::{
-    Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Options, Violation,
-};
-use crate::history::Specification;
-use crate::search::run::{explore_under, CheckedModel};
-use crate::search::EndedExecution;
 use crate::source::*;
 use crate::threads::advance::{changed, Runner, SuspendedThread};
 use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::thread_start;
 use crate::threads::retries::{Counterpart, EarlierRead, Retries, Run};
 use crate::threads::sharing::{Learned, LearnedSharing};
-use cat::Model;
 use program::interpreter::Limits;
-use program::ir::sites::{DESTROY, INIT};
 use program::ir::{Extern, Program};
 use program::memory::{Dep, Memory, Named, Visibility, MAX_THREADS};
-use std::collections::BTreeMap;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, OnceLock};
 
 /// A thread of a program between two events. Copies share everything until they continue.
 #[derive(Clone)]
@@ -57,10 +46,10 @@ pub struct ProgramSource<'p> {
     /// Threads may ask for their numbers.
     numbers_threads: bool,
     /// Threads may wait at barriers.
-    meets: bool,
-    retries: Retries,
+    pub(super) meets: bool,
+    pub(super) retries: Retries,
     /// The order of operation calls is compared with a specification.
-    compares_calls: bool,
+    pub(super) compares_calls: bool,
 }
 
 impl<'p> ProgramSource<'p> {
@@ -143,166 +132,8 @@ impl<'p> ProgramSource<'p> {
         self.initial = memory;
     }
 
-    /// Explores the program, repeatedly until it is known which objects its threads share. What was
-    /// left open before more is learned of that belongs to another search: everything is explored
-    /// then.
-    pub fn explore(
-        &mut self,
-        model: &Model,
-        options: &Options,
-    ) -> Result<Exploration, ExploreError> {
-        let mut found = self.explore_part(model, options)?;
-        self.name_misuses(&mut found.violations);
-        Ok(found)
-    }
-
-    /// As [`explore`](Self::explore), of an exploration that others are added to: races are not named
-    /// after what they misuse ([`name_misuses`](Self::name_misuses)) yet.
-    pub(super) fn explore_part(
-        &mut self,
-        model: &Model,
-        options: &Options,
-    ) -> Result<Exploration, ExploreError> {
-        self.explore_each(model, options, |_, _| {}, || {})
-    }
-
-    /// As [`explore`](Self::explore), and what main returns in how many executions in which every
-    /// thread ends.
-    pub fn results(
-        &mut self,
-        model: &Model,
-        options: &Options,
-    ) -> Result<(Exploration, BTreeMap<u64, u64>), ExploreError> {
-        let results = Mutex::new(BTreeMap::new());
-        let locked = || results.lock().unwrap_or_else(PoisonError::into_inner);
-        let each = |execution: &EndedExecution<ProgramThread>, end| {
-            let main = execution.threads().find(|(thread, _)| *thread == 0);
-            if let (ExecutionEnd::Complete, Some((_, Next::Done(result)))) = (end, main) {
-                *locked().entry(*result).or_default() += 1;
-            }
-        };
-        let mut found = self.explore_each(model, options, each, || locked().clear())?;
-        self.name_misuses(&mut found.violations);
-        let results = std::mem::take(&mut *locked());
-        Ok((found, results))
-    }
-
-    /// As [`explore`](Self::explore), and the histories of operation calls in executions in which
-    /// every thread ends; none if those of one do not return one after
-    /// the other.
-    pub fn histories(
-        &mut self,
-        model: &Model,
-        options: &Options,
-    ) -> Result<(Exploration, Option<Specification>), ExploreError> {
-        let histories = Mutex::new(Some(Specification::default()));
-        let locked = || histories.lock().unwrap_or_else(PoisonError::into_inner);
-        let each = |execution: &EndedExecution<ProgramThread>, end| {
-            if end == ExecutionEnd::Complete {
-                let mut histories = locked();
-                if !histories
-                    .as_mut()
-                    .is_some_and(|all| all.add(execution.graph))
-                {
-                    *histories = None;
-                }
-            }
-        };
-        let restart = || *locked() = Some(Specification::default());
-        let found = self.explore_each(model, options, each, restart)?;
-        let histories = std::mem::take(&mut *locked());
-        Ok((found, histories))
-    }
-
-    /// Calls `each` with every execution and how it ends, `restart` before they are explored again.
-    fn explore_each(
-        &mut self,
-        model: &Model,
-        options: &Options,
-        each: impl Fn(&EndedExecution<ProgramThread>, ExecutionEnd) + Sync,
-        restart: impl Fn(),
-    ) -> Result<Exploration, ExploreError> {
-        let start = Instant::now();
-        let model = CheckedModel::new(model, options.acyclic)?;
-        self.track_dependencies(model.acyclic == Acyclic::Dependencies);
-        let ordered = self.meets && !options.arrivals && model.orders_by_barriers()?;
-        self.sharing.meetings.explore_all_orders(!ordered);
-        self.sharing.flag_races(model.may_flag());
-        // without a round, fewer calls may precede one another
-        self.compares_calls = options.specification.is_some();
-        let all = options.retries || self.compares_calls || !model.allows_fewer_reads();
-        self.retries = match all {
-            true => Retries::All,
-            false if model.knows_failures() => Retries::OfSameKind,
-            false => Retries::OfAnyKind,
-        };
-        let mut options = options.clone();
-        let before = options.limits.counted.load(Relaxed);
-        let most = options.limits.time;
-        loop {
-            options.limits.time = most.saturating_sub(start.elapsed());
-            let found = explore_under(&*self, &model, &options, &each);
-            let other_tree = matches!(found, Err(ExploreError::OtherTree));
-            if !self.sharing.has_changed() && !other_tree {
-                let mut found = found?;
-                found.seconds = start.elapsed().as_secs_f64();
-                found.threads = self.sharing.threads() - 1;
-                found.resumed = matches!(options.extent, Extent::Open(_));
-                return Ok(found);
-            }
-            restart();
-            // what was estimated is the size of another search too
-            let estimated = options.limits.estimated.lock();
-            *estimated.unwrap_or_else(PoisonError::into_inner) = None;
-            options.limits.counted.store(
-                match options.extent {
-                    Extent::Open(_) => 0,
-                    _ => before,
-                },
-                Relaxed,
-            );
-            if let Extent::Open(_) = options.extent {
-                options.extent = Extent::All;
-            }
-            self.settle();
-        }
-    }
-
-    /// Races with the initialisation or the destruction of a synchronisation object are misuses of the
-    /// object; one is left out if a misuse is found at its site without it. Called once, at the end.
-    pub(super) fn name_misuses(&self, violations: &mut Vec<Violation>) {
-        let known = violations.iter();
-        let known = known.filter(|seen| seen.fault.kind == FaultKind::Lock);
-        let known: Vec<_> = known.map(|seen| seen.fault.site).collect();
-        violations.retain_mut(|seen| {
-            let Some(fault) = self.misuse(seen) else {
-                return true;
-            };
-            let repeated = known.contains(&fault.site);
-            seen.fault = fault;
-            !repeated
-        });
-    }
-
-    fn misuse(&self, race: &Violation) -> Option<Fault> {
-        let (one, other) = race.conflict?;
-        [one, other].into_iter().find_map(|id| {
-            let site = race.graph.event(id).site;
-            let message = match self.program.sites[site as usize].kind {
-                INIT => "initialisation not ordered with a use",
-                DESTROY => "destruction not ordered with a use",
-                _ => return None,
-            };
-            Some(Fault {
-                kind: FaultKind::Lock,
-                message: message.to_string(),
-                site: Some(site),
-            })
-        })
-    }
-
     /// Adopts what the last exploration has learned of sharing.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         self.sharing.restart(self.initial.objects().count());
         self.share_objects();
     }

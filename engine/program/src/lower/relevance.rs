@@ -78,7 +78,7 @@ pub fn relevance(all: Code, registers: u32) -> Relevance {
             }
         }
     }
-    let (controls, endless) = controls(all.graph, all.reached);
+    let (controls, endless) = all.graph.control_dependences(all.reached);
     let mut marking = Marking {
         all,
         definitions,
@@ -487,72 +487,4 @@ impl Marking<'_> {
         }
         (!reads.is_empty()).then_some(reads)
     }
-}
-
-/// For each block, the blocks that it is control dependent on (Ferrante, Ottenstein, Warren, "The
-/// program dependence graph and its use in optimization", TOPLAS 1987); and the blocks from which
-/// no path leaves the function.
-fn controls(graph: &ControlFlowGraph, reached: &[usize]) -> (Vec<Vec<usize>>, BitSet) {
-    let n = graph.edges.len();
-    let mut ends: BitSet = reached
-        .iter()
-        .copied()
-        .filter(|block| graph.edges[*block].is_empty())
-        .collect();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for block in reached.iter().rev() {
-            if !ends.contains(*block) && graph.edges[*block].iter().any(|to| ends.contains(*to)) {
-                changed |= ends.insert(*block);
-            }
-        }
-    }
-    let endless: BitSet = reached
-        .iter()
-        .copied()
-        .filter(|block| !ends.contains(*block))
-        .collect();
-    // block n is the end; every endless block may go there
-    let successors = |block: usize| {
-        let mut to = graph.edges[block].clone();
-        if to.is_empty() || endless.contains(block) {
-            to.push(n);
-        }
-        to
-    };
-    let all: BitSet = reached.iter().copied().chain([n]).collect();
-    let mut after: Vec<BitSet> = vec![all; n + 1];
-    after[n] = BitSet::from_iter([n]);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for block in reached.iter().rev() {
-            let mut to = successors(*block).into_iter();
-            let mut now = to.next().map_or_else(BitSet::new, |b| after[b].clone());
-            for other in to {
-                now.intersect_with(&after[other]);
-            }
-            now.insert(*block);
-            if now != after[*block] {
-                after[*block] = now;
-                changed = true;
-            }
-        }
-    }
-    let mut controls = vec![Vec::new(); n];
-    for by in reached {
-        let to = successors(*by);
-        if to.len() < 2 {
-            continue;
-        }
-        for block in reached {
-            let runs = to.iter().any(|t| after[*t].contains(*block));
-            let always = after[*by].contains(*block) && block != by;
-            if runs && !always {
-                controls[*block].push(*by);
-            }
-        }
-    }
-    (controls, endless)
 }

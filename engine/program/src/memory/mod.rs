@@ -1,6 +1,7 @@
 //! Memory as a thread sees it: objects at fixed addresses, and bytes with the reads they depend on.
 
 pub mod address_space;
+mod contents;
 pub mod hash;
 pub mod object;
 pub mod value;

@@ -1,0 +1,327 @@
+//! How a thread reads and writes memory: its own directly, shared memory by events.
+use crate::source::{Action, FaultKind, Location};
+use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
+use crate::threads::sharing::SharingChanged;
+use program::interpreter::thread::Thread;
+use program::ir::bits::mask;
+use program::ir::{Order, SiteId};
+use program::memory::{Dep, Val};
+use std::sync::Arc;
+
+/// How many of the values that it has written a thread remembers, to find that it writes one again.
+const MAX_WRITTEN: usize = 8;
+
+impl ThreadEnvironment<'_> {
+    /// A shared location was read, for the first time by this instruction.
+    pub(super) fn has_read(
+        &self,
+        t: &mut Thread,
+        at: Location,
+        bits: u64,
+        spot: AccessTarget,
+        (ignored, plain): (bool, bool),
+    ) {
+        self.sharing
+            .record_use(at, self.user(t, spot.site), !spot.update);
+        if !ignored {
+            let known = (!self.is_postponed()).then_some(bits);
+            t.saw(at.address, at.size, known, plain);
+        }
+    }
+
+    /// A shared location was written, for the first time by this instruction. That is progress, and
+    /// none of the thread's loops waits for a change of what it has read so far, unless the write
+    /// may be left out with the iteration of a loop that it is in ([`location_uses`]). The write of
+    /// a read-modify-write that changes nothing may be, too: what reads from it could read from the
+    /// write before it, with the same order between threads, as read-modify-writes continue release
+    /// sequences.
+    ///
+    /// [`location_uses`]: crate::threads::location_uses
+    pub(super) fn has_written(
+        &mut self,
+        t: &mut Thread,
+        at: Location,
+        value: Val,
+        spot: AccessTarget,
+    ) {
+        self.sharing.record_use(at, self.user(t, spot.site), false);
+        if self.local.quiet || self.still || self.local.unchanged {
+            return;
+        }
+        if spot.update && self.sharing.is_unobserved(at) {
+            return;
+        }
+        let mut reads = t.reads.iter().rev();
+        let read = reads.find(|read| (read.address, read.size) == (at.address, at.size));
+        let mut written = self.local.written.iter().rev();
+        let known = match read {
+            Some(read) => read.bits,
+            None => written.find(|known| known.0 == at).map(|known| known.1),
+        };
+        let is_known = self.require(value.dep).is_ok();
+        if is_known && known == Some(value.bits) && self.sharing.is_own(at, t.id) {
+            return;
+        }
+        self.local.written.retain(|known| known.0 != at);
+        if self.local.written.len() == MAX_WRITTEN {
+            self.local.written.remove(0);
+        }
+        if is_known {
+            self.local.written.push((at, value.bits));
+        }
+        self.local.progress = Some(at);
+        t.changed = Some(spot.site);
+        t.progress();
+    }
+
+    /// The thread's own memory was read.
+    fn has_read_own(&self, t: &Thread, spot: AccessTarget, size: u64) {
+        if spot.update || self.local.alone {
+            return;
+        }
+        for at in self.sharing.updated(spot.address, size) {
+            self.sharing.record_use(*at, self.user(t, spot.site), true);
+        }
+    }
+
+    /// The thread's own memory was written, with a value that depends on these reads.
+    fn has_stored(&self, t: &mut Thread, reads: Dep) {
+        self.settle(t);
+        if self.require(reads).is_err() {
+            // the value is not known: the state of memory must not be taken for another one
+            t.progress();
+        }
+    }
+
+    /// Whether nothing depends on the value that an update is about to write to the thread's own
+    /// memory.
+    fn is_ignored(&self, spot: AccessTarget) -> Result<bool, SharingChanged> {
+        let at = Location {
+            address: spot.address,
+            size: spot.size,
+        };
+        match spot.update && !self.local.alone {
+            true => self.sharing.is_unobserved_update(at),
+            false => Ok(false),
+        }
+    }
+
+    /// The location of an access that must not be split, since it is atomic.
+    fn whole(&self, spot: AccessTarget) -> Result<Location, Interruption> {
+        let mut pieces = Vec::new();
+        let AccessTarget {
+            address,
+            size,
+            site,
+            ..
+        } = spot;
+        self.sharing.pieces(address, size.into(), 16, &mut pieces)?;
+        match pieces[..] {
+            [(address, size)] => Ok(Location { address, size }),
+            _ => Err(Interruption::Unsupported(
+                "an atomic access to memory that is also accessed with other sizes is not supported".to_string(),
+                site,
+            )),
+        }
+    }
+
+    pub fn read(
+        &mut self,
+        t: &mut Thread,
+        spot: AccessTarget,
+        how: ReadMode,
+    ) -> Result<Val, Interruption> {
+        let AccessTarget { size, site, .. } = spot;
+        self.require(spot.addr)?;
+        if let Some(place) = self.find(t, spot, size.into(), false)? {
+            self.has_read_own(t, spot, size.into());
+            let memory = &self.local.memory;
+            if !how.uninitialised_ok && !memory.written(place, size) {
+                return Err(unwritten(site));
+            }
+            let mut value = memory.read(place, size, |a, b| self.sets.union(a, b));
+            value.dep = self.read_own(value.dep, spot.addr);
+            self.own_address(t, spot);
+            if self.in_library {
+                self.require(value.dep)?;
+                self.add_control(t, value.dep);
+            }
+            return Ok(value);
+        }
+        if how.order == Order::Na && !how.rmw {
+            let bytes = self.read_range(t, spot, size.into(), how.uninitialised_ok)?;
+            let bits = bytes
+                .iter()
+                .rev()
+                .fold(0, |bits, b| bits << 8 | u64::from(b.0));
+            let dep = self.union_of(&bytes);
+            return Ok(Val::new(bits, dep));
+        }
+        let at = self.whole(spot)?;
+        let ReadMode {
+            order,
+            rmw,
+            uninitialised_ok,
+        } = how;
+        let ignored = spot.update && self.sharing.is_unobserved(at);
+        let action = Action::Read {
+            at,
+            order,
+            rmw,
+            uninitialised_ok,
+            ignored,
+        };
+        let (bits, new) = self.ask_with(t, action, site, (spot.addr, 0))?;
+        if new {
+            self.has_read(t, at, bits, spot, (ignored, false));
+        }
+        let dep = self.answered(t, false);
+        Ok(Val::new(bits, dep))
+    }
+
+    pub fn write(
+        &mut self,
+        t: &mut Thread,
+        spot: AccessTarget,
+        order: Order,
+        rmw: bool,
+        value: Val,
+    ) -> Result<(), Interruption> {
+        let AccessTarget { size, site, .. } = spot;
+        self.require(spot.addr)?;
+        if let Some(place) = self.find(t, spot, size.into(), true)? {
+            self.own_address(t, spot);
+            let ignored = self.is_ignored(spot)?;
+            let changed = Arc::make_mut(&mut self.local.memory).write(place, size, value);
+            if changed != 0 && ignored {
+                self.local.ignored ^= changed;
+            } else if changed != 0 {
+                t.changed = Some(site);
+                self.local.progress = None;
+            }
+            self.has_stored(t, value.dep);
+            return Ok(());
+        }
+        if order == Order::Na && !rmw {
+            let bytes = value.bits.to_le_bytes().map(|b| (b, value.dep));
+            let undefined: Vec<bool> = match value.undefined {
+                0 => Vec::new(),
+                set => (0..size).map(|k| set >> k & 1 == 1).collect(),
+            };
+            return self.write_range(t, spot, &bytes[..size as usize], &undefined);
+        }
+        let bits = mask(value.bits, 8 * size);
+        let at = self.whole(spot)?;
+        let action = Action::Write {
+            at,
+            order,
+            value: bits,
+            rmw,
+            unknown: false,
+        };
+        if self.ask_with(t, action, site, (spot.addr, value.dep))?.1 {
+            self.has_written(t, at, Val::new(bits, value.dep), spot);
+        }
+        Ok(())
+    }
+
+    /// Reads plain bytes, in pieces.
+    pub fn read_range(
+        &mut self,
+        t: &mut Thread,
+        spot: AccessTarget,
+        size: u64,
+        uninitialised_ok: bool,
+    ) -> Result<Vec<(u8, Dep)>, Interruption> {
+        self.require(spot.addr)?;
+        if let Some(place) = self.find(t, spot, size, false)? {
+            self.has_read_own(t, spot, size);
+            self.own_address(t, spot);
+            let mut bytes = self.local.memory.bytes(place, size);
+            if spot.addr != 0 {
+                for byte in &mut bytes {
+                    byte.1 = self.read_own(byte.1, spot.addr);
+                }
+            }
+            return Ok(bytes);
+        }
+        let mut pieces = Vec::new();
+        self.sharing.pieces(spot.address, size, 8, &mut pieces)?;
+        let uninitialised_ok = uninitialised_ok || pieces.len() > 1;
+        let mut bytes = Vec::with_capacity(size as usize);
+        for (address, size) in pieces {
+            let at = Location { address, size };
+            let ignored = spot.update && self.sharing.is_unobserved(at);
+            let action = Action::Read {
+                at,
+                order: Order::Na,
+                rmw: false,
+                uninitialised_ok,
+                ignored,
+            };
+            let (bits, new) = self.ask_with(t, action, spot.site, (spot.addr, 0))?;
+            if new {
+                self.has_read(t, at, bits, spot, (ignored, true));
+            }
+            let dep = self.answered(t, true);
+            bytes.extend(
+                bits.to_le_bytes()[..size as usize]
+                    .iter()
+                    .map(|b| (*b, dep)),
+            );
+        }
+        Ok(bytes)
+    }
+
+    /// Writes plain bytes, in pieces. `undefined` says which are indeterminate; it is empty if none
+    /// is.
+    pub fn write_range(
+        &mut self,
+        t: &mut Thread,
+        spot: AccessTarget,
+        bytes: &[(u8, Dep)],
+        undefined: &[bool],
+    ) -> Result<(), Interruption> {
+        self.require(spot.addr)?;
+        if let Some(place) = self.find(t, spot, bytes.len() as u64, true)? {
+            self.own_address(t, spot);
+            let stored = self.union_of(bytes);
+            let memory = Arc::make_mut(&mut self.local.memory);
+            memory.write_bytes(place, bytes);
+            memory.unset_bytes(place, undefined);
+            t.changed = Some(spot.site);
+            self.local.progress = None;
+            self.has_stored(t, stored);
+            return Ok(());
+        }
+        let mut pieces = Vec::new();
+        self.sharing
+            .pieces(spot.address, bytes.len() as u64, 8, &mut pieces)?;
+        for (address, size) in pieces {
+            let from = (address - spot.address) as usize;
+            let part = &bytes[from..from + size as usize];
+            let at = Location { address, size };
+            let low_first = part.iter().rev();
+            let bits = low_first.fold(0, |bits, b| bits << 8 | u64::from(b.0));
+            let dep = self.union_of(part);
+            let own = undefined.get(from..from + size as usize);
+            let action = Action::Write {
+                at,
+                order: Order::Na,
+                value: bits,
+                rmw: false,
+                unknown: own.is_some_and(|own| own.iter().all(|unset| *unset)),
+            };
+            let new = self.ask_with(t, action, spot.site, (spot.addr, dep))?.1;
+            if new {
+                self.has_written(t, at, Val::new(bits, dep), spot);
+            }
+        }
+        Ok(())
+    }
+}
+
+pub fn unwritten(site: SiteId) -> Interruption {
+    let message = "read of uninitialised memory".to_string();
+    Interruption::Fault(FaultKind::Uninitialised, message, site)
+}
