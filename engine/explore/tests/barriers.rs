@@ -5,12 +5,14 @@
 //! threads that do not use it.
 mod dice;
 mod found;
+mod seeds;
 
 use dice::Dice;
 use explore::{Acyclic, Options, ProgramSource, Search};
 use found::{found, model};
 use program::interpreter::Limits;
 use program::Program;
+use seeds::seeds;
 use std::fmt::Write;
 
 const HEAD: &str = "\
@@ -380,6 +382,5 @@ fn one_order_of_arrivals_shows_what_all_orders_show() {
 #[test]
 #[ignore = "takes minutes: cargo test --release -p explore -- --ignored"]
 fn one_order_of_arrivals_shows_what_all_orders_show_in_many_programs() {
-    let programs = std::env::var("PROGRAMS").map_or(20_000, |count| count.parse().unwrap());
-    compare_each(0..programs, 1_000);
+    compare_each(seeds(20_000), 1_000);
 }

@@ -5,12 +5,14 @@
 //! between, with counters of rounds, or with sums of what they have read, among threads that write.
 mod dice;
 mod found;
+mod seeds;
 
 use dice::Dice;
 use explore::{Acyclic, Limit, Options, Search};
 use found::{found, model};
 use program::interpreter::Limits;
 use program::Program;
+use seeds::seeds;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -367,6 +369,5 @@ fn fewer_rounds_show_what_all_rounds_show() {
 #[test]
 #[ignore = "takes minutes: cargo test --release -p explore -- --ignored"]
 fn fewer_rounds_show_what_all_rounds_show_in_many_programs() {
-    let programs = std::env::var("PROGRAMS").map_or(20_000, |count| count.parse().unwrap());
-    compare_each(0..programs, 1_000);
+    compare_each(seeds(20_000), 1_000);
 }

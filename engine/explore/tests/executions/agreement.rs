@@ -2,6 +2,7 @@
 use crate::models::{model, options};
 use crate::naive::{canonical, Canonical, Naive};
 use crate::random::Program;
+use crate::seeds::seeds;
 use cat::Model;
 use explore::{explore_each, ExecutionEnd, Options, Search};
 use std::collections::BTreeSet;
@@ -89,10 +90,20 @@ fn ten_thousand_random_programs_have_the_executions_of_the_naive_explorer_once_e
     for name in MODELS {
         let model = model(name);
         let all = |seed| compare(name, &model, seed, &Program::random(seed));
-        let executions: usize = (0..10_000).map(all).sum();
-        assert!(executions > 50_000, "{name}: {executions}");
+        let programs = seeds(10_000);
+        let executions: usize = programs.clone().map(all).sum();
+        println!("{name}: {programs:?}, {executions} executions");
+        assert!(
+            executions as u64 > 5 * programs.count() as u64,
+            "{name}: {executions}"
+        );
         let locks = |seed| compare(name, &model, seed, &Program::of_locks(seed));
-        let executions: usize = (0..5000).map(locks).sum();
-        assert!(executions > 20_000, "{name}: {executions}");
+        let programs = seeds(5_000);
+        let executions: usize = programs.clone().map(locks).sum();
+        println!("{name}, with locks: {programs:?}, {executions} executions");
+        assert!(
+            executions as u64 > 4 * programs.count() as u64,
+            "{name}: {executions}"
+        );
     }
 }

@@ -3,6 +3,7 @@
 use crate::elements::Elements;
 use crate::models::{model, options};
 use crate::naive::{canonical, Event};
+use crate::seeds::seeds;
 use cat::Model;
 use explore::{explore_each, ExecutionEnd, FaultKind, Options, Search, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -218,5 +219,5 @@ fn of_executions_in_which_elements_are_exchanged_one_is_found() {
 #[test]
 #[ignore = "takes minutes: cargo test --release -p explore -- --ignored"]
 fn of_executions_of_thirty_thousand_programs_with_elements_one_of_each_exchange_is_found() {
-    compare_each(0..30_000);
+    compare_each(seeds(30_000));
 }

@@ -11,5 +11,7 @@ mod naive;
 mod parts;
 mod random;
 mod random_litmus;
+#[path = "../seeds/mod.rs"]
+mod seeds;
 mod symmetry;
 mod violations;

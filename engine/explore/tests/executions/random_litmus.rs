@@ -3,6 +3,7 @@
 use crate::dice::Dice;
 use crate::litmus_threads::states;
 use crate::models::{by_dependencies, dependencies, model, MACHINES};
+use crate::seeds::seeds;
 use cat::Model;
 use enumerate::{decide, Limits};
 use explore::Options;
@@ -126,13 +127,17 @@ fn random_tests_have_as_many_executions_where_loads_wait_for_later_stores() {
 #[ignore = "takes minutes: cargo test --release -p explore -- --ignored"]
 fn a_hundred_thousand_random_tests_have_as_many_executions() {
     let (weak, options) = (dependencies(), by_dependencies(2));
-    let executions: u64 = (0..50_000).map(|seed| agree(&weak, &options, seed)).sum();
-    assert!(executions > 250_000, "{executions}");
+    let tests = seeds(25_000);
+    let count = 4 * tests.clone().count() as u64;
+    let executions: u64 = tests.clone().map(|seed| agree(&weak, &options, seed)).sum();
+    println!("{tests:?}, {executions} executions");
+    assert!(executions > count, "{executions}");
     for name in MACHINES {
         let model = model(name);
-        let seeds = 50_000..75_000;
-        let executions: u64 = seeds.map(|seed| agree(&model, &options, seed)).sum();
-        assert!(executions > 100_000, "{name}: {executions}");
+        let tests = tests.clone();
+        let executions: u64 = tests.map(|seed| agree(&model, &options, seed)).sum();
+        println!("{name}: {executions} executions");
+        assert!(executions > count, "{name}: {executions}");
     }
 }
 

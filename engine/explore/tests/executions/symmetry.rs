@@ -3,6 +3,7 @@
 use crate::models::{model, options};
 use crate::naive::{canonical, Canonical, Event};
 use crate::random::Program;
+use crate::seeds::seeds;
 use cat::Model;
 use explore::{explore_each, ExecutionEnd, FaultKind, Options, Search, ThreadId};
 use std::collections::BTreeSet;
@@ -157,7 +158,7 @@ fn of_executions_in_which_twins_are_exchanged_one_is_found() {
 #[test]
 #[ignore = "takes minutes: cargo test --release -p explore -- --ignored"]
 fn of_executions_of_a_hundred_thousand_programs_one_of_each_exchange_is_found() {
-    compare_each(0..100_000);
+    compare_each(seeds(100_000));
 }
 
 #[test]
