@@ -27,6 +27,7 @@ from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.scaffold.project import Written
 from weakspot.harness.values.bounds import Bounds, Part
 from weakspot.harness.values.codegen import CodegenComparison, Codes
+from weakspot.harness.values.difference import Comparison, Difference
 from weakspot.harness.values.exploration import Estimate, Exploration, Sample, Violation
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.histogram import Histogram
@@ -40,6 +41,7 @@ from weakspot.projects import (
     campaign,
     compare_orders,
     cost,
+    diff,
     gate,
     init,
     mutate,
@@ -68,7 +70,9 @@ __all__ = [
     "Build",
     "CodegenComparison",
     "Codes",
+    "Comparison",
     "Costs",
+    "Difference",
     "Estimate",
     "Evidence",
     "Exploration",
@@ -107,6 +111,7 @@ __all__ = [
     "compare_code",
     "compare_orders",
     "cost",
+    "diff",
     "explore",
     "gate",
     "generate",

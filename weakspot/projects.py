@@ -18,6 +18,7 @@ from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
 from weakspot.harness.campaign import campaign as campaigns
+from weakspot.harness.campaign import logs
 from weakspot.harness.campaign.folder import RESULTS, load
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.tools import choose_checkers, installed
@@ -29,6 +30,7 @@ from weakspot.harness.gate import baseline
 from weakspot.harness.gate import config as gate_config
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.gate.run import run as run_gate
+from weakspot.harness.judge import differences
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders import application, program_repairs, promotion
 from weakspot.harness.orders.explorations import Explorations
@@ -42,6 +44,7 @@ from weakspot.harness.orders.trials import Report
 from weakspot.harness.runners import RUNNERS
 from weakspot.harness.scaffold.project import Written, start
 from weakspot.harness.values.bounds import ALL, Bounds, Part
+from weakspot.harness.values.difference import Comparison
 from weakspot.harness.values.record import Plan, Record
 from weakspot.questions import paths as paths_of
 from weakspot.system.deadline import NEVER, Deadline, ending
@@ -366,6 +369,15 @@ def campaign(
     return campaigns.run(
         plan, folder=folder, root=root, fresh=fresh, tools=tools, progress=progress
     )
+
+
+def diff(before: str | os.PathLike[str], after: str | os.PathLike[str]) -> Comparison:
+    """What differs between two campaigns or logs: findings, answers, observations, and what may
+    explain them. Each is a campaign's folder, a log of herd7 or litmus7, or what `--json` printed.
+
+    Raises BadInput for a file without answers."""
+    one, other = Path(before), Path(after)
+    return differences.compare(logs.read(one), logs.read(other), (str(one), str(other)))
 
 
 def read_campaign(folder: str | os.PathLike[str]) -> Record:

@@ -27,6 +27,7 @@ COMMANDS = {
     "run": "Run programs and litmus tests on hardware.",
     "test": "Generate, explore, check, run, judge and report.",
     "report": "Write campaigns as static web sites.",
+    "diff": "Compare two campaigns or logs.",
     "explain": "Explain a finding.",
     "structures": "List the structures of the corpus.",
     "models": "List the memory models.",

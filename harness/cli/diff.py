@@ -1,0 +1,54 @@
+"""`weakspot diff`: two campaigns or logs, compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
+from weakspot.harness.cli.help import command
+from weakspot.harness.cli.output import json_lines, say
+
+
+@command(
+    epilog="""\
+A and B are campaigns, logs of herd7, litmus7 or `--format herd`, or what `--json` printed.
+
+Rates of outcomes are compared by a test of two Poisson rates, at a level of 1 % for all of them
+together. A rate also has to be at least twice the other one: it varies from run to run, with the
+load and the frequency of a machine.
+
+If all answers of A are under one model or from one machine, and all of B under another, these two
+are compared.
+
+Exit codes: 0 nothing changed; 1 findings, answers or rates changed; 3 what A answers is Unknown in
+B, or A and B answer no question in common.
+
+Examples:
+  weakspot diff results/2026-11-21-1402 results/2026-11-22-0915
+  weakspot diff herd.log engine.log            two checkers
+  weakspot diff model.log hardware.log         what was observed but is not allowed"""
+)
+@click.argument("before", metavar="A", type=click.Path(path_type=Path))
+@click.argument("after", metavar="B", type=click.Path(path_type=Path))
+@click.option("--all", "everything", is_flag=True, help="Print every difference of each kind.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per difference.")
+def diff(before: Path, after: Path, everything: bool, as_json: bool) -> int:
+    """Compare two campaigns or logs.
+
+    Prints the findings that are new and gone, the answers and observations that differ, and the
+    tools, machines and options that may explain the differences."""
+    from weakspot import projects
+    from weakspot.harness.report import differences, terminal
+
+    found = projects.diff(before, after)
+    if as_json:
+        say(json_lines(found.differences))
+    else:
+        differences.print_comparison(found, terminal.console(), everything=everything)
+    weights = {each.weight for each in found.differences}
+    if "changed" in weights:
+        return FINDINGS
+    unanswered = "open" in weights or not any(found.compared.values())
+    return INCONCLUSIVE if unanswered else NOTHING_FOUND

@@ -1,0 +1,425 @@
+"""What differs between two campaigns, or between two logs.
+
+In: two records. Out: a Comparison. Answers are compared if both records have one for the same
+question: the program or test, the model and the checker, or the machine and the runner. A log of
+herd7 or litmus7 names neither, so that its answers are those to a question without these names. As
+mcompare7 does, states observed on a machine are compared with the states that a model allows, if
+one record has the ones and the other one the others.
+
+A rate is how often the outcome of a test's condition was observed. Two rates are compared by the
+test of two Poisson rates that Gu, Ng, Tang, Schucany recommend for its power and its size
+(Biometrical Journal 50, 2008, statistic W5: the difference of the square roots, which Huffman,
+Applied Statistics 33, 1984, introduced), on the hits of different episodes if the runner counts
+them; the p-values are corrected for their number (Holm, Scandinavian Journal of Statistics 6,
+1979). Two runs on one machine differ more than independent hits would, with its load, frequency and
+placement of memory; so a rate is reported as changed only if it is at least twice the other one,
+too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from statistics import NormalDist
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from weakspot.harness.values.agreement import contradicts
+from weakspot.harness.values.codegen import CodegenComparison
+from weakspot.harness.values.descriptions import exploration_outcome
+from weakspot.harness.values.difference import Comparison, Difference, DifferenceKind, Weight
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.numbers import amount, rounded
+from weakspot.harness.values.program_run import ProgramRun
+from weakspot.harness.values.record import Record
+from weakspot.harness.values.state import State, within
+from weakspot.harness.values.verdict import Verdict
+
+SIGNIFICANCE = 0.01
+FACTOR = 2.0
+"""How many times as large the larger of two rates has to be."""
+
+T = TypeVar("T")
+D = TypeVar("D")
+Question = tuple[str, str]
+"""What is asked about, and how: `("SB", "rc20 engine")`."""
+
+
+def compare(
+    before: Record, after: Record, names: tuple[str, str] = ("before", "after")
+) -> Comparison:
+    """Everything in which two records differ, the most important first."""
+    both = _Both()
+    histograms = [*both.compare("rate", before.histograms, after.histograms, _Pair)]
+    runs = both.compare("run", before.runs, after.runs, _failed)
+    differences = [
+        *_findings(before, after),
+        *both.compare("exploration", before.explorations, after.explorations, _explored),
+        *both.compare("verdict", before.verdicts, after.verdicts, _decided),
+        *both.compare("code", before.compiled, after.compiled, _compiled),
+        *_disallowed(before, after, both),
+        *_changed([*filter(None, map(_target, histograms)), *runs]),
+        *filter(None, map(_observed, histograms)),
+        *_texts(before, after),
+        *_settings(before, after),
+    ]
+    weights: tuple[Weight, ...] = ("changed", "open", "note")
+    return Comparison(
+        before=names[0],
+        after=names[1],
+        differences=tuple(sorted(differences, key=lambda each: weights.index(each.weight))),
+        compared=both.compared,
+        missing=both.missing,
+        notes=(*before.notes, *after.notes),
+    )
+
+
+class _Both:
+    """Answers to questions that both records have, and the questions that only one has."""
+
+    def __init__(self) -> None:
+        self.compared: dict[DifferenceKind, int] = {}
+        self.missing: dict[DifferenceKind, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+
+    def compare(
+        self,
+        kind: DifferenceKind,
+        before: Iterable[T],
+        after: Iterable[T],
+        difference: Callable[[Question, T, T], D | None],
+    ) -> Iterator[D]:
+        one = {_question(each): each for each in before}
+        other = {_question(each): each for each in after}
+        one, other = _alone(one, other)
+        if one or other:
+            self.compared[kind] = len(one.keys() & other.keys())
+        if one.keys() != other.keys():
+            self.missing[kind] = (_only(one, other), _only(other, one))
+        for key in one:
+            if key in other and (found := difference(key, one[key], other[key])) is not None:
+                yield found
+
+
+def _alone(one: dict[Question, T], other: dict[Question, T]) -> tuple[dict[Question, T], ...]:
+    """If each record asks in one way only, and these differ: both ways as one, so that two models,
+    checkers or machines are compared."""
+    ways = [{under for _, under in each} for each in (one, other)]
+    if any(len(each) != 1 for each in ways) or ways[0] == ways[1]:
+        return one, other
+    both = " → ".join(way for each in ways for way in each)
+    return tuple(
+        {(about, both): each for (about, _), each in those.items()} for those in (one, other)
+    )
+
+
+def _only(these: Iterable[Question], those: Iterable[Question]) -> tuple[str, ...]:
+    known = set(those)
+    return tuple(" ".join(filter(None, each)) for each in these if each not in known)
+
+
+def _question(answer: object) -> Question:
+    match answer:
+        case Exploration():
+            return answer.program, answer.model
+        case Verdict():
+            return answer.test, f"{answer.model} {answer.checker}".strip()
+        case CodegenComparison():
+            return answer.source, " ".join(
+                (answer.model, answer.target, answer.code, *answer.builds)
+            )
+        case Histogram():
+            return answer.test, f"{answer.machine} {answer.runner}".strip()
+        case ProgramRun():
+            return answer.program, f"{answer.machine} {answer.runner}".strip()
+        case _:
+            raise TypeError(type(answer))
+
+
+# --- findings and answers -----------------------------------------------------------------------
+
+
+def _findings(before: Record, after: Record) -> Iterator[Difference]:
+    """The findings that only one record has. A finding whose line has moved is the same one."""
+    gone = [each for each in before.findings if not each.recorded]
+    new = []
+    for finding in after.findings:
+        same = next((each for each in gone if _is_same(each, finding)), None)
+        if same is not None:
+            gone.remove(same)
+        elif not finding.recorded:
+            new.append(finding)
+    for finding in new:
+        yield _finding(finding, "", _described(finding))
+    for finding in gone:
+        yield _finding(finding, _described(finding), "")
+
+
+def _is_same(one: Finding, other: Finding) -> bool:
+    if (one.id, one.subject) != (other.id, other.subject):
+        return False
+    return one.sites == other.sites or one.message == other.message
+
+
+def _described(finding: Finding) -> str:
+    sites = f" ({', '.join(finding.sites)})" if finding.sites else ""
+    return f"{finding.message.removeprefix(f'{finding.subject}: ')}{sites}"
+
+
+def _finding(finding: Finding, before: str, after: str) -> Difference:
+    return Difference(
+        kind="finding",
+        subject=finding.subject,
+        under=finding.id,
+        before=before,
+        after=after,
+        weight="note" if finding.severity == "note" else "changed",
+    )
+
+
+def _explored(asked: Question, one: Exploration, other: Exploration) -> Difference | None:
+    outcomes = exploration_outcome(one), exploration_outcome(other)
+    if outcomes[0] == outcomes[1]:
+        return None
+    return _answer("exploration", asked, outcomes, (one.result, other.result))
+
+
+def _decided(asked: Question, one: Verdict, other: Verdict) -> Difference | None:
+    answers = _observation(one), _observation(other)
+    if answers[0] == answers[1] and not contradicts(one, other):
+        return None
+    only_one, only_other = _apart(one.states, other.states)
+    return _answer(
+        "verdict", asked, answers, (one.observation, other.observation), only_one, only_other
+    )
+
+
+def _observation(verdict: Verdict) -> str:
+    flags = f" ({', '.join(sorted(verdict.flags))})" if verdict.flags else ""
+    return f"{verdict.observation}{flags}"
+
+
+def _compiled(
+    asked: Question, one: CodegenComparison, other: CodegenComparison
+) -> Difference | None:
+    only_one, only_other = _apart(one.beyond, other.beyond)
+    if one.result == other.result and not only_one and not only_other:
+        return None
+    results = one.result, other.result
+    return _answer("code", asked, results, results, only_one, only_other)
+
+
+def _answer(
+    kind: DifferenceKind,
+    asked: Question,
+    answers: tuple[str, str],
+    results: tuple[str, str],
+    only_before: tuple[State, ...] = (),
+    only_after: tuple[State, ...] = (),
+) -> Difference:
+    """A question with two answers; the result Unknown is no answer."""
+    weight: Weight = "changed"
+    if "Unknown" in results:
+        weight = "open" if results[1] == "Unknown" else "note"
+    return Difference(
+        kind=kind,
+        subject=asked[0],
+        under=asked[1],
+        before=answers[0],
+        after=answers[1],
+        weight=weight,
+        only_before=only_before,
+        only_after=only_after,
+    )
+
+
+def _apart(
+    one: Sequence[State], other: Sequence[State]
+) -> tuple[tuple[State, ...], tuple[State, ...]]:
+    """The states that only one list has; none if one of the lists is empty."""
+    if not one or not other:
+        return (), ()
+    return (
+        tuple(state for state in one if not within(state, other)),
+        tuple(state for state in other if not within(state, one)),
+    )
+
+
+# --- observations -------------------------------------------------------------------------------
+
+
+def _disallowed(before: Record, after: Record, both: _Both) -> Iterator[Difference]:
+    """The states that one record has observed of a test, and the other one, which has only checked
+    it, does not allow."""
+    for allowing, observing, reverse in ((before, after, False), (after, before, True)):
+        checked = {each.test for each in observing.verdicts}
+        states = {each.test: each for each in allowing.verdicts if each.states}
+        for each in observing.histograms:
+            verdict = states.get(each.test)
+            if verdict is None or each.test in checked or verdict.observation == "Undefined":
+                continue
+            both.compared["outcome"] = both.compared.get("outcome", 0) + 1
+            seen = [count.state for count in each.histogram if count.count]
+            beyond = tuple(state for state in seen if not within(state, verdict.states))
+            if not beyond:
+                continue
+            texts = [f"allowed {verdict.model}".strip(), f"observed {each.machine}".strip()]
+            first, second = reversed(texts) if reverse else texts
+            yield Difference(
+                kind="outcome",
+                subject=each.test,
+                before=first,
+                after=second,
+                only_before=beyond if reverse else (),
+                only_after=() if reverse else beyond,
+            )
+
+
+class _Pair(NamedTuple):
+    """Two histograms of a test."""
+
+    asked: Question
+    one: Histogram
+    other: Histogram
+
+
+class _Rates(msgspec.Struct, frozen=True):
+    """How often something happened in so many runs, in both records."""
+
+    kind: DifferenceKind
+    asked: Question
+    hits: tuple[int, int]
+    runs: tuple[int, int]
+
+    @property
+    def p(self) -> float:
+        """The probability of hits that differ at least as much, if the rates are equal."""
+        (one, other), (first, second) = self.hits, self.runs
+        ratio = first / second
+        distance = math.sqrt(one + 3 / 8) - math.sqrt(ratio * (other + 3 / 8))
+        return 2 * NormalDist().cdf(-2 * abs(distance) / math.sqrt(1 + ratio))
+
+    @property
+    def factor(self) -> float:
+        """How many times as large the larger rate is."""
+        low, high = sorted(hits / runs for hits, runs in zip(self.hits, self.runs, strict=True))
+        return high / low if low else math.inf if high else 1.0
+
+
+def _target(pair: _Pair) -> _Rates | None:
+    """Of the target; of its hits in different episodes, if both runners count them."""
+    asked, one, other = pair
+    if not one.iterations or not other.iterations:
+        return None
+    hits = one.target, other.target
+    if one.target_independent is not None and other.target_independent is not None:
+        hits = one.target_independent, other.target_independent
+    return _Rates("rate", asked, hits, (one.iterations, other.iterations))
+
+
+def _failed(asked: Question, one: ProgramRun, other: ProgramRun) -> _Rates | None:
+    if not one.instances or not other.instances:
+        return None
+    return _Rates("run", asked, (one.failed, other.failed), (one.instances, other.instances))
+
+
+def _changed(rates: Iterable[_Rates]) -> Iterator[Difference]:
+    """The rates that differ by more than noise."""
+    ordered = sorted(rates, key=lambda each: each.p)
+    highest = 0.0
+    for rank, each in enumerate(ordered):
+        highest = max(highest, min(1.0, each.p * (len(ordered) - rank)))
+        if highest > SIGNIFICANCE:
+            return
+        if each.factor >= FACTOR:
+            before, after = (
+                f"{rounded(hits) if hits else 'not observed'} in {rounded(runs)}"
+                for hits, runs in zip(each.hits, each.runs, strict=True)
+            )
+            yield Difference(
+                kind=each.kind,
+                subject=each.asked[0],
+                under=each.asked[1],
+                before=before,
+                after=after,
+                p=highest,
+            )
+
+
+def _observed(pair: _Pair) -> Difference | None:
+    """The states that only one of the two has observed: rare ones differ from run to run."""
+    asked, one, other = pair
+    states = ([c.state for c in each.histogram if c.count] for each in (one, other))
+    only_one, only_other = _apart(*states)
+    if not only_one and not only_other:
+        return None
+    return Difference(
+        kind="outcome",
+        subject=asked[0],
+        under=asked[1],
+        before=amount(len(one.histogram), "state"),
+        after=amount(len(other.histogram), "state"),
+        weight="note",
+        only_before=only_one,
+        only_after=only_other,
+    )
+
+
+# --- what may explain a difference ---------------------------------------------------------------
+
+
+def _texts(before: Record, after: Record) -> Iterator[Difference]:
+    """Tests and programs of one name whose texts differ."""
+    one, other = _digests(before), _digests(after)
+    for name in one:
+        if name in other and one[name] != other[name]:
+            yield _note("text", name, one[name], other[name])
+
+
+def _digests(record: Record) -> dict[str, str]:
+    hashed = {each.test: each.hash for each in record.verdicts if each.hash}
+    hashed |= {each.test: each.hash for each in record.histograms if each.hash}
+    written = {each.name: each.digest for each in record.entries}
+    return {**hashed, **written, **record.manifest.programs}
+
+
+def _settings(before: Record, after: Record) -> Iterator[Difference]:
+    """Tools, models, machines and options."""
+    one, other = before.manifest, after.manifest
+    if not one.started or not other.started:
+        return
+    yield from _different("weakspot", {"": one.weakspot}, {"": other.weakspot})
+    yield from _different("tool", one.tools, other.tools)
+    digests = ({each.name: each.digest for each in which.models} for which in (one, other))
+    yield from _different("model", *digests)
+    for name, machine in before.machine.items():
+        if name in after.machine:
+            profiles = machine.profile, after.machine[name].profile
+            yield from _different(f"machine {name}", *map(_steady, profiles))
+    yield from _different("option", *(msgspec.to_builtins(each.plan) for each in (one, other)))
+
+
+def _steady(profile: Mapping[str, object]) -> dict[str, object]:
+    """What does not change from one measurement to the next."""
+    return {name: value for name, value in profile.items() if not isinstance(value, float | list)}
+
+
+def _different(
+    what: str, before: Mapping[str, object], after: Mapping[str, object]
+) -> Iterator[Difference]:
+    for name in before:
+        if name in after and before[name] != after[name]:
+            subject = f"{what} {name}".strip()
+            yield _note("setting", subject, _shown(before[name]), _shown(after[name]))
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value)) or "none"
+    return str(value)
+
+
+def _note(kind: DifferenceKind, subject: str, before: str, after: str) -> Difference:
+    return Difference(kind=kind, subject=subject, before=before, after=after, weight="note")
