@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from weakspot.harness.cli.errors import keeping
+from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND, keeping
 from weakspot.harness.cli.exploration_options import bound_options, part_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
     from weakspot.harness.values.bounds import Bounds, Part
     from weakspot.harness.values.record import Record
+    from weakspot.harness.values.verdict import Verdict
 
 
 @command(
@@ -43,6 +44,7 @@ Examples:
   weakspot check my_queue.c -o tests                   write the litmus tests of violations
   weakspot check SB.litmus --model sc,tso,rc20
   weakspot check SB.litmus -m rc20 --witness           why the outcome is possible, or why not
+  weakspot check tests/ -m rc11,rc20 --diff            which tests distinguish two models?
   weakspot check tests/ -m rc20 --format herd          a log for mcompare7
   weakspot check duffy_wsq --json | jq .observation
   weakspot check SB.litmus --compiled all              do compilers preserve what C11 promises?
@@ -60,6 +62,13 @@ Examples:
     "witnesses",
     is_flag=True,
     help="Show an execution with the outcome, or the axiom that forbids it.",
+)
+@click.option(
+    "--diff",
+    "distinguishing",
+    is_flag=True,
+    help="Print only the tests that distinguish the models, with an execution that one allows and "
+    "the axiom that forbids it in another.",
 )
 @click.option(
     "-o",
@@ -88,6 +97,7 @@ def check(
     checker: str | None,
     tests: bool,
     witnesses: bool,
+    distinguishing: bool,
     output: Path | None,
     configs: tuple[str, ...],
     code: Literal["tests", "operations", "all"],
@@ -111,8 +121,10 @@ def check(
     from weakspot.harness.values.herdlog import format_verdicts
 
     if configs:
-        if witnesses or form == "herd":
-            raise click.UsageError("--compiled cannot be used with --witness or --format herd.")
+        if witnesses or distinguishing or form == "herd":
+            raise click.UsageError(
+                "--compiled cannot be used with --witness, --diff or --format herd."
+            )
         return _compiled(what, configs, code, models, checker, output, timeout, build, form)
     if code != "tests":
         raise click.UsageError("--code requires --compiled.")
@@ -126,8 +138,8 @@ def check(
             models=models,
             machine_models=machine_models(),
             checker=checker,
-            tests=tests or form == "herd",
-            witnesses=witnesses,
+            tests=tests or distinguishing or form == "herd",
+            witnesses=witnesses and not distinguishing,
             seconds=timeout,
             bounds=bounds,
             part=part,
@@ -144,8 +156,13 @@ def check(
                 "Choose one with --model and --checker."
             )
 
+    if distinguishing and len(answers.record.manifest.models) < 2:
+        raise click.UsageError("--diff requires at least two models.")
+
     def show(record: Record) -> None:
-        if form == "json":
+        if distinguishing:
+            _distinguishing(record, models, timeout, form)
+        elif form == "json":
             say(json_lines((*record.explorations, *record.verdicts)))
         elif form == "herd":
             say([format_verdicts(record.verdicts)], end="")
@@ -166,7 +183,32 @@ def check(
     ):
         record = answers.wait(progress)
     deliver(record)
+    if distinguishing:
+        from weakspot.harness.judge.findings import undecided
+
+        return INCONCLUSIVE if undecided(record) else NOTHING_FOUND
     return judged(record, aside=form in ("json", "herd"))
+
+
+def _distinguishing(
+    record: Record, models: tuple[str, ...], timeout: float, form: str | None
+) -> None:
+    """`check --diff`: the tests that models answer differently, asked again for executions."""
+    from weakspot import questions
+    from weakspot.harness.report import model_differences, terminal
+    from weakspot.harness.values.agreement import distinguishing_programs, distinguishing_tests
+
+    explorations = distinguishing_programs(record)
+    verdicts: tuple[Verdict, ...] = ()
+    if names := distinguishing_tests(record):
+        under = models or [each.name for each in record.manifest.models]
+        tests = [record.entry[name].test for name in names]
+        asked = questions.check(tests, models=under, witnesses=True, seconds=timeout)
+        verdicts = asked.wait().verdicts
+    if form == "json":
+        say(json_lines((*explorations, *verdicts)))
+    else:
+        model_differences.print_differences(record, explorations, verdicts, terminal.console())
 
 
 def _estimate(

@@ -9,6 +9,7 @@ import msgspec
 
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.litmus import Atom
+from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.record import Entry, Record
 from weakspot.harness.values.state import State, normalized, within
@@ -69,6 +70,30 @@ def contradicts(one: Verdict, other: Verdict) -> bool:
     if "Undefined" in (one.observation, other.observation):
         return False
     return (one.observation == "Never") != (other.observation == "Never")
+
+
+def distinguishing_tests(record: Record) -> tuple[str, ...]:
+    """The tests that two models answer differently: in observation, states or data races."""
+    decided: dict[str, list[Verdict]] = {}
+    for (test, _), verdicts in record.verdicts_of.items():
+        best = min(conclusive(verdicts), key=lambda each: not each.states, default=None)
+        if best is not None:
+            decided.setdefault(test, []).append(best)
+    return tuple(
+        test
+        for test, (first, *others) in decided.items()
+        if any(contradicts(first, other) for other in others)
+    )
+
+
+def distinguishing_programs(record: Record) -> tuple[Exploration, ...]:
+    """The explorations of programs that are Safe under one model and Violated under another."""
+    return tuple(
+        each
+        for given in record.explorations_of.values()
+        if {"Safe", "Violated"} <= {each.result for each in given}
+        for each in given
+    )
 
 
 def _same_states(one: Sequence[State], other: Sequence[State]) -> bool:
