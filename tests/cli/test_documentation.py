@@ -39,6 +39,7 @@ def programs(folder: Path) -> Path:
     (folder / "wrong.c").write_text(flags.replace("int inside;", "int inside = 1;"))
     (folder / "queue.c").write_text(program("README.md"))
     (folder / "box.c").write_text(program("docs/linearizability.md"))
+    (folder / "message.c").write_text(program("docs/weak-memory.md"))
     return folder
 
 
