@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -57,8 +58,12 @@ def need(request: pytest.FixtureRequest) -> Callable[[str], Tool]:
 
 @pytest.fixture(scope="session")
 def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where tests cache what they compile."""
-    return tmp_path_factory.mktemp("compiled")
+    """Where the tests of all processes of a run cache what they compile."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "compiled"
+    for kind in ("ir", "library", "native"):
+        (folder / kind).mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @pytest.fixture
@@ -67,7 +72,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled_once: Path) 
     folder = tmp_path / "cache"
     (folder / "weakspot").mkdir(parents=True)
     for kind in ("ir", "library", "native"):
-        (compiled_once / kind).mkdir(exist_ok=True)
         (folder / "weakspot" / kind).symlink_to(compiled_once / kind)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder

@@ -20,6 +20,7 @@ from weakspot.system.tools import Tool
 
 LITMUS = Path(__file__).parent / "litmus"
 QUICK = 40  # tests of a suite in the quick tier
+ALONE = 200  # those that are also answered one by one
 
 Suite = Callable[[str, int | None], list[Path]]
 
@@ -92,12 +93,15 @@ def test_engine_and_herd7_agree(
     agree(pair, cat(pair), tests_of(pair.dialect, None), herd7, figures, "suite")
 
 
+@pytest.mark.parametrize(
+    "limit", [ALONE, pytest.param(None, marks=pytest.mark.full)], ids=["sample", "all"]
+)
 @pytest.mark.parametrize("pair", PAIRS[:6], ids=[pair.model for pair in PAIRS[:6]])
 def test_a_test_among_others_is_answered_as_it_is_alone(
-    pair: Pair, tests_of: Suite, cat: Callable[[Pair], Path]
+    pair: Pair, limit: int | None, tests_of: Suite, cat: Callable[[Pair], Path]
 ) -> None:
     """What a thread keeps from one test to the next is memory, not what stood in it."""
-    tests = tests_of(pair.dialect, None)
+    tests = tests_of(pair.dialect, limit)
     together = engine(cat(pair), tests, jobs=1)
     assert together == {
         name: one for each in tests for name, one in engine(cat(pair), [each]).items()

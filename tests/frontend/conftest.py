@@ -7,19 +7,13 @@ from pathlib import Path
 import pytest
 
 
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the compiled parts of the C++ library are cached, for all tests."""
-    return tmp_path_factory.mktemp("library")
-
-
 @pytest.fixture
 def cache_of_its_own(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, library: Path
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, compiled_once: Path
 ) -> None:
     """An empty cache, but for the C++ library."""
     place = tmp_path_factory.mktemp("cache")
     (place / "weakspot").mkdir()
-    (place / "weakspot" / "library").symlink_to(library)
+    (place / "weakspot" / "library").symlink_to(compiled_once / "library")
     monkeypatch.setenv("XDG_CACHE_HOME", str(place))
     monkeypatch.delenv("WEAKSPOT_CLANG", raising=False)

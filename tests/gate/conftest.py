@@ -13,9 +13,12 @@ from weakspot.harness.cli.errors import guarded
 
 
 @pytest.fixture(scope="session")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(tmp_path_factory: pytest.TempPathFactory, compiled_once: Path) -> Path:
     """One place for every project: a text that was compiled there is not compiled again."""
-    return tmp_path_factory.mktemp("place")
+    folder = tmp_path_factory.mktemp("place")
+    (folder / "cache" / "weakspot").mkdir(parents=True)
+    (folder / "cache" / "weakspot" / "library").symlink_to(compiled_once / "library")
+    return folder
 
 
 @pytest.fixture
