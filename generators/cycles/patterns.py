@@ -202,7 +202,8 @@ def _order(text: str) -> Order:
 def segments(
     events: Sequence[EventDict], sites: Sequence[Site]
 ) -> Iterator[tuple[Segment, int, int]]:
-    """Every segment of one thread's events, with the indices of its first and last access."""
+    """Every segment of one thread's events, with the indices of its first and last access. No
+    segment crosses an asymmetric fence, which litmus tests do not have."""
     steps = _steps(events, sites)
     accesses = [(at, step) for at, step in enumerate(steps) if step.access is not None]
     for number, (at, first) in enumerate(accesses):
@@ -210,6 +211,8 @@ def segments(
         yield Segment((first.access,)), first.index, first.index
         for until, last in accesses[number + 1 :]:
             assert last.access is not None
+            if _asymmetric(steps, at, until):
+                break
             if last.access.loc == first.access.loc:
                 continue
             direct = Segment((first.access, last.access), (_edge(steps, at, until, "po"),))
@@ -218,7 +221,7 @@ def segments(
             if middle is not None:
                 yield _insert(steps, at, middle, until), first.index, last.index
             overwrite = _own_overwrite(steps, until)
-            if overwrite is not None:
+            if overwrite is not None and not _asymmetric(steps, until, overwrite):
                 over = steps[overwrite].access
                 assert over is not None
                 coi = _edge(steps, until, overwrite, "coi")
@@ -227,6 +230,12 @@ def segments(
                     first.index,
                     steps[overwrite].index,
                 )
+
+
+def _asymmetric(steps: Sequence[_Step], at: int, until: int) -> bool:
+    """Whether a light or a heavy fence stands between two accesses."""
+    between = (step for step in steps[at + 1 : until] if step.access is None)
+    return any(step.event["order"] in ("light", "heavy") for step in between)
 
 
 def _insert(steps: Sequence[_Step], at: int, middle: int, until: int) -> Segment:

@@ -18,7 +18,7 @@ _SYSTEM_CALLS = {
     202: ("weakspot_futex", 6),
     186: ("weakspot_gettid", 0),
     24: ("weakspot_yield", 0),
-    324: ("weakspot_membarrier", 1),
+    324: ("weakspot_membarrier", 2),
 }
 """System calls of Linux on x86-64 by number: the function, and the number of its arguments."""
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from weakspot.errors import Unsupported
 from weakspot.generators.source.program import read_program
 from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
@@ -284,11 +283,3 @@ def test_models_of_machines_lose_no_notification_either(
 ) -> None:
     name, threads, expected = parts
     assert kinds(tmp_path, f"{name}.cpp", threads, model) == expected
-
-
-def test_a_barrier_for_other_threads_is_refused_at_its_line(tmp_path: Path) -> None:
-    with pytest.raises(Unsupported, match="membarrier orders accesses of other threads") as error:
-        kinds(tmp_path, "barrier.c", ("syscall(SYS_membarrier, 8, 0, 0);", ""), "rc20")
-    assert error.value.place.startswith(f"{tmp_path}/barrier.c:20:")
-    registers = ("syscall(SYS_membarrier, 16, 0, 0);", "")
-    assert kinds(tmp_path, "registers.c", registers, "rc20") == "Safe"

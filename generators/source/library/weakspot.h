@@ -6,6 +6,10 @@
 
 // What the engine provides.
 
+// The two sorts of asymmetric fences.
+void weakspot_light_fence(void);
+void weakspot_heavy_fence(void);
+
 // A value below `count`: all of them are explored.
 unsigned weakspot_choose(unsigned count);
 // 0, or, at most once per call in the source and thread, 1: both are explored.

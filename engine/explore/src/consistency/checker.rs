@@ -2,7 +2,7 @@
 
 use crate::consistency::rows::{Rows, RMW};
 use crate::consistency::stale_access::StaleAccess;
-use crate::consistency::view::{tag, View, EMPTY, SETS};
+use crate::consistency::view::{tag, View, ASYMMETRIC, EMPTY, SETS};
 use crate::exploration::{Acyclic, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::source::{Action, Fault, FaultKind};
@@ -56,10 +56,12 @@ pub struct ConsistencyChecker {
 }
 
 impl ConsistencyChecker {
-    /// Fails if the model allows executions that exploration does not find.
+    /// Fails if the model allows executions that exploration does not find. `asymmetric_fences`:
+    /// whether graphs may contain any.
     pub fn new(
         model: &Model,
         acyclic: Option<Acyclic>,
+        asymmetric_fences: bool,
     ) -> Result<ConsistencyChecker, ExploreError> {
         let by_dependencies = acyclic == Some(Acyclic::Dependencies);
         let taken = model.takes(&|_| false)?;
@@ -83,6 +85,9 @@ impl ConsistencyChecker {
         }
         let mut empty = EMPTY.to_vec();
         empty.extend(NO_PAIRS);
+        if !asymmetric_fences {
+            empty.extend(ASYMMETRIC);
+        }
         if in_halves {
             relations.push(RMW);
             empty.retain(|name| *name != RMW);
@@ -139,10 +144,21 @@ impl ConsistencyChecker {
 
     /// Whether the model distinguishes the read of a compare-exchange that fails from a load.
     pub fn knows_failures(&self) -> bool {
-        let of_failures = |(index, (_, tags)): (usize, &(&str, u32))| {
-            tags & tag::CASF != 0 && self.consistency.takes_set(index)
+        self.takes_set_of(tag::CASF)
+    }
+
+    /// Whether the model says what asymmetric fences order: it has sets of light and of heavy ones, or
+    /// no fence means anything to it.
+    pub fn defines_asymmetric_fences(&self) -> bool {
+        !self.takes_set_of(tag::FENCE)
+            || self.takes_set_of(tag::LIGHT) && self.takes_set_of(tag::HEAVY)
+    }
+
+    fn takes_set_of(&self, tag: u32) -> bool {
+        let is_taken = |(index, (_, tags)): (usize, &(&str, u32))| {
+            tags & tag != 0 && self.consistency.takes_set(index)
         };
-        SETS.iter().enumerate().any(of_failures)
+        SETS.iter().enumerate().any(is_taken)
     }
 
     /// Whether the read and the write of a read-modify-write are two events of the model.
@@ -302,7 +318,10 @@ fn of_atomics(name: &str) -> Extent {
                 Extent {
                     may: may(INITIAL, tag::WRITE | tag::INITIAL | tag::PLAIN)
                         | may(ACCESS, kinds | tag::RMW | tag::ATOMIC | orders)
-                        | may(FENCE, tag::FENCE | tag::PLAIN | orders),
+                        | may(
+                            FENCE,
+                            tag::FENCE | tag::PLAIN | orders | tag::LIGHT | tag::HEAVY,
+                        ),
                     must: must(INITIAL, tag::WRITE)
                         | must(INITIAL, tag::INITIAL)
                         | must(INITIAL, tag::PLAIN)
@@ -324,7 +343,7 @@ mod tests {
     fn checker(text: &str) -> ConsistencyChecker {
         let model = Model::parse(text, "test.cat", &|_| None);
         let model = model.unwrap_or_else(|error| panic!("{error}"));
-        ConsistencyChecker::new(&model, Some(Acyclic::ProgramOrder))
+        ConsistencyChecker::new(&model, Some(Acyclic::ProgramOrder), false)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 

@@ -30,14 +30,17 @@ pub mod tag {
     pub const ACQ_REL: u32 = 1 << 10;
     pub const SC: u32 = 1 << 11;
     pub const CASF: u32 = 1 << 12;
+    pub const LIGHT: u32 = 1 << 13;
+    pub const HEAVY: u32 = 1 << 14;
 }
 
 /// How many tags there are.
-pub const TAGS: usize = 13;
+pub const TAGS: usize = 15;
 
 /// The sets that events of C may be in, by their tags: an event with one of the tags is in the set.
-/// The names are herd7's, but for CASF: the reads of compare-exchanges that fail.
-pub const SETS: [(&str, u32); 16] = [
+/// The names are herd7's, but for CASF, the reads of compare-exchanges that fail, and for the two
+/// sorts of asymmetric fences (P1202R5), of which a heavy one is also a seq_cst fence.
+pub const SETS: [(&str, u32); 18] = [
     ("M", tag::READ | tag::WRITE),
     ("Exp", tag::READ | tag::WRITE),
     ("R", tag::READ),
@@ -54,6 +57,8 @@ pub const SETS: [(&str, u32); 16] = [
     ("ACQ_REL", tag::ACQ_REL),
     ("SC", tag::SC),
     ("CASF", tag::CASF),
+    ("LIGHT", tag::LIGHT),
+    ("HEAVY", tag::HEAVY),
 ];
 
 /// Sets of C to which no event of an exploration belongs: locks are read-modify-writes here, and
@@ -62,6 +67,9 @@ pub const EMPTY: [&str; 17] = [
     "CON", "LK", "LS", "LF", "UL", "LKR", "LKW", "RL", "RU", "annot", "Rcu-lock", "B", "BCC",
     "Rreg", "Wreg", "DATA", "FW",
 ];
+
+/// The sets of asymmetric fences, for programs without any.
+pub const ASYMMETRIC: [&str; 2] = ["LIGHT", "HEAVY"];
 
 #[derive(Clone, Copy, Debug)]
 pub struct ViewEvent {
@@ -111,6 +119,8 @@ fn order_tag(order: Order) -> u32 {
         Order::Rel => tag::REL | tag::ATOMIC,
         Order::AcqRel => tag::ACQ_REL | tag::ATOMIC,
         Order::Sc => tag::SC | tag::ATOMIC,
+        Order::Light => tag::LIGHT,
+        Order::Heavy => tag::HEAVY | tag::SC,
     }
 }
 

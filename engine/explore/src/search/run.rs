@@ -35,11 +35,16 @@ pub struct CheckedModel {
 impl CheckedModel {
     /// `acyclic`: what the axioms of the model imply. If it is not given: what their analysis shows of
     /// po and rf, or, if the model orders by dependencies, of these, which is asked of the model in
-    /// any case. Fails if the model allows executions that the search for its kind does not find.
-    pub fn new(model: &Model, acyclic: Option<Acyclic>) -> Result<CheckedModel, ExploreError> {
+    /// any case. `asymmetric_fences`: whether programs may contain any. Fails if the model allows
+    /// executions that the search for its kind does not find.
+    pub fn new(
+        model: &Model,
+        acyclic: Option<Acyclic>,
+        asymmetric_fences: bool,
+    ) -> Result<CheckedModel, ExploreError> {
         let acyclic = match acyclic {
             Some(known) => known,
-            None => match ConsistencyChecker::new(model, None) {
+            None => match ConsistencyChecker::new(model, None, asymmetric_fences) {
                 Ok(_) => Acyclic::ProgramOrder,
                 Err(error) => {
                     let taken = model.takes(&|_| false)?;
@@ -51,7 +56,7 @@ impl CheckedModel {
                 }
             },
         };
-        let mut checker = ConsistencyChecker::new(model, Some(acyclic))?;
+        let mut checker = ConsistencyChecker::new(model, Some(acyclic), asymmetric_fences)?;
         if acyclic == Acyclic::Dependencies {
             if let Some(cycle) = allowed_cycle(&mut checker)? {
                 return Err(ExploreError::Unsuitable(format!(
@@ -79,6 +84,11 @@ impl CheckedModel {
         self.checker.knows_failures()
     }
 
+    /// See [`ConsistencyChecker::defines_asymmetric_fences`].
+    pub fn defines_asymmetric_fences(&self) -> bool {
+        self.acyclic == Acyclic::ProgramOrder && self.checker.defines_asymmetric_fences()
+    }
+
     /// Whether barriers order what threads do before them and after them.
     pub fn orders_by_barriers(&self) -> Result<bool, CatError> {
         orders_by_barriers(&mut self.checker.clone())
@@ -87,7 +97,7 @@ impl CheckedModel {
 
 /// Why programs cannot be explored under a model; none if they can.
 pub fn unsuitable(model: &Model, acyclic: Option<Acyclic>) -> Result<Option<String>, CatError> {
-    match CheckedModel::new(model, acyclic) {
+    match CheckedModel::new(model, acyclic, true) {
         Err(ExploreError::Model(error)) => Err(error),
         Err(error) => Ok(Some(error.to_string())),
         Ok(_) => Ok(None),
@@ -110,7 +120,7 @@ pub fn explore_each<S: Source>(
     options: &Options,
     each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
-    let model = CheckedModel::new(model, options.acyclic)?;
+    let model = CheckedModel::new(model, options.acyclic, true)?;
     explore_under(source, &model, options, each)
 }
 

@@ -54,6 +54,8 @@ pub struct Runner<'s> {
     pub limits: &'s Limits,
     /// The order of operation calls is compared with a specification.
     pub compares_calls: bool,
+    /// The model says what asymmetric fences order.
+    pub asymmetric_fences: bool,
 }
 
 impl Runner<'_> {
@@ -104,6 +106,7 @@ impl Runner<'_> {
             }
             let mut environment =
                 ThreadEnvironment::new(self.program, self.sharing, self.sets, &mut run.local);
+            environment.asymmetric_fences = self.asymmetric_fences;
             match interpreter::step(self.program, self.limits, &mut run.thread, &mut environment) {
                 Ok(()) => {
                     run.local.synchronised = environment.synchronised;

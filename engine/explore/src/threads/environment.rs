@@ -78,6 +78,8 @@ pub struct ThreadEnvironment<'a> {
     pub still: bool,
     /// It waits at a barrier.
     pub meets: bool,
+    /// The model says what asymmetric fences order.
+    pub asymmetric_fences: bool,
 }
 
 impl<'a> ThreadEnvironment<'a> {
@@ -97,6 +99,7 @@ impl<'a> ThreadEnvironment<'a> {
             in_library: false,
             still: false,
             meets: false,
+            asymmetric_fences: false,
         }
     }
 

@@ -96,13 +96,15 @@ impl ProgramSource<'_> {
         restart: impl Fn(),
     ) -> Result<Exploration, ExploreError> {
         let start = Instant::now();
-        let model = CheckedModel::new(model, options.acyclic)?;
+        let fences = self.program.has_asymmetric_fences();
+        let model = CheckedModel::new(model, options.acyclic, fences)?;
         self.track_dependencies(model.acyclic == Acyclic::Dependencies);
         let ordered = self.meets && !options.arrivals && model.orders_by_barriers()?;
         self.sharing.meetings.explore_all_orders(!ordered);
         self.sharing.flag_races(model.may_flag());
         // without a round, fewer calls may precede one another
         self.compares_calls = options.specification.is_some();
+        self.asymmetric_fences = model.defines_asymmetric_fences();
         let all = options.retries || self.compares_calls || !model.allows_fewer_reads();
         self.retries = match all {
             true => Retries::All,

@@ -14,6 +14,11 @@ use std::sync::Arc;
 /// Objects are aligned to at most a page when the lifetime of a local begins again.
 const MAX_ALIGN: u32 = 12;
 
+/// What is refused under most models.
+const ASYMMETRIC: &str =
+    "an asymmetric fence, which the model does not define: sc, tso and rc20 do, \
+                          and so does a model that uses the sets LIGHT and HEAVY";
+
 impl ThreadEnvironment<'_> {
     /// Whether another thread may use a local whose lifetime ends. Its end is a use: it must be
     /// ordered with those of another thread, also where that is the only one that uses it.
@@ -164,6 +169,9 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
     ) -> Result<(), Interruption> {
         self.local.uses = 0;
         if !signal && !self.local.alone {
+            if matches!(order, Order::Light | Order::Heavy) && !self.asymmetric_fences {
+                return Err(Interruption::Unsupported(ASYMMETRIC.to_string(), site));
+            }
             self.ask(t, Action::Fence { order }, site)?;
         }
         Ok(())

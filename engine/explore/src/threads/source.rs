@@ -50,6 +50,8 @@ pub struct ProgramSource<'p> {
     pub(super) retries: Retries,
     /// The order of operation calls is compared with a specification.
     pub(super) compares_calls: bool,
+    /// The model says what asymmetric fences order.
+    pub(super) asymmetric_fences: bool,
 }
 
 impl<'p> ProgramSource<'p> {
@@ -73,6 +75,7 @@ impl<'p> ProgramSource<'p> {
             meets: program.calls(Extern::BarrierWait),
             retries: Retries::All,
             compares_calls: false,
+            asymmetric_fences: false,
         };
         source.prologue(initial);
         for object in source.initial.objects() {
@@ -104,6 +107,7 @@ impl<'p> ProgramSource<'p> {
             sets: &self.sets,
             limits: &self.limits,
             compares_calls: self.compares_calls,
+            asymmetric_fences: self.asymmetric_fences,
         }
     }
 

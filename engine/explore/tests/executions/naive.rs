@@ -300,6 +300,8 @@ fn order_sets(order: Order) -> Vec<&'static str> {
         Order::Rel => vec!["REL", "A"],
         Order::AcqRel => vec!["ACQ_REL", "A"],
         Order::Sc => vec!["SC", "A"],
+        Order::Light => vec!["LIGHT"],
+        Order::Heavy => vec!["HEAVY", "SC"],
     }
 }
 

@@ -26,6 +26,10 @@ pub enum Order {
     Rel,
     AcqRel,
     Sc,
+    /// Of a fence that is ordered with heavy ones alone; of a heavy one, which is seq_cst besides
+    /// (P1202R5, asymmetric fences).
+    Light,
+    Heavy,
 }
 
 impl Order {
@@ -37,6 +41,8 @@ impl Order {
             Order::Rel => "rel",
             Order::AcqRel => "acq_rel",
             Order::Sc => "sc",
+            Order::Light => "light",
+            Order::Heavy => "heavy",
         }
     }
 }

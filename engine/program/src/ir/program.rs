@@ -4,7 +4,7 @@
 //! a number like any other, and the same in every run.
 use super::allocation::Allocation;
 use super::exceptions::Exceptions;
-use super::instruction::{Extern, FuncId, Inst, Op, Register, SiteId};
+use super::instruction::{Extern, FuncId, Inst, Op, Order, Register, SiteId};
 use super::shapes::Shapes;
 use super::sites::Site;
 
@@ -114,6 +114,16 @@ impl Program {
             |inst: &Inst| matches!(&inst.op, Op::Extern { function, .. } if *function == wanted);
         let calls = |caller: &Function| caller.code.iter().any(is_call);
         self.functions.iter().any(calls)
+    }
+
+    /// Whether it has light or heavy fences.
+    pub fn has_asymmetric_fences(&self) -> bool {
+        let is_one = |inst: &Inst| match inst.op {
+            Op::Fence { order, .. } => matches!(order, Order::Light | Order::Heavy),
+            _ => false,
+        };
+        let mut functions = self.functions.iter();
+        functions.any(|function| function.code.iter().any(is_one))
     }
 
     /// The program in which operations are performed as their specification says, if it has one.

@@ -337,6 +337,14 @@ impl<'a> Lower<'_, '_, 'a> {
             "weakspot_end_sleep" => (SleepEnd, "call", Order::Na, given),
             "weakspot_wake" => (Wake, "call", Order::Na, given),
             "weakspot_notify" => (Notify, "call", Order::Na, given),
+            "weakspot_light_fence" | "weakspot_heavy_fence" => {
+                let order = match name {
+                    "weakspot_light_fence" => Order::Light,
+                    _ => Order::Heavy,
+                };
+                self.fence(inst, order, false);
+                return Ok(());
+            }
             "weakspot_choose" => (Choose, "call", Order::Na, given),
             "weakspot_parameter" => (Parameter, "call", Order::Na, given),
             "weakspot_called" => (Called, "call", Order::Na, given),

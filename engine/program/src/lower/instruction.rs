@@ -88,14 +88,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 Ok(())
             }
             InstKind::Fence { order, signal } => {
-                let order = order_of(Some(order));
-                let site = self.site(inst, if *signal { "SF" } else { "F" }, order);
-                let op = Op::Fence {
-                    order,
-                    signal: *signal,
-                    site,
-                };
-                self.emit(inst, op);
+                self.fence(inst, order_of(Some(order)), *signal);
                 Ok(())
             }
             InstKind::CondBr {

@@ -8,6 +8,20 @@ use crate::lower::function::Lower;
 use crate::lower::opcodes::order_of;
 
 impl<'a> Lower<'_, '_, 'a> {
+    pub fn fence(&mut self, inst: &Inst<'a>, order: Order, signal: bool) {
+        let site = self.site(inst, if signal { "SF" } else { "F" }, order);
+        if matches!(order, Order::Light | Order::Heavy) {
+            // there is no other memory order that could be written
+            self.l.program.sites[site as usize].fixed = true;
+        }
+        let op = Op::Fence {
+            order,
+            signal,
+            site,
+        };
+        self.emit(inst, op);
+    }
+
     pub fn access(
         &mut self,
         inst: &Inst<'a>,
