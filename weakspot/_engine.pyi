@@ -202,11 +202,12 @@ class Program:
         """
 
     @property
-    def notifications(self) -> list[int]:
-        """The sites of calls that wake threads which wait for a condition variable."""
+    def signals(self) -> list[tuple[int, str, bool]]:
+        """What may be left out: the site, what it is ("notification", "post" or "fence"), and
+        whether it wakes several threads."""
 
-    def without_notifications(self, sites: Sequence[int]) -> Self:
-        """This program without the notifications at these sites."""
+    def with_fewer_signals(self, sites: Sequence[int], to_one: bool) -> Self:
+        """This program without the signals at these sites; with `to_one`, each wakes one thread."""
 
     def with_parameters(self, parameters: Sequence[int]) -> Self:
         """This program with these numbers for `weakspot_parameter`."""

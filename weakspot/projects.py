@@ -34,7 +34,7 @@ from weakspot.harness.judge import differences
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders import application, program_repairs, promotion
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.mutants import Mutated, Mutating
+from weakspot.harness.orders.mutants import ClientOf, Mutated, Mutating
 from weakspot.harness.orders.program_groups import ProgramGroup, program_groups
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relax import explorable, searches
@@ -50,6 +50,7 @@ from weakspot.questions import paths as paths_of
 from weakspot.system.deadline import NEVER, Deadline, ending
 
 if TYPE_CHECKING:
+    from weakspot.harness.clients.mutants import Clients
     from weakspot.harness.orders.cost import Costs
 
 Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -187,26 +188,66 @@ def mutate(
     *,
     models: Sequence[str] = (LANGUAGE,),
     machine_models: Sequence[str] | None = None,
+    clients: Clients | None = None,
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Results[Mutated]:
-    """Which changes of programs their scenarios notice: one memory order a step weaker, one fence
-    or notification left out. One result per structure, or for the user's own programs together, and
-    model; `machine_models` are as for `relax`.
+    """Which changes of programs their scenarios notice: one memory order a step weaker, one fence,
+    notification or post of a semaphore left out. One result per structure, or for the user's own
+    programs together, and model; `machine_models` are as for `relax`. Of `clients`
+    (`object_clients`), the smallest that notices it is found for each change that no scenario
+    notices.
 
-    Raises BadInput for a model that programs are not explored under, and for litmus tests.
+    Raises BadInput for a model that programs are not explored under, for litmus tests, and where
+    the object of the clients is wrong without a change.
     """
     report = _reading(progress)
+
+    def client_of(model: Model) -> ClientOf:
+        return lambda change: clients.of(change, model) if clients else ""
+
     under = explorable(models)
     machines = explorable(of_machines(() if models == (LANGUAGE,) else models, machine_models))
     groups = program_groups(paths_of(what), build=build, report=report)
     limits = bounds or Bounds()
     return Results(
-        Mutating(group, Explorations(each, limits, also=machines), report)
+        Mutating(
+            group,
+            Explorations(each, limits, also=machines),
+            report,
+            client_of=client_of(each),
+        )
         for group in groups
         for each in under
     )
+
+
+def object_clients(
+    path: str | os.PathLike[str],
+    behaves_as: str,
+    *,
+    calls: int = 4,
+    threads: int = 3,
+    bounds: Bounds | None = None,
+    build: Build = NO_OPTIONS,
+    progress: Progress | None = None,
+) -> Clients:
+    """The clients of an object for `mutate`: `path` and `behaves_as` are as for `linearize`, and
+    `bounds.seconds` is the time for one change. Raises BadInput."""
+    from weakspot.harness.clients import kinds, mutants, operations, program, search
+
+    subject = program.subject(
+        operations.read(Path(path), (), None),
+        kinds.kind(behaves_as) or Path(behaves_as),
+        program.Variation(),
+        {},
+    )
+    limits = bounds or Bounds(seconds=20.0)
+    with mutants.clients_of(
+        subject, search.Size(calls, threads), limits, build, progress=progress or Quiet()
+    ) as found:
+        return found
 
 
 def compare_orders(

@@ -119,13 +119,15 @@ class Program(msgspec.Struct, frozen=True):
         )
 
     @property
-    def notifications(self) -> tuple[int, ...]:
-        """The sites of calls that wake threads which wait for a condition variable."""
-        return tuple(self.lowered.notifications)
+    def signals(self) -> tuple[tuple[int, str, bool], ...]:
+        """What other threads wait for, and may be left out: notifications, posts of semaphores and
+        latches, asymmetric fences. The site, which of these, and whether it wakes several."""
+        return tuple(self.lowered.signals)
 
-    def without_notifications(self, sites: Sequence[int]) -> Program:
-        """The program without the notifications at these sites, and with another digest."""
-        lowered = self.lowered.without_notifications(sites)
+    def with_fewer_signals(self, sites: Sequence[int], *, to_one: bool) -> Program:
+        """The program without the signals at these sites, or, with `to_one`, with ones that wake
+        one thread each; and with another digest."""
+        lowered = self.lowered.with_fewer_signals(sites, to_one)
         return msgspec.structs.replace(self, digest=lowered.fingerprint, lowered=lowered)
 
     def with_parameters(self, parameters: Sequence[int]) -> Program:

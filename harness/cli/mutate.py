@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -20,15 +21,21 @@ from weakspot.harness.cli.output import json_lines, one_by_one, say
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
+    from weakspot.harness.campaign.progress import Progress
+    from weakspot.harness.clients.mutants import Clients
     from weakspot.harness.orders.mutants import Mutated
     from weakspot.harness.values.bounds import Bounds
+    from weakspot.projects import Results
 
 
 @command(
     epilog="""\
 Pass every program that uses a library: a mutant survives if none of them notices it. A mutant has
-one memory order a step weaker, or lacks one fence or one notification of a condition variable.
-Scenarios that are violated as they are written are left out.
+one memory order a step weaker, lacks one fence, notification or post of a semaphore, or notifies
+one thread instead of all. Scenarios that are violated as they are written are left out.
+
+With --clients and --as, whose meaning is that of weakspot linearize, the smallest client of the
+object that notices a surviving mutant is printed, and -o writes these clients as a scenario.
 
 Exit code 1 if a mutant survives, 3 if a limit was reached.
 
@@ -36,11 +43,35 @@ Examples:
   weakspot mutate tests/weakspot/*.cpp -I include
   weakspot mutate my_queue.c --all               what notices each of the others, too
   weakspot mutate ms_queue --model rc20,tso
+  weakspot mutate tests/*.c --clients my_queue_ops.c --as queue -o tests/clients.c
   weakspot mutate my_queue.c --json | jq '.mutants[] | select(.result == "survives")'"""
 )
 @what_argument
 @language_models("Models, one after the other.")
 @project_models
+@click.option(
+    "--clients",
+    "clients",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Operations of the object, of which clients are made.",
+)
+@click.option("--as", "behaves_as", metavar="KIND|FILE", help="What the object is to behave as.")
+@click.option(
+    "--client-calls",
+    type=click.IntRange(1, 12),
+    metavar="N",
+    default=4,
+    show_default=True,
+    help="Try the clients of at most N calls.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write the clients that notice surviving mutants as one scenario.",
+)
 @click.option("--all", "everything", is_flag=True, help="Print the mutants that are noticed too.")
 @bound_options
 @source_options
@@ -48,6 +79,10 @@ Examples:
 def mutate(
     what: tuple[str, ...],
     models: tuple[str, ...],
+    clients: Path | None,
+    behaves_as: str | None,
+    client_calls: int,
+    output: Path | None,
     everything: bool,
     bounds: Bounds,
     build: Build,
@@ -57,6 +92,10 @@ def mutate(
 
     Weakens each memory order by one step, leaves out each fence and each notification, and explores
     the scenarios: a change after which all of them are still safe is one that nothing tests."""
+    if (clients is None) != (behaves_as is None):
+        raise click.UsageError("--clients and --as are given together.")
+    if output is not None and clients is None:
+        raise click.UsageError("-o needs --clients and --as.")
     from weakspot import projects
     from weakspot.harness.report import mutants, terminal
 
@@ -66,18 +105,28 @@ def mutate(
         else:
             mutants.mutated(each, terminal.console(), everything=everything)
 
-    found = one_by_one(
-        lambda progress: projects.mutate(
+    tried: list[Clients] = []
+
+    def mutants_of(progress: Progress) -> Results[Mutated]:
+        if clients is not None and behaves_as is not None:
+            tried.append(
+                projects.object_clients(
+                    clients, behaves_as, calls=client_calls, build=build, progress=progress
+                )
+            )
+        return projects.mutate(
             what,
             models=models,
             machine_models=machine_models(),
+            clients=tried[0] if tried else None,
             bounds=bounds,
             build=build,
             progress=progress,
-        ),
-        show,
-        "the results so far are printed",
-    )
+        )
+
+    found = one_by_one(mutants_of, show, "the results so far are printed")
+    if output is not None and tried and tried[0].noticing:
+        tried[0].write(output)
     if any(each.of("survives") for each in found):
         return FINDINGS
     return NOTHING_FOUND if all(each.decided for each in found) else INCONCLUSIVE

@@ -143,6 +143,8 @@ class Search:
         self._begun, self._end = time.monotonic(), ending(bounds.seconds)
         self._explored = self._executions = self._complete = 0
         self._violated: tuple[ScenarioProgram, Exploration] | None = None
+        self.found_client: Client | None = None
+        """The calls of the client that violates something."""
         self._reasons: list[str] = []
         self._ended = False
         if model.acyclic == "dependencies":
@@ -187,12 +189,12 @@ class Search:
             raise BadInput(jobs.skipped[0].reason)
         store, done = MemoryStore(), 0
         ask(jobs.jobs, store, LocalExecutor(gauge=None), progress=self._progress)
-        for job, each in zip(jobs.jobs, programs, strict=True):
+        for job, each, calls in zip(jobs.jobs, programs, made, strict=True):
             answer = store.get(job.key)
             assert isinstance(answer, Exploration)
             self._executions += answer.executions
             if answer.violations and self._violated is None:
-                self._violated = each, answer
+                self._violated, self.found_client = (each, answer), calls
             if answer.result != "Unknown":
                 done += 1
             elif not self._end.passed:

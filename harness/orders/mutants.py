@@ -8,7 +8,7 @@ scenario does what it is needed for.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -26,7 +26,8 @@ Result = Literal["noticed", "survives", "undecided"]
 
 class Mutant(msgspec.Struct, frozen=True, kw_only=True):
     """A change at one place of the source, `file:line`: of an operation ("store", "fence",
-    "notification") from what is written to something weaker, "none" if it is left out.
+    "notification", "post") from what is written to something weaker: "none" if it is left out,
+    "one" if it notifies one thread instead of all.
     `noticed_by` is the first scenario that violates something with it, of this `violation`'s kind;
     `reasons` say which limit left it undecided."""
 
@@ -39,6 +40,8 @@ class Mutant(msgspec.Struct, frozen=True, kw_only=True):
     noticed_by: str = ""
     violation: str = ""
     reasons: tuple[str, ...] = ()
+    client: str = ""
+    """Calls of operations that would notice it, if clients of the object were tried."""
 
 
 class Mutated(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,11 +68,28 @@ class Mutated(msgspec.Struct, frozen=True, kw_only=True):
         return self.finished and not unknown and not self.of("undecided")
 
 
-class _Change(msgspec.Struct, frozen=True):
-    """A mutant before it is explored: the program of each scenario that it changes."""
+class Change(msgspec.Struct, frozen=True):
+    """A mutant before it is explored: the program of each scenario that it changes. `path`, `line`
+    and `column` are where it is, the column 0 for a whole line."""
 
     mutant: Mutant
+    path: str
+    line: int
+    column: int
     programs: tuple[tuple[str, Program], ...]
+
+    def is_like(self, other: Change) -> bool:
+        """Whether another change, of other programs, changes the same text in the same way."""
+        mine, theirs = self.mutant, other.mutant
+        return (
+            (self.path, self.line, self.column) == (other.path, other.line, other.column)
+            and (mine.operation, mine.written) == (theirs.operation, theirs.written)
+            and mine.weaker == theirs.weaker
+        )
+
+
+ClientOf = Callable[[Change], str]
+"""Calls that notice a change which no scenario notices; empty if none was found."""
 
 
 class Mutating:
@@ -77,9 +97,15 @@ class Mutating:
     Ctrl-C."""
 
     def __init__(
-        self, group: ProgramGroup, explorations: Explorations, report: Report = lambda _: None
+        self,
+        group: ProgramGroup,
+        explorations: Explorations,
+        report: Report = lambda _: None,
+        *,
+        client_of: ClientOf = lambda _: "",
     ) -> None:
         self._group, self._questions, self._report = group, explorations, report
+        self._client_of = client_of
         self._found: list[Mutant] = []
         self._left_out: list[LeftOut] = []
         self._scenarios: list[tuple[str, Program]] = []
@@ -101,13 +127,13 @@ class Mutating:
                 self._order.append(name)
                 if found["reasons"]:
                     self._tolerated.add(name)
-        changes = list(_changes(self._scenarios))
-        for number, change in enumerate(changes, start=1):
-            self._report(f"mutant {number:,} of {len(changes):,}: {change.mutant.place}")
+        mutants = list(changes(self._scenarios))
+        for number, change in enumerate(mutants, start=1):
+            self._report(f"mutant {number:,} of {len(mutants):,}: {change.mutant.place}")
             self._found.append(self._explored(change))
         self._ended = True
 
-    def _explored(self, change: _Change) -> Mutant:
+    def _explored(self, change: Change) -> Mutant:
         programs = dict(change.programs)
         reasons: list[str] = []
         # what noticed the last mutant often notices the next
@@ -129,6 +155,7 @@ class Mutating:
             change.mutant,
             result="undecided" if reasons else "survives",
             reasons=tuple(reasons),
+            client="" if reasons else self._client_of(change),
         )
 
     def result(self) -> Mutated:
@@ -146,7 +173,7 @@ class Mutating:
         )
 
 
-def _changes(scenarios: Sequence[tuple[str, Program]]) -> Iterator[_Change]:
+def changes(scenarios: Sequence[tuple[str, Program]]) -> Iterator[Change]:
     """Every mutant, by place: one memory order a step weaker, one fence or notification less. A
     memory order is that of each scenario, which may be compiled with another."""
     annotations, annotated = annotate([program for _, program in scenarios])
@@ -167,25 +194,42 @@ def _changes(scenarios: Sequence[tuple[str, Program]]) -> Iterator[_Change]:
                 weaker=order,
                 result="undecided",
             )
-            yield _Change(mutant, tuple(programs))
-    notifications: dict[tuple[str, str], list[tuple[str, Program]]] = {}
+            at = (annotation.path, annotation.line, annotation.column)
+            yield Change(mutant, *at, tuple(programs))
+    yield from _without_signals(scenarios)
+
+
+_SignalPlace = tuple[str, str, str, int, str, str]
+"""Its place, the function, the path and the line, what it is, and to what it is weakened."""
+
+
+def _without_signals(scenarios: Sequence[tuple[str, Program]]) -> Iterator[Change]:
+    """The mutants that lack a notification, the post of a semaphore or an asymmetric fence, or
+    notify one thread instead of all."""
+    found: dict[_SignalPlace, list[tuple[str, Program]]] = {}
     for name, program in scenarios:
-        places: dict[tuple[str, str], list[int]] = {}
-        for site in program.notifications:
+        places: dict[_SignalPlace, list[int]] = {}
+        for site, what, wakes_several in program.signals:
             at = program.sites[site]
-            places.setdefault((str(at), at.function), []).append(site)
+            for weaker_ in ("none", *(["one"] if wakes_several else [])):
+                path = program.files.get(at.file, program.source.parent / at.file)
+                key = (str(at), at.function, str(path.resolve()), at.line, what, weaker_)
+                places.setdefault(key, []).append(site)
         for place, sites in places.items():
-            notifications.setdefault(place, []).append((name, program.without_notifications(sites)))
-    for (at_, function), programs in sorted(notifications.items()):
+            changed = program.with_fewer_signals(sites, to_one=place[-1] == "one")
+            found.setdefault(place, []).append((name, changed))
+    for (at_, function, path_, line, what, weaker_), programs in sorted(
+        found.items(), key=lambda each: each[0]
+    ):
         mutant = Mutant(
             place=at_,
             function=function,
-            operation="notification",
-            written="notification",
-            weaker="none",
+            operation=what,
+            written="all" if weaker_ == "one" else what,
+            weaker=weaker_,
             result="undecided",
         )
-        yield _Change(mutant, tuple(programs))
+        yield Change(mutant, path_, line, 0, tuple(programs))
 
 
 def _with(annotated: Annotated, number: int, order: str) -> Program:

@@ -35,6 +35,15 @@ def mutated(found: Mutated, out: Console, *, everything: bool = False) -> None:
             out.print(Text(f"undecided: {each.place}: {reason}", style="dim"))
     for left in found.left_out:
         out.print(Text(f"excluded: {left.scenario}, {left.why}", style="dim"))
+    for each in found.of("survives"):
+        if each.client:
+            out.print(
+                Text.assemble(
+                    ("help: ", "cyan"),
+                    f"{each.place} {each.operation} {change(each)} is noticed by ",
+                    (each.client, "bold"),
+                )
+            )
     if found.of("survives"):
         out.print(
             Text.assemble(
@@ -68,9 +77,11 @@ def _row(mutant: Mutant) -> list[str | Text]:
 
 
 def change(mutant: Mutant) -> str:
-    """`release → relaxed`, `release → relaxed on success`, or `left out`"""
+    """`release → relaxed`, `release → relaxed on success`, `left out` or `all → one`"""
     if mutant.weaker == "none":
         return "left out"
+    if mutant.weaker == "one":
+        return "all → one"
     pair, side = (mutant.written, mutant.weaker), ""
     (success, _, failure), (below, _, other) = (each.partition("/") for each in pair)
     if failure and failure == other:

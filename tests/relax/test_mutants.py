@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import weakspot
+from weakspot.errors import BadInput
 from weakspot.harness.cli import weakspot as command
 from weakspot.harness.cli.errors import guarded
 from weakspot.harness.orders.mutants import Mutated
@@ -152,3 +153,157 @@ def test_the_command_exits_with_1_if_a_mutant_survives(
     Path("waits.c").write_text(WAITS)
     assert guarded(command, ["mutate", "waits.c", "--all"]) == 0
     assert "left out  hang in waits.c" in capsys.readouterr().out
+
+
+NOTIFIES = """\
+#include <atomic>
+#include <thread>
+std::atomic<int> flag;
+void wait() { flag.wait(0); }
+int main() {
+  std::thread one(wait);
+  std::thread two(wait);
+  flag = 1;
+  flag.notify_all();
+  one.join();
+  two.join();
+}
+"""
+POSTS = """\
+#include <latch>
+#include <semaphore>
+#include <thread>
+std::counting_semaphore<2> items(0);
+std::latch done(1);
+int main() {
+  std::thread taker([] {
+    items.acquire();
+    done.count_down();
+  });
+  items.release();
+  done.wait();
+  taker.join();
+}
+"""
+WAKES = """\
+#include <linux/futex.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static atomic_int ready;
+static sem_t woken;
+static void *waits(void *unused) {
+  while (!ready) syscall(SYS_futex, &ready, FUTEX_WAIT, 0, 0, 0, 0);
+  sem_post(&woken);
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  sem_init(&woken, 0, 0);
+  pthread_create(&thread, 0, waits, 0);
+  ready = 1;
+  syscall(SYS_futex, &ready, FUTEX_WAKE, 1, 0, 0, 0);
+  sem_wait(&woken);
+  pthread_join(thread, 0);
+}
+"""
+FENCES = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+void asymmetric_thread_fence_light(memory_order);
+void asymmetric_thread_fence_heavy(memory_order);
+static atomic_int x, y;
+static int seen;
+static void *one(void *unused) {
+  atomic_store_explicit(&x, 1, memory_order_relaxed);
+  asymmetric_thread_fence_light(memory_order_seq_cst);
+  seen = atomic_load_explicit(&y, memory_order_relaxed);
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, one, 0);
+  atomic_store_explicit(&y, 1, memory_order_relaxed);
+  asymmetric_thread_fence_heavy(memory_order_seq_cst);
+  int other = atomic_load_explicit(&x, memory_order_relaxed);
+  pthread_join(thread, 0);
+  assert(seen || other);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "notifies.cpp",
+            NOTIFIES,
+            {("notification left out", 9, "hang"), ("notification all → one", 9, "hang")},
+        ),
+        ("posts.cpp", POSTS, {("post left out", 9, "hang"), ("post left out", 11, "hang")}),
+        ("wakes.c", WAKES, {("post left out", 11, "hang"), ("notification left out", 19, "hang")}),
+        (
+            "fences.c",
+            FENCES,
+            {("fence left out", 10, "assertion"), ("fence left out", 18, "assertion")},
+        ),
+    ],
+)
+def test_what_other_threads_wait_for_is_left_out(
+    tmp_path: Path, name: str, text: str, expected: set[tuple[str, int, str]]
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    found = mutated(path)
+    assert expected == {
+        (f"{each.operation} {change(each)}", int(each.place.rpartition(":")[2]), each.violation)
+        for each in found.mutants
+        if each.operation in ("notification", "post", "fence")
+    }
+
+
+def test_the_memory_orders_in_library_functions_are_not_the_users(tmp_path: Path) -> None:
+    path = tmp_path / "posts.cpp"
+    path.write_text(POSTS)
+    assert {each.operation for each in mutated(path).mutants} == {"post"}
+
+
+def test_a_survivor_comes_with_the_client_that_would_notice_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    root = Path(__file__).resolve().parents[2]
+    for source in ("litmus/treiber_stack/treiber.h", "tests/clients/objects/treiber_stack.c"):
+        (tmp_path / Path(source).name).write_text((root / source).read_text())
+    Path("pushes.c").write_text(
+        '#include "treiber.h"\n'
+        "static struct treiber_node node;\nstatic struct treiber stack;\n"
+        "int main(void) { treiber_push(&stack, &node); return !treiber_pop(&stack); }\n"
+    )
+    asked = ["mutate", "pushes.c", "--model", "rc20"]
+    clients = ["--clients", "treiber_stack.c", "--as", "stack", "--client-calls", "2"]
+    assert guarded(command, [*asked, *clients, "-o", "clients.c"]) == 1
+    out = capsys.readouterr().out
+    assert "treiber.h:50 load acquire → relaxed is noticed by push(1) | pop()" in out
+    # it is a scenario like any other
+    assert guarded(command, [*asked[:2], "clients.c", *asked[2:]]) == 0
+    assert guarded(command, [*asked, "--clients", "treiber_stack.c"]) == 2
+
+
+def test_clients_of_an_object_that_is_wrong_as_it_is_say_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "counter.c"
+    path.write_text(
+        "#include <stdatomic.h>\nstatic atomic_int x;\nlong add(void) {\n"
+        "  int was = atomic_load_explicit(&x, memory_order_acquire);\n"
+        "  atomic_store_explicit(&x, was + 1, memory_order_relaxed);\n  return was;\n}\n"
+    )
+    specified = tmp_path / "specification.c"
+    specified.write_text("static long y;\nlong spec_add(void) { return y++; }\n")
+    scenario = tmp_path / "scenario.c"
+    scenario.write_text('#include "counter.c"\nint main(void) { return (int)add(); }\n')
+    clients = weakspot.object_clients(path, str(specified), calls=2, threads=2)
+    with pytest.raises(BadInput, match=r"violates .* without any change"):
+        list(weakspot.mutate([scenario], models=["rc20"], clients=clients))

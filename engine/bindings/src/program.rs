@@ -93,13 +93,14 @@ impl Program {
     }
 
     #[getter]
-    fn notifications(&self) -> Vec<SiteId> {
-        self.inner.notifications()
+    fn signals(&self) -> Vec<(SiteId, &'static str, bool)> {
+        let signals = self.inner.signals().into_iter();
+        signals.map(|s| (s.site, s.what, s.wakes_several)).collect()
     }
 
-    fn without_notifications(&self, sites: Vec<SiteId>) -> Program {
+    fn with_fewer_signals(&self, sites: Vec<SiteId>, to_one: bool) -> Program {
         Program {
-            inner: self.inner.without_notifications(&sites),
+            inner: self.inner.with_fewer_signals(&sites, to_one),
         }
     }
 

@@ -12,6 +12,7 @@ pub mod operators;
 pub mod orders;
 pub mod program;
 pub mod shapes;
+pub mod signals;
 pub mod sites;
 pub mod wide;
 

@@ -2,9 +2,10 @@
 //!
 //! An order is written `rlx acq rel acq_rel sc`; the orders of a compare-exchange are those of
 //! success and failure, `acq_rel/rlx` (C11, 7.17.7.4); the order of a fence that is removed is
-//! `none`. C11 restricts the orders of stores in 7.17.7.1 and those of loads in 7.17.7.2.
+//! `none`. Asymmetric fences are not among them: there is no other order that they could have. C11
+//! restricts the orders of stores in 7.17.7.1 and those of loads in 7.17.7.2.
 use crate::error::{Error, Result};
-use crate::ir::instruction::{Extern, Inst, Op, Order, SiteId};
+use crate::ir::instruction::{Inst, Op, Order, SiteId};
 use crate::ir::program::Program;
 use rustc_hash::FxHashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -93,18 +94,6 @@ fn set(op: &mut Op, text: &str) -> std::result::Result<Order, &'static str> {
     }
 }
 
-/// The site of an operation that wakes threads.
-fn notification(op: &Op) -> Option<SiteId> {
-    match op {
-        Op::Extern {
-            function: Extern::CondSignal | Extern::CondBroadcast,
-            site,
-            ..
-        } => Some(*site),
-        _ => None,
-    }
-}
-
 /// A fence to put before or after an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewFence<'a> {
@@ -158,27 +147,6 @@ impl Program {
                 Err(Error::invalid(message).at(|| place.unwrap_or_default()))
             }
         }
-    }
-
-    /// The sites of calls that wake threads which wait for a condition variable.
-    pub fn notifications(&self) -> Vec<SiteId> {
-        let code = self.functions.iter().flat_map(|function| &function.code);
-        let mut sites: Vec<SiteId> = code.filter_map(|inst| notification(&inst.op)).collect();
-        sites.sort_unstable();
-        sites.dedup();
-        sites
-    }
-
-    /// This program without the notifications at these sites.
-    pub fn without_notifications(&self, sites: &[SiteId]) -> Program {
-        let mut program = self.clone();
-        for inst in program.functions.iter_mut().flat_map(|f| &mut f.code) {
-            let leaves_out = notification(&inst.op).is_some_and(|site| sites.contains(&site));
-            if let (true, Op::Extern { function, .. }) = (leaves_out, &mut inst.op) {
-                *function = Extern::Ignored(0);
-            }
-        }
-        program
     }
 
     /// This program with additional fences. Each gets a new site after all others, at the position

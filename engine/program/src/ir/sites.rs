@@ -20,11 +20,29 @@ pub struct Site {
     pub order: Order,
     /// The memory order is that of an instruction or a library function: the user cannot choose it.
     pub fixed: bool,
+    /// The operation is what lets threads pass that wait for a semaphore or a latch.
+    pub posts: bool,
+    /// A notification here is one that the user's code asks for, not a part of what another function
+    /// of the library does.
+    pub notifies: bool,
 }
 
 /// How the front end names the files that it links to programs: library functions, and what stands
 /// for inline assembly.
 const LINKED: &str = "<weakspot/";
+
+/// Headers whose functions have the memory order that the user gives.
+const ATOMIC: [&str; 3] = ["<atomic>", "<__atomic/", "<stdatomic.h>"];
+
+/// The end of the name of the file with what futexes do.
+const FUTEX: &str = "futex.c>";
+
+/// Functions that let waiting threads pass, and the ends of the names of their files.
+const POSTS: [(&str, &str); 3] = [
+    ("sem_post", "semaphore.c>"),
+    ("counting_semaphore::release", "<semaphore>"),
+    ("latch::count_down", "<latch>"),
+];
 
 impl Site {
     pub fn place(&self) -> String {
@@ -47,7 +65,16 @@ pub fn site(
         .position(|p| !is_system(&p.file))
         .unwrap_or_default();
     let step = |p: &Position| format!("{}@{}:{}:{}", p.function, p.file, p.line, p.column);
-    let fixed = chain.first().is_some_and(|p| p.file.starts_with(LINKED));
+    // the function that the user calls
+    let entry = start.checked_sub(1).map(|last| &chain[last]);
+    let is_atomic = |p: &Position| ATOMIC.iter().any(|name| p.file.starts_with(name));
+    let fixed = chain.first().is_some_and(|p| p.file.starts_with(LINKED))
+        || entry.is_some_and(|p| !is_atomic(p));
+    let notifies = entry.is_none_or(|p| p.function.contains("notify") || p.file.ends_with(FUTEX));
+    let posts = entry.is_some_and(|p| {
+        let mut posts = POSTS.iter();
+        posts.any(|(name, file)| *name == p.function && p.file.ends_with(file))
+    });
     let calls = chain.iter().skip(start + 1).filter(|p| !is_system(&p.file));
     match chain.get(start) {
         Some(p) => Site {
@@ -59,6 +86,8 @@ pub fn site(
             kind,
             order,
             fixed,
+            posts,
+            notifies,
         },
         None => Site {
             file: String::new(),
@@ -69,6 +98,8 @@ pub fn site(
             kind,
             order,
             fixed,
+            posts,
+            notifies,
         },
     }
 }

@@ -1,0 +1,94 @@
+"""The clients that notice what no scenario notices.
+
+In: a file with operations, what they do in sequence, and a change of a program (orders.mutants).
+Out: the smallest client that violates something with that change, which can be written as a
+scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from weakspot.errors import BadInput
+from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.program import Program
+from weakspot.harness.campaign.progress import Progress
+from weakspot.harness.clients.clients import Client
+from weakspot.harness.clients.program import Subject, text
+from weakspot.harness.clients.search import Search, Size, compiled
+from weakspot.harness.corpus.models import Model
+from weakspot.harness.orders.mutants import Change, changes
+from weakspot.harness.values.bounds import Bounds
+from weakspot.system.files import disk
+
+
+class Clients:
+    """The clients of an object, for changes of its source. The operations, as they are, violate
+    nothing with any of them: what they violate would say nothing of a change."""
+
+    def __init__(
+        self, subject: Subject, program: Program, size: Size, bounds: Bounds, progress: Progress
+    ) -> None:
+        self._subject, self._program, self._size = subject, program, size
+        self._bounds, self._progress = bounds, progress
+        self._changes = list(changes([("clients", program)]))
+        self._right: set[str] = set()
+        self.noticing: dict[str, Client] = {}
+
+    def of(self, change: Change, model: Model) -> str:
+        """The client that notices a change, in words; empty if none does within the bounds, or if
+        no operation contains what is changed. Raises BadInput if the object is wrong as it is."""
+        changed = [each.programs[0][1] for each in self._changes if each.is_like(change)]
+        if not changed:
+            return ""
+        if model.name not in self._right:
+            found = self._search(self._program, model)
+            if found.client is not None:
+                raise BadInput(
+                    f"{self._subject.source.path} is not what it should behave as: a client "
+                    f"violates {found.found().violations[0].kind} without any change",
+                    advice="weakspot linearize shows it; repair that first",
+                )
+            self._right.add(model.name)
+        client = self._search(changed[0], model).found_client
+        if client is None:
+            return ""
+        written = client.text(self._subject.signatures)
+        self.noticing[written] = client
+        return written
+
+    def _search(self, program: Program, model: Model) -> Search:
+        search = Search(
+            self._subject, program, model, self._size, self._bounds, progress=self._progress
+        )
+        search.run()
+        return search
+
+    def write(self, file: Path) -> None:
+        """Write a program in which main chooses one of the clients that were found. Raises BadInput
+        for a file that cannot be written."""
+        listed = list(self.noticing.values())
+        most = max(len(each) for client in listed for each in client.threads)
+        with disk(file):
+            file.write_text(
+                text(
+                    self._subject,
+                    threads=self._size.threads,
+                    calls=most,
+                    listed=listed,
+                    beside=file.parent,
+                ),
+                encoding="utf-8",
+            )
+
+
+@contextmanager
+def clients_of(
+    subject: Subject, size: Size, bounds: Bounds, build: Build = NO_OPTIONS, *, progress: Progress
+) -> Iterator[Clients]:
+    """The clients of an object of at most this size, each search for `bounds.seconds`. Raises
+    BadInput, Unsupported, MissingTool or ToolFailed."""
+    with compiled(subject, size, build) as program:
+        yield Clients(subject, program, size, bounds, progress)
