@@ -150,7 +150,142 @@ def test_a_captured_member_is_not_read(tmp_path: Path, how: str) -> None:
     assert kinds(tmp_path / "it.cpp", cxx(NOT_READ[how])) == set()
 
 
-@pytest.mark.xfail(strict=True, reason="SROA splits the copy into loads that count as uses")
+PARTS_C = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+struct padded { int number; char letter; };
+struct pair { int first, second; };
+struct message { int tag; union { long number; double real; } value; };
+static _Atomic struct padded padded;
+static _Atomic struct pair whole;
+static struct pair *_Atomic published;
+static void *child(void *p);
+int main(void) {
+  pthread_t a;
+  pthread_create(&a, 0, child, 0);
+  MAIN
+  pthread_join(a, 0);
+  return 0;
+}
+"""
+
+HALF = "struct pair *p = malloc(sizeof *p); p->first = 1; atomic_store(&published, p); return q;"
+RECEIVED = "struct pair *p = atomic_load(&published); if (!p) return q; "
+
+# what a thread does, what main does, whether an indeterminate value is used
+PARTS = {
+    "padding through an atomic": (
+        "struct padded p; p.number = 1; p.letter = 2; atomic_store(&padded, p); return q;",
+        "struct padded p = atomic_load(&padded); assert(p.number == 0 || p.letter == 2);",
+        False,
+    ),
+    "padding in a compare-exchange": (
+        "struct padded p = atomic_load(&padded), n; do { n.number = p.number + 1; "
+        "n.letter = p.letter; } while (!atomic_compare_exchange_weak(&padded, &p, n)); return q;",
+        "struct padded p = atomic_load(&padded); assert(p.number < 2);",
+        False,
+    ),
+    "a member through an atomic": (
+        "struct pair p; p.first = 1; atomic_store(&whole, p); return q;",
+        "struct pair p = atomic_load(&whole); assert(p.first == 0 || p.second == 0);",
+        True,
+    ),
+    "not the member through an atomic": (
+        "struct pair p; p.first = 1; atomic_store(&whole, p); return q;",
+        "struct pair p = atomic_load(&whole); assert(p.first < 2);",
+        False,
+    ),
+    "all of what is stored in an atomic": (
+        "struct pair p; atomic_store(&whole, p); return q;",
+        "struct pair p = atomic_load(&whole); assert(p.first == 0);",
+        True,
+    ),
+    "padding of a parameter": (
+        "struct padded *p = malloc(sizeof *p); p->number = 1; p->letter = 2; "
+        "assert(sum(*p) == 3); free(p); return q;",
+        "",
+        False,
+    ),
+    "a tagged union without a value": (
+        "struct message *m = malloc(sizeof *m); m->tag = 0; assert(value(*m) == 7); "
+        "struct message *n = malloc(sizeof *n); *n = *m; assert(n->tag == 0); "
+        "free(m); free(n); return q;",
+        "",
+        False,
+    ),
+    "the value of a tagged union": (
+        "struct message *m = malloc(sizeof *m); m->tag = 1; assert(value(*m) == 7); free(m); "
+        "return q;",
+        "",
+        True,
+    ),
+    "copied from another thread": (
+        HALF,
+        RECEIVED.replace("return q", "return 0") + "struct pair *v = "
+        "malloc(sizeof *v); memcpy(v, p, sizeof *v); assert(v->first == 1); free(v);",
+        False,
+    ),
+    "copied from another thread and used": (
+        HALF,
+        RECEIVED.replace("return q", "return 0") + "struct pair *v = malloc(sizeof *v); "
+        "memcpy(v, p, sizeof *v); assert(v->second == 0); free(v);",
+        True,
+    ),
+    "copied twice and used": (
+        HALF,
+        RECEIVED.replace("return q", "return 0") + "struct pair v = *p, w = v; "
+        "assert(both(w) == 1);",
+        True,
+    ),
+    "chosen": (
+        "int v; int w = atomic_load(&published) ? v : 1; assert(w == 1); return q;",
+        "static struct pair one; atomic_store(&published, &one);",
+        True,
+    ),
+    "not chosen": (
+        "int v; int w = atomic_load(&published) == (void *)8 ? v : 1; assert(w == 1); return q;",
+        "static struct pair one; atomic_store(&published, &one);",
+        False,
+    ),
+    "reallocated": (
+        "struct pair *p = malloc(sizeof *p); p->first = 1; p = realloc(p, 2 * sizeof *p); "
+        "assert(p->second == 0); free(p); return q;",
+        "",
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("how", PARTS)
+def test_a_structure_is_initialised_in_part(tmp_path: Path, how: str) -> None:
+    thread, main, found = PARTS[how]
+    functions = """
+static int sum(struct padded p) { return p.number + p.letter; }
+static int both(struct pair p) { return p.first + p.second; }
+static long value(struct message m) { return m.tag ? m.value.number : 7; }
+static void *child(void *q) { %s }
+"""
+    text = PARTS_C.replace("MAIN", main) + functions % thread
+    text = text.replace("int main", "static int both(struct pair p);\nint main")
+    assert kinds(tmp_path / "it.c", text) == ({"uninitialised"} if found else set())
+
+
+def test_the_use_of_a_copied_member_is_where_it_is_reported(tmp_path: Path) -> None:
+    thread, main, _ = PARTS["a member through an atomic"]
+    text = PARTS_C.replace("MAIN", main.replace("; ", ";\n  ")) + (
+        f"static void *child(void *q) {{ {thread} }}\n"
+    )
+    path = tmp_path / "it.c"
+    path.write_text(text)
+    (exploration,) = weakspot.check(str(path), models=("rc20",)).wait().explorations
+    (violation,) = exploration.violations
+    used = next(n for n, line in enumerate(text.splitlines(), 1) if "p.second" in line)
+    assert f"it.c:{used}:" in violation.message
+
+
 def test_a_copied_variant_has_no_value(tmp_path: Path) -> None:
     text = """
     #include <cassert>

@@ -7,7 +7,7 @@
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use program::ir::{Order, SiteId};
-use program::memory::Dep;
+use program::memory::{bytes_of, Dep};
 
 /// Main is thread 0; every other thread has the number given by the event that creates it.
 pub type ThreadId = usize;
@@ -110,8 +110,8 @@ pub enum Action {
     /// one, is the thread's next event, or the next after a `Choose` (whether a weak
     /// compare-exchange fails spuriously). `order` applies if there is no write, as in a
     /// compare-exchange that fails; otherwise the two are one event with the order of the write.
-    /// `uninitialised_ok`: memory that was never written reads as 0 without error, as padding that
-    /// is copied. `ignored`: the value affects nothing, and no loop waits for another one.
+    /// `uninitialised_ok`: an indeterminate value is read without error, as it is copied. `ignored`:
+    /// the value affects nothing, and no loop waits for another one.
     Read {
         at: Location,
         order: Order,
@@ -126,8 +126,8 @@ pub enum Action {
         order: Order,
         value: u64,
         rmw: bool,
-        /// The value is indeterminate: reading it is an error.
-        unknown: bool,
+        /// The bytes that are indeterminate, and 0 in `value`; see [`Answer`].
+        undefined: u8,
     },
     Fence {
         order: Order,
@@ -208,7 +208,10 @@ impl Action {
         let inside = base <= at.address && end <= base.saturating_add(size);
         inside.then_some(match zeroed {
             true => Initial::Value(0),
-            false => Initial::Unknown,
+            false => Initial::Indeterminate {
+                value: 0,
+                undefined: u8::MAX,
+            },
         })
     }
 
@@ -348,11 +351,46 @@ impl Next {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Initial {
     Value(u64),
-    /// Reading it is an error of the program.
-    Unknown,
+    /// Some bytes are indeterminate, and 0 in `value`; see [`Answer`].
+    Indeterminate {
+        value: u64,
+        undefined: u8,
+    },
     /// The location is not, or only partly, in an object that exists when main performs its first
     /// event; the explorer knows the objects of `Allocate` itself.
     Outside,
+}
+
+impl Initial {
+    pub fn answer(self) -> Answer {
+        match self {
+            Initial::Value(value) => Answer::new(value),
+            Initial::Indeterminate { value, undefined } => Answer { value, undefined },
+            Initial::Outside => Answer::default(),
+        }
+    }
+}
+
+/// The answer to an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Answer {
+    pub value: u64,
+    /// The bytes of a value read that are indeterminate: a bit for each, the lowest first. Of a value
+    /// of 16 bytes, all or none.
+    pub undefined: u8,
+}
+
+impl Answer {
+    pub fn new(value: u64) -> Answer {
+        let undefined = 0;
+        Answer { value, undefined }
+    }
+
+    /// Whether all bytes of a value of this size are indeterminate.
+    pub fn is_undefined(self, size: u32) -> bool {
+        let all = bytes_of(8 * size);
+        self.undefined & all == all
+    }
 }
 
 pub trait Source: Sync {
@@ -397,6 +435,11 @@ pub trait Source: Sync {
     fn next(&self, thread: &mut Self::Thread) -> Next;
 
     fn answer(&self, thread: &mut Self::Thread, value: u64);
+
+    /// As `answer`, for a read of indeterminate bytes.
+    fn answer_indeterminate(&self, thread: &mut Self::Thread, answer: Answer) {
+        self.answer(thread, answer.value);
+    }
 
     /// Whether events have dependencies, and reads may be postponed.
     fn tracks_dependencies(&self) -> bool {

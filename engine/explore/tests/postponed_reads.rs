@@ -75,7 +75,7 @@ fn threads(source: &ProgramSource) -> Vec<Thread> {
 fn shape(action: Action) -> Action {
     match action {
         Action::Write { at, order, rmw, .. } => Action::Write {
-            unknown: false,
+            undefined: 0,
             at,
             order,
             value: 0,

@@ -177,7 +177,7 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
         order,
         value: 1,
         rmw,
-        unknown: false,
+        undefined: 0,
     };
     for thread in 1..=cycle.len() {
         graph.push(0, &label(Action::Create { thread }), NONE);

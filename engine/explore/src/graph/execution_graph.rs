@@ -5,7 +5,7 @@
 //! reduction", POPL 2022. Events are added and removed at the end; a backward revisit makes a new
 //! graph of the events that it preserves.
 
-use crate::source::{Action, EventLabel, Initial, Location, ThreadId};
+use crate::source::{Action, Answer, EventLabel, Initial, Location, ThreadId};
 use borsh::{BorshDeserialize, BorshSerialize};
 use program::ir::SiteId;
 
@@ -324,10 +324,7 @@ impl Graph {
     /// The value of a write; `NONE`: of the initial write.
     pub fn value_of(&self, location: u32, write: EventId) -> u64 {
         match write {
-            NONE => match self.locations[location as usize].initial {
-                Initial::Value(value) => value,
-                _ => 0,
-            },
+            NONE => self.locations[location as usize].initial.answer().value,
             write => match self.event(write).action {
                 Action::Write { value, .. } => value,
                 _ => 0,
@@ -335,24 +332,24 @@ impl Graph {
         }
     }
 
-    /// Whether the event reads uninitialised memory, and that is an error.
-    pub fn reads_unknown(&self, read: EventId) -> bool {
-        let event = self.event(read);
-        let refused = matches!(
-            event.action,
-            Action::Read {
-                uninitialised_ok: false,
-                ..
+    /// What a thread gets for an event.
+    pub fn answer(&self, id: EventId) -> Answer {
+        let event = self.event(id);
+        let undefined = match (event.action, event.source) {
+            (Action::Read { .. }, NONE) => {
+                let initial = self.locations[event.location as usize].initial;
+                initial.answer().undefined
             }
-        );
-        refused
-            && match event.source {
-                NONE => self.locations[event.location as usize].initial == Initial::Unknown,
-                write => matches!(
-                    self.event(write).action,
-                    Action::Write { unknown: true, .. }
-                ),
-            }
+            (Action::Read { .. }, write) => match self.event(write).action {
+                Action::Write { undefined, .. } => undefined,
+                _ => 0,
+            },
+            _ => 0,
+        };
+        Answer {
+            value: event.value,
+            undefined,
+        }
     }
 
     /// At most `count` of the last reads of a thread that matter to it, newest first.

@@ -30,6 +30,7 @@ pub fn alike<S: Source>(source: &S, events: usize) -> usize {
                 most = most.max(count);
                 previous = Some((main.clone(), thread));
             }
+            Action::Write { undefined, .. } if undefined != 0 => break,
             Action::Write { at, value, .. } => {
                 written.insert(at, value);
             }

@@ -40,7 +40,7 @@
 
 use crate::search::exchanges::Pair;
 use crate::search::thread_states::{Node, ThreadStates, Transition};
-use crate::source::{Action, EventLabel, Initial, Location, Next, Source, ThreadId};
+use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source, ThreadId};
 use rustc_hash::FxHashMap;
 
 impl<T: Clone> ThreadStates<T> {
@@ -168,6 +168,11 @@ impl<T: Clone> ThreadStates<T> {
                     _ => Some(value),
                 }
                 .map(Transition::Answered),
+                (Transition::ReadIndeterminate(answer), Next::Event(label)) => match label.action {
+                    Action::Read { at, .. } => exchange.value(at, answer.value),
+                    _ => None,
+                }
+                .map(|value| Transition::ReadIndeterminate(Answer { value, ..answer })),
                 (other, _) => Some(other),
             };
             let transition = answer.ok_or(exchange.one())?;
@@ -256,14 +261,14 @@ impl<T: Clone> ThreadStates<T> {
                         at,
                         order,
                         rmw,
-                        unknown,
+                        undefined,
                         ..
                     } => Action::Write {
                         at,
                         order,
                         value,
                         rmw,
-                        unknown,
+                        undefined,
                     },
                     other => other,
                 };
@@ -296,7 +301,13 @@ impl<T: Clone> ThreadStates<T> {
                 let initial = (self.initial(source, at), self.initial(source, image));
                 let (value, other) = match initial {
                     (Initial::Value(value), Initial::Value(other)) => (value, other),
-                    (Initial::Unknown, Initial::Unknown) => (0, 0),
+                    (
+                        Initial::Indeterminate { value, undefined },
+                        Initial::Indeterminate {
+                            value: other,
+                            undefined: bytes,
+                        },
+                    ) if undefined == bytes => (value, other),
                     (Initial::Outside, Initial::Outside) if at == image => (0, 0),
                     _ => return false,
                 };

@@ -252,11 +252,7 @@ impl Execution {
                 index: 0,
             };
         }
-        let transition = match event.action.has_answer() {
-            true if self.graph.reads_unknown(id) => Transition::Unwritten,
-            true => Transition::Answered(event.value),
-            false => Transition::Answered(0),
-        };
+        let transition = Transition::past(event.action, self.graph.answer(id));
         self.heads[event.thread] = ThreadPosition {
             node: states.follow(source, head.node, transition),
             index: head.index + 1,

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::search::exchanges::Exchanges;
-use crate::source::{Fault, FaultKind, Initial, Location, Next, Source, ThreadId};
+use crate::source::{Action, Answer, Fault, FaultKind, Initial, Location, Next, Source, ThreadId};
 
 /// The index of a state.
 pub type Node = u32;
@@ -30,6 +30,8 @@ struct State<T> {
 pub enum Transition {
     /// The event was performed, with this answer; 0 if it has none.
     Answered(u64),
+    /// Its read read a value of which some bytes are indeterminate.
+    ReadIndeterminate(Answer),
     /// Its read was postponed.
     Postponed,
     /// Its read reads uninitialised memory.
@@ -40,6 +42,22 @@ pub enum Transition {
     TooLong(usize),
     /// To the thread that it creates.
     Created(ThreadId),
+}
+
+impl Transition {
+    /// Past an event.
+    pub fn past(action: Action, answer: Answer) -> Transition {
+        match action {
+            Action::Read {
+                at,
+                uninitialised_ok: false,
+                ..
+            } if answer.is_undefined(at.size) => Transition::Unwritten,
+            Action::Read { .. } if answer.undefined != 0 => Transition::ReadIndeterminate(answer),
+            action if action.has_answer() => Transition::Answered(answer.value),
+            _ => Transition::Answered(0),
+        }
+    }
 }
 
 pub struct ThreadStates<T> {
@@ -154,6 +172,10 @@ impl<T: Clone> ThreadStates<T> {
                 if matches!(&state.next, Next::Event(label) if label.action.has_answer()) {
                     source.answer(&mut thread, value);
                 }
+                source.next(&mut thread)
+            }
+            Transition::ReadIndeterminate(answer) => {
+                source.answer_indeterminate(&mut thread, answer);
                 source.next(&mut thread)
             }
             Transition::Postponed => {

@@ -1,11 +1,11 @@
 //! How a thread reads and writes memory: its own directly, shared memory by events.
-use crate::source::{Action, FaultKind, Location};
+use crate::source::{Action, Answer, FaultKind, Location};
 use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
 use crate::threads::sharing::SharingChanged;
 use program::interpreter::thread::Thread;
 use program::ir::bits::mask;
 use program::ir::{Order, SiteId};
-use program::memory::{Dep, Val};
+use program::memory::{Byte, Dep, Val};
 use std::sync::Arc;
 
 /// How many of the values that it has written a thread remembers, to find that it writes one again.
@@ -136,10 +136,18 @@ impl ThreadEnvironment<'_> {
         if let Some(place) = self.find(t, spot, size.into(), false)? {
             self.has_read_own(t, spot, size.into());
             let memory = &self.local.memory;
-            if !how.uninitialised_ok && !memory.written(place, size) {
-                return Err(unwritten(site));
-            }
             let mut value = memory.read(place, size, |a, b| self.sets.union(a, b));
+            if value.undefined != 0 && !how.uninitialised_ok {
+                let undefined = value.undefined;
+                if (Answer {
+                    value: 0,
+                    undefined,
+                })
+                .is_undefined(size)
+                {
+                    return Err(unwritten(site));
+                }
+            }
             value.dep = self.read_own(value.dep, spot.addr);
             self.own_address(t, spot);
             if self.in_library {
@@ -150,12 +158,7 @@ impl ThreadEnvironment<'_> {
         }
         if how.order == Order::Na && !how.rmw {
             let bytes = self.read_range(t, spot, size.into(), how.uninitialised_ok)?;
-            let bits = bytes
-                .iter()
-                .rev()
-                .fold(0, |bits, b| bits << 8 | u64::from(b.0));
-            let dep = self.union_of(&bytes);
-            return Ok(Val::new(bits, dep));
+            return Ok(self.value_of(&bytes));
         }
         let at = self.whole(spot)?;
         let ReadMode {
@@ -175,8 +178,9 @@ impl ThreadEnvironment<'_> {
         if new {
             self.has_read(t, at, bits, spot, (ignored, false));
         }
-        let dep = self.answered(t, false);
-        Ok(Val::new(bits, dep))
+        let mut value = Val::new(bits, self.answered(t, false));
+        value.undefined = self.undefined();
+        Ok(value)
     }
 
     pub fn write(
@@ -203,12 +207,7 @@ impl ThreadEnvironment<'_> {
             return Ok(());
         }
         if order == Order::Na && !rmw {
-            let bytes = value.bits.to_le_bytes().map(|b| (b, value.dep));
-            let undefined: Vec<bool> = match value.undefined {
-                0 => Vec::new(),
-                set => (0..size).map(|k| set >> k & 1 == 1).collect(),
-            };
-            return self.write_range(t, spot, &bytes[..size as usize], &undefined);
+            return self.write_range(t, spot, &bytes_of(value, size));
         }
         let bits = mask(value.bits, 8 * size);
         let at = self.whole(spot)?;
@@ -217,12 +216,25 @@ impl ThreadEnvironment<'_> {
             order,
             value: bits,
             rmw,
-            unknown: false,
+            undefined: value.undefined,
         };
         if self.ask_with(t, action, site, (spot.addr, value.dep))?.1 {
             self.has_written(t, at, Val::new(bits, value.dep), spot);
         }
         Ok(())
+    }
+
+    /// The number that these bytes are, the lowest first.
+    fn value_of(&self, bytes: &[Byte]) -> Val {
+        let bits = |byte: &Byte| u64::from(byte.value);
+        let low_first = bytes.iter().rev();
+        let mut value = Val::new(
+            low_first.fold(0, |all, byte| all << 8 | bits(byte)),
+            self.union_of(bytes),
+        );
+        let undefined = bytes.iter().enumerate().filter(|(_, byte)| byte.undefined);
+        value.undefined = undefined.fold(0, |set, (k, _)| set | 1 << k);
+        value
     }
 
     /// Reads plain bytes, in pieces.
@@ -232,7 +244,7 @@ impl ThreadEnvironment<'_> {
         spot: AccessTarget,
         size: u64,
         uninitialised_ok: bool,
-    ) -> Result<Vec<(u8, Dep)>, Interruption> {
+    ) -> Result<Vec<Byte>, Interruption> {
         self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, size, false)? {
             self.has_read_own(t, spot, size);
@@ -240,7 +252,7 @@ impl ThreadEnvironment<'_> {
             let mut bytes = self.local.memory.bytes(place, size);
             if spot.addr != 0 {
                 for byte in &mut bytes {
-                    byte.1 = self.read_own(byte.1, spot.addr);
+                    byte.dep = self.read_own(byte.dep, spot.addr);
                 }
             }
             return Ok(bytes);
@@ -263,24 +275,19 @@ impl ThreadEnvironment<'_> {
             if new {
                 self.has_read(t, at, bits, spot, (ignored, true));
             }
-            let dep = self.answered(t, true);
-            bytes.extend(
-                bits.to_le_bytes()[..size as usize]
-                    .iter()
-                    .map(|b| (*b, dep)),
-            );
+            let mut value = Val::new(bits, self.answered(t, true));
+            value.undefined = self.undefined();
+            bytes.extend(bytes_of(value, size));
         }
         Ok(bytes)
     }
 
-    /// Writes plain bytes, in pieces. `undefined` says which are indeterminate; it is empty if none
-    /// is.
+    /// Writes plain bytes, in pieces.
     pub fn write_range(
         &mut self,
         t: &mut Thread,
         spot: AccessTarget,
-        bytes: &[(u8, Dep)],
-        undefined: &[bool],
+        bytes: &[Byte],
     ) -> Result<(), Interruption> {
         self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, bytes.len() as u64, true)? {
@@ -288,7 +295,6 @@ impl ThreadEnvironment<'_> {
             let stored = self.union_of(bytes);
             let memory = Arc::make_mut(&mut self.local.memory);
             memory.write_bytes(place, bytes);
-            memory.unset_bytes(place, undefined);
             t.changed = Some(spot.site);
             self.local.progress = None;
             self.has_stored(t, stored);
@@ -299,26 +305,39 @@ impl ThreadEnvironment<'_> {
             .pieces(spot.address, bytes.len() as u64, 8, &mut pieces)?;
         for (address, size) in pieces {
             let from = (address - spot.address) as usize;
-            let part = &bytes[from..from + size as usize];
+            let value = self.value_of(&bytes[from..from + size as usize]);
             let at = Location { address, size };
-            let low_first = part.iter().rev();
-            let bits = low_first.fold(0, |bits, b| bits << 8 | u64::from(b.0));
-            let dep = self.union_of(part);
-            let own = undefined.get(from..from + size as usize);
             let action = Action::Write {
                 at,
                 order: Order::Na,
-                value: bits,
+                value: value.bits,
                 rmw: false,
-                unknown: own.is_some_and(|own| own.iter().all(|unset| *unset)),
+                undefined: value.undefined,
             };
-            let new = self.ask_with(t, action, spot.site, (spot.addr, dep))?.1;
+            let new = self
+                .ask_with(t, action, spot.site, (spot.addr, value.dep))?
+                .1;
             if new {
-                self.has_written(t, at, Val::new(bits, dep), spot);
+                self.has_written(t, at, value, spot);
             }
         }
         Ok(())
     }
+}
+
+/// The bytes of a number, the lowest first.
+fn bytes_of(value: Val, size: u32) -> Vec<Byte> {
+    let bytes = value.bits.to_le_bytes();
+    let byte = |(k, value_of_byte): (usize, &u8)| Byte {
+        value: *value_of_byte,
+        dep: value.dep,
+        undefined: value.undefined >> k & 1 == 1,
+    };
+    bytes[..size as usize]
+        .iter()
+        .enumerate()
+        .map(byte)
+        .collect()
 }
 
 pub fn unwritten(site: SiteId) -> Interruption {

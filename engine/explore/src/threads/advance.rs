@@ -224,7 +224,7 @@ impl Runner<'_> {
     /// out. A read from that write could read from the write before it.
     pub fn waits(&self, run: &SuspendedThread) -> Option<Next> {
         let mut ahead = run.clone();
-        ahead.local.answers.push(Some(0));
+        ahead.local.answers.push(Some(Answer::default()));
         ahead.local.quiet = true;
         let next = self.advance(&mut ahead, MAX_AHEAD);
         next.filter(|n| {
@@ -270,7 +270,7 @@ impl Runner<'_> {
     fn headers(&self, counterpart: &Counterpart<SuspendedThread>) -> Vec<HeaderState> {
         let mut ahead = (*counterpart.from).clone();
         ahead.awaits_answer = false;
-        ahead.local.answers.push(Some(counterpart.value));
+        ahead.local.answers.push(Some(counterpart.answer));
         ahead.thread.header = None;
         ahead.run = Some(Run::Records(Vec::new()));
         self.advance(&mut ahead, MAX_AHEAD);

@@ -7,7 +7,7 @@ use program::interpreter::{ExternCall, Flow};
 use program::ir::{Order, Program, SiteId, SyncObject};
 use program::library::call::Wanted;
 use program::library::operations::Library;
-use program::memory::{Dep, Memory, Named, Object, Val, Visibility};
+use program::memory::{Byte, Dep, Memory, Named, Object, Val, Visibility};
 use std::sync::Arc;
 
 type Done<T> = Result<T, Interruption>;
@@ -31,7 +31,7 @@ impl ThreadEnvironment<'_> {
         };
         let new = self.allocate(t, call)?;
         if copied > 0 {
-            self.write_range(t, spot(Val::constant(new), 0, call.site), &bytes, &[])?;
+            self.write_range(t, spot(Val::constant(new), 0, call.site), &bytes)?;
         }
         if old != 0 {
             self.free(t, call.site, old)?;
@@ -282,18 +282,19 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
 
     fn copy(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Done<()> {
         let from = spot(call.arg(1), 0, call.site);
-        let undefined = match self.find(t, from, size, false)? {
-            Some(place) => self.local.memory.unset(place, size),
-            None => Vec::new(),
-        };
         let bytes = self.read_range(t, from, size, true)?;
         let to = spot(call.arg(0), 0, call.write_site);
-        self.write_range(t, to, &bytes, &undefined)
+        self.write_range(t, to, &bytes)
     }
 
     fn fill(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Done<()> {
         let value = call.arg(1);
-        let bytes = vec![(value.bits as u8, value.dep); size as usize];
-        self.write_range(t, spot(call.arg(0), 0, call.site), &bytes, &[])
+        let byte = Byte {
+            value: value.bits as u8,
+            dep: value.dep,
+            undefined: false,
+        };
+        let bytes = vec![byte; size as usize];
+        self.write_range(t, spot(call.arg(0), 0, call.site), &bytes)
     }
 }

@@ -44,7 +44,7 @@ impl ThreadEnvironment<'_> {
             order: Order::Na,
             value: result.bits,
             rmw: false,
-            unknown: false,
+            undefined: 0,
         };
         if self.ask_with(t, action, call.site, (0, result.dep))?.1 {
             t.progress();

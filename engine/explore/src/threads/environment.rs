@@ -141,7 +141,7 @@ impl<'a> ThreadEnvironment<'a> {
                 if new {
                     self.sharing.record_change(action, self.user(t, site));
                 }
-                Ok((value.unwrap_or_default(), new))
+                Ok((value.unwrap_or_default().value, new))
             }
             None => Err(Interruption::Query(EventLabel {
                 action,

@@ -114,10 +114,13 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
             RmwOp::Xchg if self.sets.tracked => operand.dep,
             _ => self.sets.union(old.dep, operand.dep),
         };
-        let value = Val::new(new, dep);
+        let mut value = Val::new(new, dep);
         let read_too = self.sets.union(old.dep, operand.dep);
         self.local.unchanged =
             new == old.bits && ThreadEnvironment::require(self, read_too).is_ok();
+        if let RmwOp::Xchg = op {
+            value.undefined = operand.undefined;
+        }
         self.write(t, spot, access.order, true, value)?;
         self.local.unchanged = false;
         old.dep = self.read_through(old.dep, address.dep);
@@ -147,7 +150,11 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
             return Ok((old, false));
         }
         let shared = self.is_event(t, spot)?;
-        let may_fail = cas.weak && shared && !self.local.spurious.contains(&access.site);
+        // clang's library compares all bytes, with those that are indeterminate
+        let compares_undefined = (old.undefined | cas.expected.undefined) != 0;
+        let may_fail = (cas.weak || compares_undefined)
+            && shared
+            && !self.local.spurious.contains(&access.site);
         if may_fail && self.choose_one(t, 2, access.site)? == 1 {
             self.local.spurious.push(access.site);
             self.local.failed = Some((t.epoch, t.reads.len().saturating_sub(1)));

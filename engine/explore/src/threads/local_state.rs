@@ -1,5 +1,5 @@
 //! The state of an explored thread besides its call stack and registers.
-use crate::source::{Location, ThreadId};
+use crate::source::{Answer, Location, ThreadId};
 use program::ir::SiteId;
 use program::memory::Dep;
 use program::memory::Memory;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub struct LocalState {
     pub memory: Arc<Memory>,
     /// Answers to the events of the current instruction; none to a read that is postponed.
-    pub answers: Vec<Option<u64>>,
+    pub answers: Vec<Option<Answer>>,
     /// The reads that are postponed.
     pub postponed: Dep,
     /// Threads created so far.

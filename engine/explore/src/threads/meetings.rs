@@ -211,7 +211,7 @@ mod tests {
             order: Order::Rlx,
             value: 1,
             rmw: false,
-            unknown: false,
+            undefined: 0,
         };
         let by = |thread: ThreadId| User {
             thread,

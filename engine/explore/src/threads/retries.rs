@@ -37,7 +37,7 @@
 //! the counterpart depends on other reads. All rounds are explored under such models.
 //!
 //! [`holds_in_smaller`]: cat::Consistency::holds_in_smaller
-use crate::source::{Action, Location};
+use crate::source::{Action, Answer, Location};
 use program::interpreter::thread::{Frame, Raised, Thread};
 use program::ir::{Inst, Op, Order, Program};
 use program::memory::Memory;
@@ -105,16 +105,16 @@ pub struct Counterpart<T> {
     /// Before the read that is left out there.
     pub from: Arc<T>,
     /// What is read instead.
-    pub value: u64,
+    pub answer: Answer,
     /// The headers that it reaches before its next event, once they are known.
     pub headers: Option<Arc<Vec<HeaderState>>>,
 }
 
 impl<T> Counterpart<T> {
-    pub fn new(first: EarlierRead<T>, value: u64) -> Counterpart<T> {
+    pub fn new(first: EarlierRead<T>, answer: Answer) -> Counterpart<T> {
         Counterpart {
             from: first.before,
-            value,
+            answer,
             headers: None,
         }
     }

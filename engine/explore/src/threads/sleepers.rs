@@ -62,7 +62,7 @@ impl ThreadEnvironment<'_> {
             order,
             value,
             rmw: true,
-            unknown: false,
+            undefined: 0,
         };
         self.local.unchanged = before == value;
         if self.ask_with(t, action, word.site, (word.addr, 0))?.1 {

@@ -276,7 +276,7 @@ impl Source for ProgramSource<'_> {
         }
         let run = Arc::make_mut(&mut thread.now);
         if std::mem::take(&mut run.awaits_answer) {
-            run.local.answers.push(Some(0));
+            run.local.answers.push(Some(Answer::default()));
         }
         loop {
             match self
@@ -301,6 +301,10 @@ impl Source for ProgramSource<'_> {
     }
 
     fn answer(&self, thread: &mut ProgramThread, value: u64) {
+        self.answer_indeterminate(thread, Answer::new(value));
+    }
+
+    fn answer_indeterminate(&self, thread: &mut ProgramThread, answer: Answer) {
         let last = thread.last.take();
         if self.retries != Retries::All {
             let (next, now) = (thread.next.take(), &thread.now);
@@ -311,11 +315,11 @@ impl Source for ProgramSource<'_> {
         }
         let run = Arc::make_mut(&mut thread.now);
         run.awaits_answer = false;
-        run.local.answers.push(Some(value));
+        run.local.answers.push(Some(answer));
         if let (Some(first), Some(second)) = (last, &thread.last) {
             if first.is_like(second, self.retries) {
                 run.thread.header = None;
-                run.run = Some(Run::Compares(Counterpart::new(first, value)));
+                run.run = Some(Run::Compares(Counterpart::new(first, answer)));
             }
         }
     }
@@ -350,10 +354,14 @@ impl Source for ProgramSource<'_> {
             _ => &self.initial,
         };
         match memory.find(at.address, at.size.into()) {
-            Ok(place) if memory.written(place, at.size) => {
-                Initial::Value(memory.read(place, at.size, |a, _| a).bits)
+            Ok(place) => {
+                let read = memory.read(place, at.size, |a, _| a);
+                let (value, undefined) = (read.bits, read.undefined);
+                match undefined {
+                    0 => Initial::Value(value),
+                    _ => Initial::Indeterminate { value, undefined },
+                }
             }
-            Ok(_) => Initial::Unknown,
             Err(_) => Initial::Outside,
         }
     }

@@ -369,7 +369,7 @@ impl ThreadEnvironment<'_> {
             order: barrier::ARRIVE,
             value: arrived + 1,
             rmw: true,
-            unknown: false,
+            undefined: 0,
         };
         let after = Val::constant(arrived + 1);
         if self.ask_with(t, action, state.site, (at.dep, 0))?.1 {

@@ -9,7 +9,7 @@ use crate::threads::environment::{AccessTarget, Interruption, ThreadEnvironment}
 use program::interpreter::thread::Thread;
 use program::interpreter::ExternCall;
 use program::ir::Extern;
-use program::memory::Dep;
+use program::memory::{Byte, Dep};
 
 impl ThreadEnvironment<'_> {
     /// The dependencies of the last answer, which is that to a read. `plain`: not an atomic one.
@@ -116,7 +116,14 @@ impl ThreadEnvironment<'_> {
         matches!(self.local.answers.get(self.asked - 1), Some(None))
     }
 
-    pub(super) fn union_of(&self, bytes: &[(u8, Dep)]) -> Dep {
-        bytes.iter().fold(0, |all, b| self.sets.union(all, b.1))
+    /// The bytes of the last answer that are indeterminate.
+    pub(super) fn undefined(&self) -> u8 {
+        let last = self.local.answers.get(self.asked - 1);
+        last.and_then(|answer| *answer)
+            .map_or(0, |answer| answer.undefined)
+    }
+
+    pub(super) fn union_of(&self, bytes: &[Byte]) -> Dep {
+        bytes.iter().fold(0, |all, b| self.sets.union(all, b.dep))
     }
 }

@@ -7,7 +7,7 @@
 //! these runs does not depend on these reads, whether or not a branch does. Reads and the event are
 //! identified by their site and by how often the thread has been there.
 use crate::graph::execution_graph::{EventId, Graph};
-use crate::source::{Action, EventLabel, Initial, Location, Next, Source};
+use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source};
 use crate::threads::source::{ProgramSource, ProgramThread};
 use program::ir::SiteId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,7 +106,7 @@ impl<'a> Query<'a> {
                 let settled =
                     |id: &EventId| !self.graph.event(*id).is_read() || required.contains(id);
                 let answers = match same.filter(settled) {
-                    Some(id) => vec![self.graph.event(id).value],
+                    Some(id) => vec![self.graph.answer(id)],
                     None => match self.answers(label.action) {
                         Some(answers) => answers,
                         None => return false,
@@ -120,10 +120,10 @@ impl<'a> Query<'a> {
                 };
                 for other in others {
                     let mut other_run = now.clone();
-                    self.source.answer(&mut other_run, *other);
+                    self.source.answer_indeterminate(&mut other_run, *other);
                     runs.push((other_run, visits.clone()));
                 }
-                self.source.answer(&mut now, *last);
+                self.source.answer_indeterminate(&mut now, *last);
             }
         }
         true
@@ -136,10 +136,12 @@ impl<'a> Query<'a> {
 
     /// Possible answers to an event that is not in the execution, or whose answer is in question;
     /// none if they are unknown.
-    fn answers(&self, action: Action) -> Option<Vec<u64>> {
+    fn answers(&self, action: Action) -> Option<Vec<Answer>> {
         match action {
-            Action::Read { at, .. } => Some(self.values(at)),
-            Action::Choose { alternatives } => Some((0..alternatives.into()).collect()),
+            Action::Read { at, .. } => Some(self.values(at).into_iter().map(Answer::new).collect()),
+            Action::Choose { alternatives } => {
+                Some((0..alternatives.into()).map(Answer::new).collect())
+            }
             Action::Write { .. } | Action::Fence { .. } => Some(Vec::new()),
             _ => None,
         }

@@ -156,9 +156,11 @@ impl<'a> Renderer<'a> {
             let event = graph.event(*id);
             if event.is_read() && event.source == NONE && !initial.contains_key(&event.location) {
                 let place = graph.locations[event.location as usize];
+                let answer = place.initial.answer();
                 let value = match place.initial {
-                    Initial::Value(value) => self.value(value, place.at.size),
-                    _ => "?".to_owned(),
+                    Initial::Outside => "?".to_owned(),
+                    _ if answer.is_undefined(place.at.size) => "?".to_owned(),
+                    _ => self.value(answer.value, place.at.size),
                 };
                 initial.insert(event.location, events.len());
                 events.push(WitnessEvent {

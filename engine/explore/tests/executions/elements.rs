@@ -367,7 +367,7 @@ impl Source for Elements {
                 order,
                 value: self.value(t, value),
                 rmw,
-                unknown: false,
+                undefined: 0,
             };
             let codes = self.threads.iter();
             let code = codes

@@ -252,7 +252,7 @@ impl Source for Program {
                 order,
                 value,
                 rmw,
-                unknown: false,
+                undefined: 0,
             };
             let site = 16 * t.thread as u32 + t.at as u32;
             let part = t.part;

@@ -15,6 +15,12 @@ pub fn undefined<W: Environment>(environment: &W) -> Result<(), RunEnd> {
     }
 }
 
+/// A number with zeros for the indeterminate bytes. Of 16 bytes, all are or none is.
+pub fn determinate(value: Val) -> u64 {
+    let undefined = (0..8).filter(|k| value.undefined >> k & 1 == 1);
+    undefined.fold(value.bits, |bits, k| bits & !(0xff << (8 * k)))
+}
+
 /// The bytes of a result that are indeterminate, for the operators by which a compiler takes members
 /// out of a value and puts them in; None for those that use the values. A byte with some determinate
 /// bits counts as determinate, so that bit-fields may be initialised one by one.

@@ -3,7 +3,7 @@
 use super::branch::{decide, take};
 use super::environment::{Cas, Environment, ExternCall, Flow};
 use super::event::Operation;
-use super::indeterminate::{undefined, undefined_bytes};
+use super::indeterminate::{determinate, undefined, undefined_bytes};
 use super::outcome::{Limits, Outcome, RunEnd};
 use super::returning::{ended, leave};
 use super::thread::{State, Thread};
@@ -81,6 +81,22 @@ fn run<W: Environment>(
             let value = val!($operand);
             if value.undefined != 0 && value.is_undefined($bits) {
                 undefined(environment)?;
+            }
+            value
+        }};
+    }
+    /// A value that an atomic access uses as a whole: a structure may have members, and padding, that
+    /// are not initialised, but not all of it.
+    macro_rules! exchanged {
+        ($operand:expr, $bits:expr) => {{
+            let mut value = val!($operand);
+            if value.undefined != 0 {
+                let all = bytes_of($bits);
+                value.undefined &= all;
+                if value.undefined == all {
+                    undefined(environment)?;
+                }
+                value.bits = determinate(value);
             }
             value
         }};
@@ -286,6 +302,7 @@ fn run<W: Environment>(
         } => {
             let mut value = environment.load(thread, used!(*address, 64), access)?;
             value.bits = mask(value.bits, access.bits);
+            value.undefined &= bytes_of(access.bits);
             set!(*dst, value);
         }
         Op::Store {
@@ -296,7 +313,7 @@ fn run<W: Environment>(
             let address = used!(*address, 64);
             let value = match access.order {
                 Order::Na => val!(*value), // perhaps a member of a structure that is copied
-                _ => used!(*value, access.bits),
+                _ => exchanged!(*value, access.bits),
             };
             environment.store(thread, address, value, access)?;
         }
@@ -311,7 +328,7 @@ fn run<W: Environment>(
                 thread,
                 used!(*address, 64),
                 *op,
-                used!(*value, access.bits),
+                exchanged!(*value, access.bits),
                 access,
             )?;
             set!(*dst, value);
@@ -328,8 +345,8 @@ fn run<W: Environment>(
         } => {
             let cas = Cas {
                 address: used!(*address, 64),
-                expected: used!(*expected, access.bits),
-                desired: used!(*desired, access.bits),
+                expected: exchanged!(*expected, access.bits),
+                desired: exchanged!(*desired, access.bits),
                 weak: *weak,
                 failure: *failure,
             };

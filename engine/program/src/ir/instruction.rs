@@ -61,8 +61,8 @@ pub struct Access {
     /// Nothing depends on the value read, except what is written to the same location; or the
     /// write of such a value, as in `count++`.
     pub update: bool,
-    /// The value read is only changed in part and written back, as for a bit-field: the rest need
-    /// not be initialised.
+    /// The value read is only changed in part and written back, as for a bit-field, or copied with
+    /// the structure that it is in: it need not be initialised.
     pub partial: bool,
 }
 

@@ -105,6 +105,12 @@ impl Types {
         Err(Error::invalid("type is defined by itself"))
     }
 
+    /// Whether a structure has no name: clang uses such types for the parts in which it passes a
+    /// structure by value.
+    pub fn is_unnamed_structure(&self, id: TypeId) -> bool {
+        matches!(self.list[id.0 as usize], Type::Struct { .. })
+    }
+
     pub fn describe(&self, id: TypeId) -> String {
         match &self.list[id.0 as usize] {
             Type::Void => "void".into(),

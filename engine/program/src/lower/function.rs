@@ -9,7 +9,7 @@ use crate::lower::cfg::{ControlFlowGraph, LoopInfo, Usage};
 use crate::lower::constants::Folded;
 use crate::lower::liveness::usage;
 use crate::lower::module::Lowering;
-use crate::lower::partial::partial_loads;
+use crate::lower::partial::{copied_loads, partial_loads};
 use crate::lower::relevance::{relevance, Code, Relevance};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ pub struct Lower<'l, 'm, 'a> {
     /// None for names that may hold anything else.
     pub roots: FxHashMap<&'a str, Option<BTreeSet<&'a str>>>,
     pub escaped: BTreeSet<&'a str>,
-    /// Loads whose values are only changed in part and written back.
+    /// Loads of what need not be initialised.
     pub partial: FxHashSet<&'a str>,
     pub(super) blocks: FxHashMap<&'m str, usize>,
     pub folded: Folded<'m, 'a>,
@@ -152,6 +152,8 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         self.l.program.functions[id as usize].library = library;
         self.escapes(&live_blocks);
         self.partial = partial_loads(&live_blocks);
+        let copied = copied_loads(&live_blocks, &self.l.module.types);
+        self.partial.extend(copied);
         let lifetimes = self.block_scopes(&live_blocks, &reached);
         let mut starts = vec![0u32; function.blocks.len()];
         let mut ranges = vec![(0, 0); function.blocks.len()];

@@ -1,6 +1,43 @@
-//! Bit-fields: writing one reads the bytes around it, changes some bits and writes them back.
+//! Loads of what need not be initialised. Writing a bit-field reads the bytes around it, changes some
+//! bits and writes them back; and copying a structure copies all that is in it.
 use crate::llvm::ast::{Block, InstKind, Value};
+use crate::llvm::types::Types;
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Loads that are parts of copies of structures. LLVM divides a `memcpy` into accesses, whose names
+/// say so, and clang divides a structure that is passed by value into the members of a structure type
+/// without name.
+pub fn copied_loads<'a>(blocks: &[&Block<'a>], types: &Types) -> FxHashSet<&'a str> {
+    let insts = || blocks.iter().flat_map(|b| &b.insts);
+    let mut parts: FxHashSet<&'a str> = FxHashSet::default();
+    for inst in insts() {
+        match (&inst.kind, inst.result) {
+            (InstKind::Gep { source, .. }, Some(name)) if types.is_unnamed_structure(*source) => {
+                parts.insert(name);
+            }
+            _ => {}
+        }
+    }
+    let mut found = FxHashSet::default();
+    for inst in insts() {
+        if let (
+            InstKind::Load {
+                address,
+                order: None,
+                ..
+            },
+            Some(name),
+        ) = (&inst.kind, inst.result)
+        {
+            let whole = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            let divided = local(address).is_some_and(|address| parts.contains(address));
+            if divided || whole.ends_with(".copyload") {
+                found.insert(name);
+            }
+        }
+    }
+    found
+}
 
 /// Loads whose values are masked, combined and written back to the same address, and nothing else.
 pub fn partial_loads<'a>(blocks: &[&Block<'a>]) -> FxHashSet<&'a str> {

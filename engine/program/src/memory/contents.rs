@@ -1,10 +1,11 @@
 //! What is in memory: bytes, and numbers made of them.
 use crate::ir::wide;
 use crate::memory::address_space::{Memory, ResolvedAddress};
-use crate::memory::value::{Dep, Val};
+use crate::memory::value::{Byte, Dep, Val};
 
 impl Memory {
-    /// Reads up to 8 bytes, or 16, as a number. Uninitialised bytes are zeros.
+    /// Reads up to 8 bytes, or 16, as a number. Indeterminate bytes are zeros, and marked; of 16, if
+    /// all are.
     pub fn read(
         &self,
         place: ResolvedAddress,
@@ -28,7 +29,11 @@ impl Memory {
             let low = self.read_with(place, 8, union);
             let high = self.read_with(rest, 8, union);
             let bits = wide::from_halves(low.bits, high.bits);
-            return Val::new(bits, union(low.dep, high.dep));
+            let mut value = Val::new(bits, union(low.dep, high.dep));
+            if low.undefined & high.undefined == u8::MAX {
+                value.undefined = u8::MAX;
+            }
+            return value;
         }
         let object = self.object(place);
         let mut value = Val::default();
@@ -42,6 +47,12 @@ impl Memory {
             }
         }
         value.bits = bits;
+        if !object.are_written(place.offset, size.into()) {
+            let unwritten = |k: &u32| !object.is_written(place.offset + u64::from(*k), 1);
+            value.undefined = (0..size.min(8))
+                .filter(unwritten)
+                .fold(0, |set, k| set | 1 << k);
+        }
         value
     }
 
@@ -59,39 +70,6 @@ impl Memory {
             }
             Err(_) => 0,
         }
-    }
-
-    /// Whether some of the bytes are initialised: a structure read as one number may have padding.
-    pub fn written(&self, place: ResolvedAddress, size: u32) -> bool {
-        self.object(place).is_written(place.offset, size)
-    }
-
-    /// Which of these bytes are indeterminate; empty if none is.
-    pub fn unset(&self, place: ResolvedAddress, size: u64) -> Vec<bool> {
-        let object = self.object(place);
-        let unset: Vec<bool> = (0..size)
-            .map(|k| !object.is_written(place.offset + k, 1))
-            .collect();
-        match unset.contains(&true) {
-            true => unset,
-            false => Vec::new(),
-        }
-    }
-
-    /// Makes the bytes that are marked indeterminate.
-    pub fn unset_bytes(&mut self, place: ResolvedAddress, unset: &[bool]) {
-        if unset.is_empty() {
-            return;
-        }
-        let object = self.object_mut(place);
-        let mut changed = 0;
-        for (k, _) in unset.iter().enumerate().filter(|(_, unset)| **unset) {
-            changed ^= object.unset_byte(place.offset + k as u64);
-        }
-        if object.idle {
-            self.idle ^= changed;
-        }
-        self.hash ^= changed;
     }
 
     /// Writes up to 8 bytes, or 16; returns how the hash of memory changes.
@@ -129,16 +107,29 @@ impl Memory {
         changed
     }
 
-    pub fn bytes(&self, place: ResolvedAddress, size: u64) -> Vec<(u8, Dep)> {
+    pub fn bytes(&self, place: ResolvedAddress, size: u64) -> Vec<Byte> {
         let object = self.object(place);
-        (0..size).map(|k| object.byte(place.offset + k)).collect()
+        let whole = object.are_written(place.offset, size);
+        let byte = |offset| {
+            let (value, dep) = object.byte(offset);
+            Byte {
+                value,
+                dep,
+                undefined: !whole && !object.is_written(offset, 1),
+            }
+        };
+        (place.offset..place.offset + size).map(byte).collect()
     }
 
-    pub fn write_bytes(&mut self, place: ResolvedAddress, bytes: &[(u8, Dep)]) {
+    pub fn write_bytes(&mut self, place: ResolvedAddress, bytes: &[Byte]) {
         let object = self.object_mut(place);
         let mut changed = 0;
-        for (k, (byte, dep)) in bytes.iter().enumerate() {
-            changed ^= object.set_byte(place.offset + k as u64, *byte, *dep);
+        for (k, byte) in bytes.iter().enumerate() {
+            let offset = place.offset + k as u64;
+            changed ^= match byte.undefined {
+                true => object.unset_byte(offset),
+                false => object.set_byte(offset, byte.value, byte.dep),
+            };
         }
         if object.idle {
             self.idle ^= changed;

@@ -9,4 +9,4 @@ pub mod value;
 pub use address_space::*;
 pub use hash::{mixed, scatter};
 pub use object::{Named, NewLocal, Object, Visibility};
-pub use value::{direct_intersection, direct_single, direct_union, Dep, Deps, Val};
+pub use value::{bytes_of, direct_intersection, direct_single, direct_union, Byte, Dep, Deps, Val};

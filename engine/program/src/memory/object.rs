@@ -134,6 +134,21 @@ impl Object {
         })
     }
 
+    /// Whether all bytes are initialised.
+    pub fn are_written(&self, offset: u64, size: u64) -> bool {
+        let (chunk, at) = (offset as usize / CHUNK, offset as usize % CHUNK);
+        if at + size as usize > CHUNK {
+            return (offset..offset + size).all(|offset| self.is_written(offset, 1));
+        }
+        let bytes = u128::MAX.checked_shr((CHUNK as u64 - size) as u32);
+        let bytes = bytes.unwrap_or(0) << at.min(CHUNK - 1);
+        match self.chunks.get(chunk) {
+            Some(Some(c)) if self.zeroed => c.unset & bytes == 0,
+            Some(Some(c)) => c.written & bytes == bytes,
+            _ => self.zeroed || size == 0,
+        }
+    }
+
     /// The bytes in chunks, with their addresses.
     pub fn stored(&self) -> impl Iterator<Item = (u64, u8)> + '_ {
         let bytes = self.chunks.iter().enumerate().flat_map(|(k, chunk)| {

@@ -46,6 +46,16 @@ impl Val {
     }
 }
 
+/// A byte in memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Byte {
+    pub value: u8,
+    /// As those of a [`Val`].
+    pub dep: Dep,
+    /// It is indeterminate.
+    pub undefined: bool,
+}
+
 /// The bytes that the lowest `bits` are in.
 pub fn bytes_of(bits: u32) -> u8 {
     match bits {

@@ -8,7 +8,7 @@ use crate::ir::instruction::{Access, Order, SiteId, SyncObject};
 use crate::ir::program::Program;
 use crate::library::operations::Library;
 use crate::memory::address_space::ResolvedAddress;
-use crate::memory::value::{Dep, Val};
+use crate::memory::value::{Byte, Dep, Val};
 use crate::sc::machine::{event, StepEnvironment};
 use crate::sc::synchronisation::misused;
 
@@ -33,20 +33,14 @@ impl StepEnvironment<'_, '_> {
         Some(t.log.len() as u32 - 1)
     }
 
-    fn put_bytes(
-        &mut self,
-        t: &mut Thread,
-        place: ResolvedAddress,
-        address: u64,
-        bytes: &[(u8, u32)],
-    ) {
+    fn put_bytes(&mut self, t: &mut Thread, place: ResolvedAddress, address: u64, bytes: &[Byte]) {
         let old = self.shared.memory.bytes(place, bytes.len() as u64);
         let object = self.shared.memory.object(place);
         if object.private {
             let idle = object.idle;
-            for (k, ((before, _), (after, _))) in old.iter().zip(bytes).enumerate() {
-                t.mix(idle, address + k as u64, *before);
-                t.mix(idle, address + k as u64, *after);
+            for (k, (before, after)) in old.iter().zip(bytes).enumerate() {
+                t.mix(idle, address + k as u64, before.value);
+                t.mix(idle, address + k as u64, after.value);
             }
         } else {
             t.progress();
@@ -284,24 +278,24 @@ impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
         let mut bytes = self.shared.memory.bytes(source, size);
         let number = (size <= 8).then(|| {
             let low_first = bytes.iter().rev();
-            low_first.fold(0, |bits, b| bits << 8 | u64::from(b.0))
+            low_first.fold(0, |bits, b| bits << 8 | u64::from(b.value))
         });
         let mut all = from.dep;
-        for (_, dep) in &bytes {
-            all = self.context.deps.union(all, *dep);
+        for byte in &bytes {
+            all = self.context.deps.union(all, byte.dep);
         }
         let mut e = event(t, call.site, EventKind::Read, Order::Na);
         e.read = number;
         e.via = all;
         if let Some(read) = self.log_range(t, source, from, size, call.private.1, e) {
             all = self.context.deps.single(read);
-            bytes.iter_mut().for_each(|b| b.1 = all);
+            bytes.iter_mut().for_each(|b| b.dep = all);
             for (k, byte) in bytes.iter().enumerate() {
-                t.saw(from.bits + k as u64, 1, Some(byte.0.into()), true);
+                t.saw(from.bits + k as u64, 1, Some(byte.value.into()), true);
             }
         } else if from.dep != 0 {
             for byte in &mut bytes {
-                byte.1 = self.context.deps.union(byte.1, from.dep);
+                byte.dep = self.context.deps.union(byte.dep, from.dep);
             }
         }
         let mut e = event(t, call.write_site, EventKind::Write, Order::Na);
@@ -315,7 +309,12 @@ impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
     fn fill(&mut self, t: &mut Thread, call: &ExternCall, size: u64) -> Result<(), RunEnd> {
         let (to, value) = (call.args[0], call.args[1]);
         let place = self.access(t, to.bits, size as u32, call.site, true)?;
-        let bytes = vec![(value.bits as u8, value.dep); size as usize];
+        let byte = Byte {
+            value: value.bits as u8,
+            dep: value.dep,
+            undefined: false,
+        };
+        let bytes = vec![byte; size as usize];
         let mut e = event(t, call.site, EventKind::Write, Order::Na);
         if size <= 8 {
             let byte = u64::from(value.bits as u8);

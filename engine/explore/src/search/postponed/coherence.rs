@@ -2,16 +2,13 @@
 
 use crate::search::postponed::execution::{PartialExecution, Place, Slot};
 use crate::search::thread_states::ThreadStates;
-use crate::source::{Action, Initial, Next};
+use crate::source::{Action, Next};
 use std::ops::Range;
 
 impl PartialExecution {
     pub fn value_of(&self, location: usize, write: Option<Place>) -> u64 {
         match write {
-            None => match self.locations[location].initial {
-                Initial::Value(value) => value,
-                _ => 0,
-            },
+            None => self.locations[location].initial.answer().value,
             Some(write) => match self.slot(write).label.action {
                 Action::Write { value, .. } => value,
                 _ => 0,

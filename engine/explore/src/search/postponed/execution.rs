@@ -3,7 +3,7 @@
 
 use crate::exploration::ExploreError;
 use crate::search::thread_states::{Node, ThreadStates, Transition, NO_STATE};
-use crate::source::{Action, EventLabel, Initial, Location, Next, Source, ThreadId};
+use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source, ThreadId};
 use program::ir::Order;
 
 /// An event: its thread, and its position in it.
@@ -26,8 +26,8 @@ pub struct Slot {
     pub value: u64,
     /// For a read in the graph, the write that it reads from; none for the initial one.
     pub source: Option<Place>,
-    /// For a read in the graph: it reads memory that was not initialised.
-    unknown: bool,
+    /// For a read in the graph: the bytes that are indeterminate.
+    undefined: u8,
     /// For a read that is not in the graph: it reads from a write that is added after this time.
     pub waits_since: Option<u32>,
     /// It follows an error of the program, and is not needed in the graph.
@@ -308,7 +308,7 @@ impl PartialExecution {
             added: 0,
             value: 0,
             source: None,
-            unknown: false,
+            undefined: 0,
             waits_since: None,
             skipped: false,
         });
@@ -330,17 +330,17 @@ impl PartialExecution {
     /// Adds a read to the graph, which reads from this write; none: the initial one.
     pub fn add_read(&mut self, read: Place, write: Option<Place>) {
         let location = self.slot(read).location;
-        let unknown = match write {
-            None => self.locations[location].initial == Initial::Unknown,
-            Some(write) => matches!(
-                self.slot(write).label.action,
-                Action::Write { unknown: true, .. }
-            ),
+        let undefined = match write {
+            None => self.locations[location].initial.answer().undefined,
+            Some(write) => match self.slot(write).label.action {
+                Action::Write { undefined, .. } => undefined,
+                _ => 0,
+            },
         };
         self.add(read, self.value_of(location, write));
         let slot = self.slot_mut(read);
         slot.source = write;
-        slot.unknown = unknown;
+        slot.undefined = undefined;
     }
 
     pub fn create<S: Source>(
@@ -439,21 +439,14 @@ impl PartialExecution {
 
 /// How a thread's state changes when it passes an event.
 fn transition(slot: &Slot) -> Transition {
-    match slot.label.action {
-        Action::Read {
-            uninitialised_ok, ..
-        } => {
-            if slot.added == 0 {
-                return Transition::Postponed;
-            }
-            match slot.unknown && !uninitialised_ok {
-                true => Transition::Unwritten,
-                false => Transition::Answered(slot.value),
-            }
-        }
-        action if action.has_answer() => Transition::Answered(slot.value),
-        _ => Transition::Answered(0),
+    if slot.is_read() && slot.added == 0 {
+        return Transition::Postponed;
     }
+    let answer = Answer {
+        value: slot.value,
+        undefined: slot.undefined,
+    };
+    Transition::past(slot.label.action, answer)
 }
 
 /// Whether two actions differ in the value written at most.

@@ -234,7 +234,7 @@ impl Source for Threads<'_> {
                     order,
                     value: registers[from],
                     rmw,
-                    unknown: false,
+                    undefined: 0,
                 },
                 Step::Fence(order) => Action::Fence { order },
                 Step::Choose(_) => Action::Choose { alternatives: 2 },
