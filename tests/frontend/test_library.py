@@ -39,12 +39,3 @@ def test_a_value_of_any_int_is_refused_at_its_line(tmp_path: Path) -> None:
         read_program(path)
     assert error.value.place == f"{path}:2:25"
     assert "weakspot_choose" in (error.value.advice or "")
-
-
-def test_a_futex_with_some_bits_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "program.c"
-    program = next(each for each in PROGRAMS if each.stem == "a_futex_with_all_bits_wakes")
-    path.write_text(program.read_text().replace("FUTEX_BITSET_MATCH_ANY", "1"))
-    with pytest.raises(Unsupported, match="this operation of futex is not modelled") as error:
-        asked(read_program(path), models.resolve("rc11"), Bounds())
-    assert error.value.place == f"{path}:12:48"

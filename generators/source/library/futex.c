@@ -15,12 +15,14 @@ static long failed(int error) {
 
 static uint32_t value_of(uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
-static long wait(uint32_t *word, uint32_t expected, const void *time) {
+static long wait(uint32_t *word, uint32_t expected, const void *time, uint32_t mask) {
+  if (!mask)
+    return failed(EINVAL);
   if (value_of(word) != expected)
     return failed(EAGAIN);
   if (weakspot_seldom())
     return 0;
-  if (!weakspot_begin_sleep(word))
+  if (!weakspot_begin_sleep(word, mask))
     return time ? failed(ETIMEDOUT) : 0;
   // the comparison above could have read this
   if (value_of(word) != expected)
@@ -32,24 +34,75 @@ static long wait(uint32_t *word, uint32_t expected, const void *time) {
   return 0;
 }
 
+static long wake(uint32_t *word, unsigned count, uint32_t mask) {
+  return mask ? (long)weakspot_wake(word, count, mask) : failed(EINVAL);
+}
+
+static int compared(uint32_t how, int value, int with) {
+  switch (how) {
+  case FUTEX_OP_CMP_EQ:
+    return value == with;
+  case FUTEX_OP_CMP_NE:
+    return value != with;
+  case FUTEX_OP_CMP_LT:
+    return value < with;
+  case FUTEX_OP_CMP_LE:
+    return value <= with;
+  case FUTEX_OP_CMP_GT:
+    return value > with;
+  case FUTEX_OP_CMP_GE:
+    return value >= with;
+  }
+  weakspot_unsupported("this comparison of FUTEX_WAKE_OP is not modelled");
+}
+
+// Changes the second word, wakes at the first, and, if what was in the second compares, there too.
+// The change is atomic, and orders nothing.
+static long wake_op(uint32_t *word, unsigned count, unsigned others, uint32_t *second, uint32_t what) {
+  uint32_t operand = (uint32_t)((int32_t)(what << 8) >> 20), was;
+  if (what >> 28 & FUTEX_OP_OPARG_SHIFT)
+    operand = 1u << (operand & 31);
+  switch (what >> 28 & 7) {
+  case FUTEX_OP_SET:
+    was = __atomic_exchange_n(second, operand, __ATOMIC_RELAXED);
+    break;
+  case FUTEX_OP_ADD:
+    was = __atomic_fetch_add(second, operand, __ATOMIC_RELAXED);
+    break;
+  case FUTEX_OP_OR:
+    was = __atomic_fetch_or(second, operand, __ATOMIC_RELAXED);
+    break;
+  case FUTEX_OP_ANDN:
+    was = __atomic_fetch_and(second, ~operand, __ATOMIC_RELAXED);
+    break;
+  case FUTEX_OP_XOR:
+    was = __atomic_fetch_xor(second, operand, __ATOMIC_RELAXED);
+    break;
+  default:
+    weakspot_unsupported("this operation of FUTEX_WAKE_OP is not modelled");
+  }
+  long woken = wake(word, count, FUTEX_BITSET_MATCH_ANY);
+  if (compared(what >> 24 & 15, (int)was, (int32_t)(what << 20) >> 20))
+    woken += wake(second, others, FUTEX_BITSET_MATCH_ANY);
+  return woken;
+}
+
 // syscall(SYS_futex, …), with its arguments widened.
 WEAKSPOT_LIBRARY long weakspot_futex(long word, long operation, long value, long time, long other,
                                      long mask) {
-  (void)other;
-  // with a mask of all bits these are the others (futex(2)); that the time is absolute changes
-  // nothing, because it may expire at once
-  int any = (uint32_t)mask == FUTEX_BITSET_MATCH_ANY;
+  // that the time of a wait with a mask is absolute changes nothing, because it may expire at once
   switch (operation & FUTEX_CMD_MASK) {
-  case FUTEX_WAIT_BITSET:
-    if (!any)
-      break;
   case FUTEX_WAIT:
-    return wait((uint32_t *)word, (uint32_t)value, (const void *)time);
-  case FUTEX_WAKE_BITSET:
-    if (!any)
-      break;
+    mask = FUTEX_BITSET_MATCH_ANY;
+  case FUTEX_WAIT_BITSET:
+    return wait((uint32_t *)word, (uint32_t)value, (const void *)time, (uint32_t)mask);
   case FUTEX_WAKE:
-    return (long)weakspot_wake((uint32_t *)word, (unsigned)value);
+    mask = FUTEX_BITSET_MATCH_ANY;
+  case FUTEX_WAKE_BITSET:
+    return wake((uint32_t *)word, (unsigned)value, (uint32_t)mask);
+  case FUTEX_WAKE_OP:
+    return wake_op((uint32_t *)word, (unsigned)value, (unsigned)time, (uint32_t *)other,
+                   (uint32_t)mask);
   }
   weakspot_unsupported("this operation of futex is not modelled");
 }

@@ -18,15 +18,16 @@ unsigned weakspot_seldom(void);
 void weakspot_discard(void);
 // Waits for a condition variable, with its mutex, for some time.
 void weakspot_wait_for(void *condition, void *mutex);
-// Sleeping at an address. A thread enters itself, compares the word, and sleeps until another has
+// Sleeping at an address, with a mask. A thread enters itself, compares the word, and sleeps until another has
 // woken it, or stops, which returns whether nobody has. Where whether it is woken is not asked,
 // entering returns 0, and the thread goes on at once. The second argument says what it is in
 // reports: 0 a futex, 1 an atomic object.
-unsigned weakspot_begin_sleep(const volatile void *address);
+unsigned weakspot_begin_sleep(const volatile void *address, unsigned mask);
 void weakspot_sleep(const volatile void *address, int atomic);
 unsigned weakspot_end_sleep(const volatile void *address);
-// Wakes so many of the threads that sleep there; returns how many.
-unsigned long weakspot_wake(const volatile void *address, unsigned count);
+// Wakes so many of the threads that sleep there with a mask that has one of these bits; returns how
+// many.
+unsigned long weakspot_wake(const volatile void *address, unsigned count, unsigned mask);
 // Ends the program: a synchronisation object is misused.
 _Noreturn void weakspot_misuse(const char *message);
 // Ends the exploration: what the program does is not supported.

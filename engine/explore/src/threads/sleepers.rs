@@ -76,8 +76,14 @@ impl ThreadEnvironment<'_> {
         let (word, Some(at)) = self.sleepers(t, call)? else {
             return Ok(());
         };
+        let refused = |message: &str| Interruption::Unsupported(message.to_string(), call.site);
+        if t.id >= sleepers::THREADS {
+            return Err(refused("sleeping in a thread after the sixteenth"));
+        }
+        let mask = sleepers::mask(call.arg(1).bits)
+            .ok_or_else(|| refused("a futex mask with other bits than 1, 2 and 4, and not all"))?;
         let before = self.read_sleepers(t, (word, at), sleepers::ENTER, true)?;
-        let after = sleepers::enter(before, t.id);
+        let after = sleepers::enter(before, t.id, mask);
         self.write_sleepers(t, (word, at), sleepers::ENTER, (before, after))
     }
 
@@ -115,21 +121,30 @@ impl ThreadEnvironment<'_> {
             return Ok(0);
         };
         let count = u32::try_from(call.arg(1).bits).unwrap_or(u32::MAX);
+        let mask = match call.arg(2).bits as u32 {
+            u32::MAX => 0,
+            mask => u64::from(mask),
+        };
         let before = self.read_sleepers(t, (word, at), sleepers::WAKE, true)?;
-        let all = before != 0 && count >= before.count_ones();
+        let all = before != 0 && count >= sleepers::number(before);
         if all && call.function == Extern::Notify {
             return Err(Interruption::Blocked(Wait::Redundant, call.site));
         }
-        let choice = match sleepers::alternatives(before, count) {
+        let choice = match sleepers::alternatives(before, count, mask) {
             1 => 0,
             alternatives if alternatives > MAX_ALTERNATIVES => {
-                let message = format!("a wake-up of {count} threads of {}", before.count_ones());
+                let message = format!(
+                    "a wake-up of {count} threads of {}",
+                    sleepers::number(before)
+                );
                 return Err(Interruption::Unsupported(message, call.site));
             }
             alternatives => self.choose_one(t, alternatives, call.site)?,
         };
-        let after = sleepers::wake(before, count, choice);
+        let after = sleepers::wake(before, count, mask, choice);
         self.write_sleepers(t, (word, at), sleepers::WAKE, (before, after))?;
-        Ok(u64::from(before.count_ones() - after.count_ones()))
+        Ok(u64::from(
+            sleepers::number(before) - sleepers::number(after),
+        ))
     }
 }
