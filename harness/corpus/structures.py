@@ -1,8 +1,9 @@
 """The corpus: one folder per structure, described by its `claims.toml`.
 
     NAME/
-      claims.toml        title, source, models; the scenarios; the claims and what is true; the
-                         weakest memory orders that suffice, promoted and never edited
+      claims.toml        title, source, models; the scenarios; the claims and what is true; changes
+                         that no scenario notices, and why; the weakest memory orders that suffice,
+                         promoted and never edited
       *.c *.h            the C11 source; a scenario is a program with a `main`
       tests/*.litmus     generated from the scenarios: golden files, never edited by hand
       hand/*.litmus      written by hand, for tests that are not generated
@@ -22,7 +23,7 @@ import msgspec
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness.corpus import models
-from weakspot.harness.values.claims import Claim, Scenario, Weakest
+from weakspot.harness.values.claims import Claim, Scenario, Survivor, Weakest
 from weakspot.system import toml
 
 CLAIMS = "claims.toml"
@@ -34,6 +35,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     models: tuple[str, ...]
     scenario: tuple[Scenario, ...] = ()
     claim: tuple[Claim, ...] = ()
+    survivor: tuple[Survivor, ...] = ()
     weakest: tuple[Weakest, ...] = ()
 
 
@@ -49,6 +51,7 @@ class Structure(msgspec.Struct, frozen=True):
     claims: tuple[Claim, ...]
     recorded: bool = True
     weakest: tuple[Weakest, ...] = ()
+    survivors: tuple[Survivor, ...] = ()
 
     def path(self, scenario: Scenario) -> Path:
         """The C file of a scenario."""
@@ -100,6 +103,7 @@ def read_structure(folder: Path) -> Structure:
         scenarios=read.scenario,
         claims=read.claim,
         weakest=read.weakest,
+        survivors=read.survivor,
     )
 
 

@@ -55,6 +55,17 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     machines: dict[str, Explored] = {}
 
 
+class Survivor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A change of the source that no scenario notices, besides those of memory orders for which a
+    weaker one is recorded: file and line, the operation, how it is changed, as `weakspot mutate`
+    prints it, and why nothing notices."""
+
+    at: str
+    operation: str
+    change: str
+    why: str
+
+
 class WeakestOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An annotation and the weakest memory orders that suffice there.
 
