@@ -8,7 +8,7 @@ import msgspec
 
 from weakspot.generators.cycles.critical import cycles
 from weakspot.generators.cycles.patterns import Habits, habits, pattern
-from weakspot.generators.cycles.tests import build as test_of
+from weakspot.generators.cycles.tests import build_all
 from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source.build import NO_OPTIONS, Build
@@ -65,11 +65,11 @@ def generate(
     if not threads:
         interleavings = min(interleavings, _WITHOUT_TESTS)
     trace = program.trace(loops=loops, interleavings=interleavings, seed=seed, seconds=tracing)
-    accesses = pattern(trace, program.sites, end=end)
-    found = merge(
-        test_of(cycle, structure=structure, scenario=scenario)
-        for cycle in (cycles(accesses, threads=threads, end=end) if threads else ())
-    )
+    found: tuple[Test, ...] = ()
+    if threads:
+        accesses = pattern(trace, program.sites, end=end)
+        critical = cycles(accesses, threads=threads, end=end)
+        found = merge(build_all(critical, structure=structure, scenario=scenario))
     return Generated(
         program=program,
         tests=found,

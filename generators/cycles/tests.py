@@ -7,7 +7,11 @@ do is left out. So a Test may allow what the program forbids, never the reverse.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+import msgspec
 
 from weakspot.generators.cycles import shapes
 from weakspot.generators.cycles.critical import Cycle
@@ -33,19 +37,40 @@ from weakspot.generators.litmus import (
 LOCATIONS = "xyzabcdf"
 
 
+class Named(msgspec.Struct, frozen=True):
+    """A cycle that begins with the thread that diy7 puts first, the name of its Test, and where in
+    the program it is."""
+
+    name: str
+    cycle: Cycle
+    parts: tuple[shapes.Part, ...]
+    origin: Origin
+
+
 def build(cycle: Cycle, *, structure: str, scenario: str) -> Test:
     """The Test that asks for exactly this cycle."""
-    parts = _parts(cycle)
-    start = shapes.rotation(parts)
-    parts = [*parts[start:], *parts[:start]]
+    return _test(_named(cycle, structure, scenario))
+
+
+def build_all(cycles: Iterable[Cycle], *, structure: str, scenario: str) -> Iterator[Test]:
+    """One Test per name, with the origins of all cycles of that name: there are thousands of cycles
+    in programs that give dozens of tests."""
+    first: dict[str, Named] = {}
+    origins: dict[str, dict[object, Origin]] = defaultdict(dict)
+    for cycle in cycles:
+        named = _named(cycle, structure, scenario)
+        first.setdefault(named.name, named)
+        found, key = origins[named.name], (named.origin.operations, named.origin.sites)
+        found.pop(key, None)  # of several at the same sites the last one counts
+        found[key] = named.origin
+    for name, named in first.items():
+        yield msgspec.structs.replace(_test(named), origins=tuple(origins[name].values()))
+
+
+def _named(cycle: Cycle, structure: str, scenario: str) -> Named:
+    parts = tuple(_parts(cycle))
+    start, name = _placed(parts)
     cycle = Cycle((*cycle.segments[start:], *cycle.segments[:start]))
-    name = shapes.name(parts)
-    values = _Values(cycle)
-    threads, sites = [], []
-    for number, segment in enumerate(cycle.segments):
-        statements, places = values.thread(number, segment)
-        threads.append(statements)
-        sites.append(places)
     origin = Origin(
         structure=structure,
         scenario=scenario,
@@ -53,26 +78,59 @@ def build(cycle: Cycle, *, structure: str, scenario: str) -> Test:
             "; ".join(dict.fromkeys(access.operation for access in segment.accesses))
             for segment in cycle.segments
         ),
-        sites=tuple(sites),
-        locations={short: loc for loc, short in values.names.items()},
+        sites=tuple(map(_sites, cycle.segments)),
+        locations={short: loc for loc, short in _location_names(cycle).items()},
+    )
+    return Named(name, cycle, (*parts[start:], *parts[:start]), origin)
+
+
+@lru_cache(maxsize=10_000)
+def _placed(parts: tuple[shapes.Part, ...]) -> tuple[int, str]:
+    """The index of the thread that diy7 puts first, and the name of the cycle."""
+    start = shapes.rotation(parts)
+    return start, shapes.name([*parts[start:], *parts[:start]])
+
+
+def _test(named: Named) -> Test:
+    values = _Values(named.cycle)
+    threads = tuple(
+        values.thread(number, segment) for number, segment in enumerate(named.cycle.segments)
     )
     body = Body(
-        threads=tuple(threads),
+        threads=threads,
         atoms=tuple(values.atoms()),
         locations=tuple(values.names.values()),
         init={values.names[loc]: value for loc, value in values.init.items() if value},
         plain=frozenset(values.names[loc] for loc in values.plain),
     )
-    edges = _diy_cycle(cycle, parts)
+    edges = _diy_cycle(named.cycle, named.parts)
     return Test(
-        name=name,
+        name=named.name,
         arch="C",
-        text=litmus_text(name, edges, body),
-        shape=shapes.family(parts),
+        text=litmus_text(named.name, edges, body),
+        shape=shapes.family(named.parts),
         cycle=edges,
         body=body,
-        origins=(origin,),
+        origins=(named.origin,),
     )
+
+
+def _sites(segment: Segment) -> tuple[Site, ...]:
+    """The site of each access and fence of a thread."""
+    sites = [segment.first.site]
+    for edge, access in zip(segment.edges, segment.accesses[1:], strict=True):
+        if edge.fence:
+            sites.append(edge.fences[0])
+        sites.append(access.site)
+    return tuple(sites)
+
+
+def _location_names(cycle: Cycle) -> dict[str, str]:
+    """The Test's names of the program's locations, in the order of the cycle."""
+    locations = dict.fromkeys(
+        access.loc for segment in cycle.segments for access in segment.accesses
+    )
+    return {location: LOCATIONS[number] for number, location in enumerate(locations)}
 
 
 # --- names -----------------------------------------------------------------------------------
@@ -179,7 +237,7 @@ class _Values:
 
     def __init__(self, cycle: Cycle) -> None:
         self.cycle = cycle
-        self.names: dict[str, str] = {}
+        self.names = _location_names(cycle)
         self.init: dict[str, int] = {}
         self.plain: set[str] = set()
         self._before: dict[_At, int] = {}  # the value that an access finds
@@ -189,8 +247,6 @@ class _Values:
         self._finals: list[Atom] = []
         for segment in cycle.segments:
             for access in segment.accesses:
-                if access.loc not in self.names:
-                    self.names[access.loc] = LOCATIONS[len(self.names)]
                 if access.order == "na":
                     self.plain.add(access.loc)
         for start, segment in enumerate(cycle.segments):
@@ -239,20 +295,16 @@ class _Values:
     def atoms(self) -> list[Atom]:
         return [*self._registers, *self._finals]
 
-    def thread(
-        self, number: int, segment: Segment
-    ) -> tuple[tuple[Statement, ...], tuple[Site, ...]]:
-        """The statements of one thread, and the site of each access and fence."""
+    def thread(self, number: int, segment: Segment) -> tuple[Statement, ...]:
+        """The statements of one thread."""
         incoming = self.cycle.communications[number - 1]
         statements: list[Statement] = []
-        sites: list[Site] = []
         registers = 0
         for index, access in enumerate(segment.accesses):
             if index:
                 edge = segment.edges[index - 1]
                 if edge.fence:
                     statements.append(Fence(_fence_order(edge.fence)))
-                    sites.append(edge.fences[0])
                 source = segment.accesses[index - 1]
                 if _guarded(edge, source, access, incoming if index == 1 else ""):
                     statements.append(self._guard(number, source))
@@ -261,12 +313,11 @@ class _Values:
                 register, registers = f"r{registers}", registers + 1
             statement = self._statement((number, index), access, register)
             statements.append(statement)
-            sites.append(access.site)
             if isinstance(statement, Cas):
                 self._registers.append(Atom(number, register, 1))
             elif access.reads:
                 self._registers.append(Atom(number, register, self._before[number, index]))
-        return tuple(statements), tuple(sites)
+        return tuple(statements)
 
     def _guard(self, number: int, source: Access) -> Guard:
         return Guard("r0", 1 if source.op == "cas" else self._before[number, 0])
