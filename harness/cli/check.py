@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND, keeping
+from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.exploration_options import bound_options, part_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
@@ -178,7 +178,7 @@ def check(
         show(record)
 
     with (
-        keeping("the answers so far are printed", lambda: deliver(answers.record)),
+        on_interrupt("the answers so far are printed", lambda: deliver(answers.record)),
         watched() as progress,
     ):
         record = answers.wait(progress)
@@ -234,7 +234,7 @@ def _estimate(
             build=build,
             progress=progress,
         )
-        with keeping("no estimate is printed"):
+        with on_interrupt("no estimate is printed"):
             record = answers.wait(progress)
     if not answers.material.programs:
         raise BadInput("a litmus test has no executions to estimate", advice="name a program")
@@ -285,7 +285,7 @@ def _compiled(
             build=build,
             progress=progress,
         )
-        with keeping("the comparisons so far are printed", lambda: shown(answers.record)):
+        with on_interrupt("the comparisons so far are printed", lambda: shown(answers.record)):
             record = answers.wait(progress)
     if output is not None:
         golden.write(output, weaker(record))

@@ -132,10 +132,10 @@ def _forget_output() -> None:
 
 
 @contextlib.contextmanager
-def keeping(what: str, then: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """On Ctrl-C inside the block, do `then`, and say `what` became of the answers so far."""
+def on_interrupt(says: str, then: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """On Ctrl-C inside the block, do `then`; the error `says` what became of the answers so far."""
     try:
         yield
     except (KeyboardInterrupt, Interrupted):
         then()
-        raise Interrupted(f"interrupted; {what}") from None
+        raise Interrupted(f"interrupted; {says}") from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, keeping
+from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import language_models, listed, some_time, source_options
 from weakspot.harness.cli.output import json_lines, judged, say, watched
@@ -223,7 +223,7 @@ def shown(
     from weakspot.harness.report import linearizability, terminal
 
     code = NOTHING_FOUND
-    with watched() as progress, keeping("what was found so far is printed"):
+    with watched() as progress, on_interrupt("what was found so far is printed"):
         for found, record in questions.linearize(file, behaves_as, progress=progress, **asked):
             with progress.pause():
                 if as_json:

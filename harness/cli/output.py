@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from weakspot.harness.cli.errors import keeping
+from weakspot.harness.cli.errors import on_interrupt
 
 if TYPE_CHECKING:
     import msgspec
@@ -70,10 +70,10 @@ def watched() -> Iterator[PausableProgress]:
 
 
 def one_by_one(
-    ask: Callable[[PausableProgress], Results[T]], show: Callable[[T], None], kept: str
+    ask: Callable[[PausableProgress], Results[T]], show: Callable[[T], None], says: str
 ) -> list[T]:
     """Show each result as soon as it is found; after Ctrl-C also what is known of the one in
-    progress, and say that what was found is `kept`."""
+    progress; the message `says` what became of what was found."""
     found: list[T] = []
     with watched() as progress:
 
@@ -83,7 +83,7 @@ def one_by_one(
                     show(each)
 
         results = ask(progress)
-        with keeping(kept, lambda: shown(results.partial)):
+        with on_interrupt(says, lambda: shown(results.partial)):
             for each in results:
                 found.append(each)
                 shown(each)

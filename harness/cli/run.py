@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli.errors import keeping
+from weakspot.harness.cli.errors import on_interrupt
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     Listing,
@@ -123,7 +123,7 @@ def run(
             build=build,
             progress=progress,
         )
-        with keeping("the counts so far are printed", lambda: shown(counts.record)):
+        with on_interrupt("the counts so far are printed", lambda: shown(counts.record)):
             try:
                 record = counts.wait(progress)
             except Lost:

@@ -20,7 +20,7 @@ void weakspot_discard(void);
 void weakspot_wait_for(void *condition, void *mutex);
 // Sleeping at an address, with a mask. A thread enters itself, compares the word, and sleeps until another has
 // woken it, or stops, which returns whether nobody has. Where whether it is woken is not asked,
-// entering returns 0, and the thread goes on at once. The second argument says what it is in
+// entering returns 0, and the thread continues at once. The second argument says what it is in
 // reports: 0 a futex, 1 an atomic object.
 unsigned weakspot_begin_sleep(const volatile void *address, unsigned mask);
 void weakspot_sleep(const volatile void *address, int atomic);

@@ -116,7 +116,7 @@ impl<B> Branching<B> {
 
     /// What to do with an alternative of a step.
     pub fn offer(&mut self) -> Turn {
-        kept(self.population().offer())
+        turn(self.population().offer())
     }
 
     /// Takes a child; fails if it is the one that was looked for.
@@ -207,7 +207,7 @@ impl<B> Branching<B> {
     }
 }
 
-fn kept(is_member: bool) -> Turn {
+fn turn(is_member: bool) -> Turn {
     match is_member {
         true => Turn::Keep,
         false => Turn::Skip,

@@ -8,7 +8,7 @@
 //!
 //! The thread reads one value of x, and then, in a compare-exchange that fails, another one. Had the
 //! first read read what the second one did, the thread would be at the header of its loop in the same
-//! state, without the second read. So each execution that goes on from there has a counterpart
+//! state, without the second read. So each execution that continues from there has a counterpart
 //! without the first read, in which the second one stands for it, and the thread stops. A wait loop
 //! that carries the value that it has read is such a loop too. (The failed rounds of a loop that
 //! reads again in each of them leave it in the same state, and are those of a wait: Kokologiannakis,

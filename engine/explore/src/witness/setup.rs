@@ -50,14 +50,14 @@ pub fn leave_out(source: &ProgramSource, graph: &Graph, selection: &mut Selectio
     {
         return;
     }
-    let kept = selection.ids.iter().copied();
-    let mut kept: BTreeSet<EventId> = kept
+    let selected = selection.ids.iter().copied();
+    let mut shown: BTreeSet<EventId> = selected
         .filter(|id| !graph.event(*id).is_read() || !set_up(id))
         .collect();
-    let reads = kept.iter().map(|id| graph.event(*id));
+    let reads = shown.iter().map(|id| graph.event(*id));
     let sources: BTreeSet<EventId> = reads.filter(|e| e.is_read()).map(|e| e.source).collect();
-    kept.retain(|id| !graph.event(*id).is_write() || !of_settled(id) || sources.contains(id));
-    selection.ids = kept;
+    shown.retain(|id| !graph.event(*id).is_write() || !of_settled(id) || sources.contains(id));
+    selection.ids = shown;
 }
 
 /// Whether each write to the location comes before the creation of every other thread that

@@ -350,7 +350,7 @@ where
         !extended.waits(&self.states, read, self.checker.may_flag())
     }
 
-    /// Explores what follows if a thread that waits, and may read a newer write, goes on waiting: it
+    /// Explores what follows if a thread that waits, and may read a newer write, still waits: it
     /// reads the last write, for which it has waited already.
     fn wait_forever(&mut self, execution: &mut PartialExecution, read: Place) -> Result<(), Halt> {
         let slot = execution.slot(read);
@@ -402,13 +402,13 @@ where
             let mut extended = execution.clone();
             extended.stand(source, &mut self.states)?;
             if by(&mut extended, choice) {
-                let kept = extended.proceed(source, &mut self.states, added);
+                let unchanged = extended.proceed(source, &mut self.states, added);
                 let stale = self.checker.extensible && !extended.reads_last(added);
                 let waits = (may_wait || stale)
                     && !waited
                     && extended.waits(&self.states, added, self.checker.may_flag())
                     && !extended.may_be_freed(source, &mut self.states, added);
-                if !kept || waits || extended.loses_update(&self.states, added) {
+                if !unchanged || waits || extended.loses_update(&self.states, added) {
                     continue;
                 }
                 if only {
