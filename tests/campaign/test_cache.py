@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -66,3 +67,18 @@ def test_without_a_folder_answers_last_as_long_as_the_process(project: Path) -> 
     assert put(project, cached=False).has("key")
     assert not (project / ".weakspot").exists()
     assert not store(project, cached=False).has("key")
+
+
+def test_of_too_many_files_the_oldest_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "CACHE_ENTRIES", 20)
+    (tmp_path / "other.txt").touch()
+    for number in range(20):
+        assert cache.write_bytes(tmp_path / f"{number}.json", b"{}")
+        os.utime(tmp_path / f"{number}.json", (number, number))
+    assert len(list(tmp_path.glob("*.json"))) == 20
+    assert cache.write_bytes(tmp_path / "newest.json", b"{}")
+    stored = {path.stem for path in tmp_path.glob("*.json")}
+    assert stored == {"newest", *(str(number) for number in range(3, 20))}
+    assert (tmp_path / "other.txt").exists()

@@ -19,7 +19,7 @@ import msgspec
 import platformdirs
 
 CACHE_ENTRIES = 1000
-"""How many files of one kind a folder holds; the oldest are removed first."""
+"""How many files of one kind a folder holds; the oldest are removed first, a tenth at once."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -99,11 +99,18 @@ def write_bytes(path: Path | None, content: bytes) -> bool:
         Path(scratch).replace(path)
     except OSError:
         return False
-    with contextlib.suppress(OSError):  # another process may have removed one
-        entries = path.parent.glob(f"*{path.suffix}")
-        for old in sorted(entries, key=lambda file: file.stat().st_mtime)[:-CACHE_ENTRIES]:
-            old.unlink(missing_ok=True)
+    _remove_oldest(path.parent, path.suffix)
     return True
+
+
+def _remove_oldest(folder: Path, suffix: str) -> None:
+    with contextlib.suppress(OSError):  # another process may have removed one
+        with os.scandir(folder) as found:  # a path for each would take most of the time
+            entries = [entry for entry in found if entry.name.endswith(suffix)]
+        if len(entries) > CACHE_ENTRIES:
+            entries.sort(key=lambda entry: entry.stat().st_mtime)
+            for old in entries[: -CACHE_ENTRIES * 9 // 10]:
+                Path(old).unlink(missing_ok=True)
 
 
 def digest(*parts: str) -> str:
