@@ -33,6 +33,8 @@ FLAGS = [
     *("-fno-discard-value-names", "-fno-sanitize=all", "-fno-stack-protector"),
     *("-fno-color-diagnostics", "-w", "-H", "-Xclang", "-fmacro-prefix-map=./=", "-DWEAKSPOT=1"),
     *("-Xclang", "-mno-constructor-aliases"),  # a call of an alias is not inlined
+    # marks where the lifetimes of local variables begin and end; nothing else without a sanitizer
+    *("-Xclang", "-fsanitize-address-use-after-scope"),
 ]
 ZIG_FLAGS = ["-target", "x86_64-linux-musl", "-mcx16"]
 

@@ -189,6 +189,7 @@ def _prepare(text: str) -> str:
     """
     if not any(match["name"] == "main" for match in _DEFINE.finditer(text)):
         return re.sub(_ATTRIBUTES, _lean_attributes, text, flags=re.MULTILINE)
+    text = _MAIN.sub(lambda main: _ENDS_BEFORE_RETURN.sub("", main[0]), text)
     return _marked(_BODY.sub(lambda body: _with_indeterminate_values(body[0]), text), local=True)
 
 
@@ -216,7 +217,7 @@ def _with_indeterminate_values(body: str) -> str:
         return body
     uses = Counter(name for name in _LOCAL.findall(body) if name in found)
     promoted = Counter(each["name"] for each in _PROMOTED.finditer(body))
-    declared = Counter(_DECLARED.findall(body))
+    declared = Counter((*_DECLARED.findall(body), *_LIFETIME.findall(body)))
 
     def begun(match: re.Match[str]) -> str:
         name, kind = match["name"], match["type"]
@@ -231,6 +232,12 @@ def _with_indeterminate_values(body: str) -> str:
 _BODY = re.compile(r"^define [^\n]*\{\n(?:.*\n)*?\}\n", re.M)
 _LOCAL = re.compile(r"%(?:[-\w$.]+|\"[^\"]*\")")
 _DECLARED = re.compile(r"^ +#dbg_declare\(ptr (%[^,\s]+),", re.M)
+_MAIN = re.compile(r"^define [^\n]*@main\([^\n]*\{\n(?:.*\n)*?\}\n", re.M)
+_ENDS_BEFORE_RETURN = re.compile(
+    r"(?:^  call void @llvm\.lifetime\.end\.[^\n]*\n)+(?=(?:  %\S+ = load [^\n]*\n)?  ret )", re.M
+)
+"""Where main returns, the process ends: its local variables live until then."""
+_LIFETIME = re.compile(r"^  call void @llvm\.lifetime\.\w+\.p0\(ptr (%[^,\s)]+)\)", re.M)
 _FROZEN = re.compile(r"^  (?P<name>%uninitialised\.\S*) = freeze \S+ undef.*\n", re.M)
 
 

@@ -135,8 +135,9 @@ impl<'a> Lower<'_, '_, 'a> {
         Ok(())
     }
 
-    /// LLVM's inliner marks where the lifetimes of a function's local variables begin and end in the
-    /// caller. Those of a private variable are not observable.
+    /// Clang marks where the lifetimes of local variables and temporary objects begin and end, and
+    /// LLVM's inliner where those of a function do in the caller that have no marks. Those of a
+    /// private variable are not observable.
     pub fn lifetime(&mut self, inst: &Inst<'a>, begins: bool, args: &[Typed<'a>]) {
         let Some((_, value @ Value::Local(name))) = args.last() else {
             return;

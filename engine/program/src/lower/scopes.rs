@@ -1,9 +1,11 @@
-//! Where the lifetimes of local variables in blocks begin and end, by their debug information.
+//! Where the lifetimes of local variables in blocks begin and end, by their debug information: of
+//! those that clang does not mark with intrinsics, since a jump may bypass the declaration. The
+//! lifetime of any other has ended where this would end it.
 //!
 //! A variable lives from its declaration to the first instruction, on any path, that is outside its
 //! block. Destructors of a block's variables, and functions of `__attribute__((cleanup))`, have the
 //! position of its closing brace, which belongs to the block around it: they still are of the block.
-//! Temporary objects have no declaration and live until their function returns.
+//! Temporary objects have no declaration.
 use crate::ir::instruction::{Op, Order};
 use crate::ir::sites;
 use crate::llvm::ast::{Block, Declared, Inst, InstKind, Value};
