@@ -273,15 +273,29 @@ def _placed(
 _IR_LINE = re.compile(r"(?:, |^)line (\d+) of the IR(?:: )?")
 
 
+_STREAM = re.compile(r"\bstd::basic_\w*(?:stream|buf)<|\bstd::basic_ios<|\bstd::ios_base\b")
+_PRINTING = {"sprintf", "snprintf", "vsprintf", "vsnprintf", "asprintf", "vasprintf"}
+
+
 def _advice(message: str) -> str:
     """What to do about something that the engine does not support."""
     guard = "guard it with #ifndef WEAKSPOT, which is defined while weakspot reads a source"
+    if _STREAM.search(message):
+        return (
+            "streams other than std::cout and std::cerr are not modelled: make text of numbers "
+            f"with std::to_string, and numbers of text with std::stoi, or {guard}"
+        )
     undefined = re.search(r"the function (\S+) is called but not defined", message)
     if undefined and undefined[1].startswith("__VERIFIER_nondet_"):
         return (
             "this type has too many values to explore: define the function with the values that "
             "matter, for example { return weakspot_choose(4); } for 0 to 3, where "
             "unsigned weakspot_choose(unsigned) returns each value below its argument"
+        )
+    if undefined and undefined[1] in _PRINTING:
+        return (
+            "text that is printed to memory is not modelled: use std::to_string in C++, compare "
+            f"the numbers instead of their text, or {guard}"
         )
     if undefined:
         return f"name the source that defines it too: weakspot check driver.c library.c; or {guard}"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import weakspot
 from weakspot.errors import Unsupported
 from weakspot.generators.source.program import read_program
 from weakspot.harness.checkers.explorer import asked
@@ -39,3 +40,46 @@ def test_a_value_of_any_int_is_refused_at_its_line(tmp_path: Path) -> None:
         read_program(path)
     assert error.value.place == f"{path}:2:25"
     assert "weakspot_choose" in (error.value.advice or "")
+
+
+NOT_MODELLED = {
+    "it.c": (
+        '#include <stdio.h>\nint main(void) { char text[9]; return sprintf(text, "%d", 1); }\n',
+        "std::to_string",
+    ),
+    "it.cpp": (
+        "#include <sstream>\nint main() { std::ostringstream text; text << 1; }\n",
+        "streams other than std::cout",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOT_MODELLED)
+def test_text_that_is_printed_to_memory_is_refused_with_advice(tmp_path: Path, name: str) -> None:
+    text, advice = NOT_MODELLED[name]
+    (tmp_path / name).write_text(text)
+    with pytest.raises(Unsupported) as error:
+        weakspot.check(str(tmp_path / name), models=("rc20",)).wait()
+    assert advice in (error.value.advice or "")
+    assert (error.value.place or "").startswith(f"{tmp_path / name}:2")
+
+
+def test_integers_of_std_string_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "it.cpp"
+    path.write_text(
+        """
+        #include <cassert>
+        #include <stdexcept>
+        #include <string>
+        int main() {
+            assert(std::stoi("42") == 42 && std::stoul("ff", nullptr, 16) == 255);
+            try {
+                std::stoi("99999999999");
+                assert(false);
+            } catch (const std::out_of_range &) {
+            }
+        }
+        """
+    )
+    found = asked(read_program(path), models.resolve("rc11"), Bounds())
+    assert found["result"] == "Safe", found
