@@ -1,4 +1,4 @@
-"""Futexes with masks, FUTEX_WAKE_OP, and what users build of futexes."""
+"""Futexes with masks, FUTEX_WAKE_OP, FUTEX_REQUEUE, and what users build of futexes."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ HEAD = """
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 static atomic_int x, y;
 static long futex(atomic_int *word, int operation, int value, long other, atomic_int *second,
@@ -117,6 +118,53 @@ WAKE_OP = [
         "Safe",
     ),
 ]
+WAITS = "while (!x) futex(&x, FUTEX_WAIT, 0, 0, 0, 0);"
+REQUEUE = [
+    (
+        "a_moved_thread_is_woken_at_the_other_word",
+        (
+            "x = 1; futex(&x, FUTEX_REQUEUE, 0, 1, &y, 0); futex(&y, FUTEX_WAKE, 1, 0, 0, 0);",
+            WAITS,
+        ),
+        "Safe",
+    ),
+    (
+        "a_moved_thread_is_not_woken_at_its_own_word",
+        (
+            "x = 1; futex(&x, FUTEX_REQUEUE, 0, 1, &y, 0); futex(&x, FUTEX_WAKE, 9, 0, 0, 0);",
+            WAITS,
+        ),
+        "hang",
+    ),
+    (
+        "one_is_woken_and_the_other_moved",
+        (
+            "x = 1; futex(&x, FUTEX_CMP_REQUEUE, 1, INT_MAX, &y, 1); "
+            "futex(&y, FUTEX_WAKE, 1, 0, 0, 0);",
+            WAITS,
+            WAITS,
+        ),
+        "Safe",
+    ),
+    (
+        "the_moved_thread_is_forgotten",
+        ("x = 1; futex(&x, FUTEX_CMP_REQUEUE, 1, INT_MAX, &y, 1);", WAITS, WAITS),
+        "hang",
+    ),
+    (
+        "another_value_moves_nobody",
+        ("x = 1; assert(futex(&x, FUTEX_CMP_REQUEUE, 1, 1, &y, 7) == -1 && errno == EAGAIN);", ""),
+        "Safe",
+    ),
+    (
+        "a_moved_thread_may_be_late",
+        (
+            "x = 1; futex(&x, FUTEX_REQUEUE, 0, 1, &y, 0);",
+            "struct timespec soon = {0, 1}; if (!x) futex(&x, FUTEX_WAIT, 0, (long)&soon, 0, 0);",
+        ),
+        "Safe",
+    ),
+]
 # parking, as thread parkers of standard libraries do: 1 has a token, -1 is parked
 PARK = (
     "int now = 0; if (atomic_fetch_sub(&x, 1) != 1) "
@@ -176,7 +224,7 @@ IDIOMS = [
     ("threads", "expected"),
     [
         pytest.param(threads, expected, id=name)
-        for name, threads, expected in (*MASKS, *WAKE_OP, *IDIOMS)
+        for name, threads, expected in (*MASKS, *WAKE_OP, *REQUEUE, *IDIOMS)
     ],
 )
 def test_a_futex_wakes_exactly_whom_it_must(
@@ -189,7 +237,7 @@ def test_a_futex_wakes_exactly_whom_it_must(
     ("call", "message"),
     [
         ("await(8);", "a futex mask with other bits than 1, 2 and 4, and not all"),
-        ("futex(&x, FUTEX_CMP_REQUEUE, 1, 1, &y, 0);", "this operation of futex is not modelled"),
+        ("futex(&x, FUTEX_LOCK_PI, 0, 0, 0, 0);", "this operation of futex is not modelled"),
     ],
 )
 def test_what_is_not_modelled_is_refused_at_its_line(

@@ -75,6 +75,12 @@ impl Location {
         }
     }
 
+    /// The address to which threads that sleep at this one, a multiple of four, are moved. It is in
+    /// no object.
+    pub fn of_target(address: u64) -> Location {
+        Location::of_sleepers(address | 1)
+    }
+
     /// Whether this is a set of sleeping threads.
     pub fn is_sleepers(self) -> bool {
         self.address & (IS_ROUND | IS_CALL | IS_SLEEPERS) == IS_SLEEPERS

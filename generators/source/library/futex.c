@@ -87,6 +87,17 @@ static long wake_op(uint32_t *word, unsigned count, unsigned others, uint32_t *s
   return woken;
 }
 
+// Where the word is compared, it is while no thread begins to wait.
+static long requeue(uint32_t *word, unsigned wakes, unsigned moves, uint32_t *other,
+                    const uint32_t *expected) {
+  unsigned long sleepers = weakspot_sleepers(word);
+  if (expected && value_of(word) != *expected)
+    return failed(EAGAIN);
+  if (word == other)
+    return failed(EINVAL);
+  return (long)weakspot_requeue(word, wakes, moves, other, sleepers);
+}
+
 // syscall(SYS_futex, …), with its arguments widened.
 WEAKSPOT_LIBRARY long weakspot_futex(long word, long operation, long value, long time, long other,
                                      long mask) {
@@ -103,6 +114,12 @@ WEAKSPOT_LIBRARY long weakspot_futex(long word, long operation, long value, long
   case FUTEX_WAKE_OP:
     return wake_op((uint32_t *)word, (unsigned)value, (unsigned)time, (uint32_t *)other,
                    (uint32_t)mask);
+  case FUTEX_REQUEUE:
+    return requeue((uint32_t *)word, (unsigned)value, (unsigned)time, (uint32_t *)other, 0);
+  case FUTEX_CMP_REQUEUE: {
+    uint32_t expected = (uint32_t)mask;
+    return requeue((uint32_t *)word, (unsigned)value, (unsigned)time, (uint32_t *)other, &expected);
+  }
   }
   weakspot_unsupported("this operation of futex is not modelled");
 }

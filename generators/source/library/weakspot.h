@@ -28,6 +28,11 @@ unsigned weakspot_end_sleep(const volatile void *address);
 // Wakes so many of the threads that sleep there with a mask that has one of these bits; returns how
 // many.
 unsigned long weakspot_wake(const volatile void *address, unsigned count, unsigned mask);
+// The threads that sleep there, for a requeue: where they are still these, it wakes so many and moves
+// so many of the others to another address, in one step; returns how many.
+unsigned long weakspot_sleepers(const volatile void *address);
+unsigned long weakspot_requeue(const volatile void *address, unsigned wakes, unsigned moves,
+                               const volatile void *other, unsigned long sleepers);
 // Ends the program: a synchronisation object is misused.
 _Noreturn void weakspot_misuse(const char *message);
 // Ends the exploration: what the program does is not supported.

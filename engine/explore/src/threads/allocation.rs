@@ -204,6 +204,14 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
         self.wake_sleepers(t, call)
     }
 
+    fn sleepers(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
+        self.look_at_sleepers(t, call)
+    }
+
+    fn requeue(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
+        self.requeue_sleepers(t, call)
+    }
+
     fn wait_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
         self.meet_at_barrier(t, call)
     }

@@ -89,19 +89,26 @@ impl ThreadEnvironment<'_> {
 
     pub(super) fn sleep_until_woken(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
         let (word, at) = self.sleepers(t, call)?;
-        let asleep = match at {
+        let (asleep, reads) = match at {
             Some(at) => {
                 let found = self.read_sleepers(t, (word, at), sleepers::LOOK, false)?;
-                sleepers::is_asleep(found, t.id)
+                match sleepers::is_moved(found, t.id) {
+                    true => {
+                        let target = self.target_of(t, word)?;
+                        let found = self.read_sleepers(t, target, sleepers::LOOK, false)?;
+                        (sleepers::is_asleep(found, t.id), 3)
+                    }
+                    false => (sleepers::is_asleep(found, t.id), 1),
+                }
             }
-            None => true,
+            None => (true, 0),
         };
         if !asleep {
             return Ok(());
         }
         let wait = Wait::For {
             what: sleepers::AWAITED[usize::from(call.arg(1).bits != 0)],
-            reads: usize::from(at.is_some()),
+            reads,
         };
         Err(Interruption::Blocked(wait, call.site))
     }
@@ -113,6 +120,13 @@ impl ThreadEnvironment<'_> {
         let before = self.read_sleepers(t, (word, at), sleepers::LOOK, true)?;
         let after = sleepers::leave(before, t.id);
         self.write_sleepers(t, (word, at), sleepers::LOOK, (before, after))?;
+        if !sleepers::is_moved(before, t.id) {
+            return Ok(before != after);
+        }
+        let target = self.target_of(t, word)?;
+        let before = self.read_sleepers(t, target, sleepers::LOOK, true)?;
+        let after = sleepers::leave(before, t.id);
+        self.write_sleepers(t, target, sleepers::LOOK, (before, after))?;
         Ok(before != after)
     }
 
@@ -146,5 +160,81 @@ impl ThreadEnvironment<'_> {
         Ok(u64::from(
             sleepers::number(before) - sleepers::number(after),
         ))
+    }
+
+    /// The sleepers at the address to which the threads are moved that sleep at a word. It is
+    /// written before they are, so that executions in which it is not known yet are none.
+    fn target_of(&mut self, t: &mut Thread, word: AccessTarget) -> Done<(AccessTarget, Location)> {
+        let at = Location::of_target(word.address);
+        match self.read_sleepers(t, (word, at), sleepers::LOOK, false)? {
+            0 => Err(Interruption::Blocked(Wait::Redundant, word.site)),
+            address => Ok((word, Location::of_sleepers(address))),
+        }
+    }
+
+    pub(super) fn look_at_sleepers(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
+        match self.sleepers(t, call)? {
+            (word, Some(at)) => self.read_sleepers(t, (word, at), sleepers::LOOK, false),
+            _ => Ok(0),
+        }
+    }
+
+    /// Wakes and moves threads in one step: the second set is written first, and where the first has
+    /// changed since it was looked at, this is no execution. There is one in which it has not.
+    pub(super) fn requeue_sleepers(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
+        let (word, Some(at)) = self.sleepers(t, call)? else {
+            return Ok(0);
+        };
+        let other = spot(call.arg(3), 1, call.site);
+        self.require(other.addr)?;
+        if self.find(t, other, 1, false)?.is_some() {
+            let end = other.address + 1;
+            return Err(self.sharing.learn_shared(other.address, end).into());
+        }
+        let count = |k: usize| u32::try_from(call.arg(k).bits).unwrap_or(u32::MAX);
+        let (seen, wakes, moves) = (call.arg(4).bits, count(1), count(2));
+        let woken = self.without(t, call, seen, wakes)?;
+        let left = self.without(t, call, woken, moves)?;
+        if left != woken {
+            let target = Location::of_target(word.address);
+            let known = self.read_sleepers(t, (word, target), sleepers::LOOK, true)?;
+            if ![0, other.address].contains(&known) {
+                let message = "threads that are moved from one futex to several others";
+                return Err(Interruption::Unsupported(message.to_string(), call.site));
+            }
+            self.write_sleepers(t, (word, target), sleepers::LOOK, (known, other.address))?;
+        }
+        let there = match left == woken {
+            true => 0,
+            false => {
+                let at = Location::of_sleepers(other.address);
+                let there = self.read_sleepers(t, (other, at), sleepers::WAKE, true)?;
+                let after = sleepers::moved(woken, left, there).1;
+                self.write_sleepers(t, (other, at), sleepers::WAKE, (there, after))?;
+                there
+            }
+        };
+        let before = self.read_sleepers(t, (word, at), sleepers::WAKE, true)?;
+        if before != seen {
+            return Err(Interruption::Blocked(Wait::Redundant, call.site));
+        }
+        let after = sleepers::moved(woken, left, there).0;
+        self.write_sleepers(t, (word, at), sleepers::WAKE, (before, after))?;
+        Ok(u64::from(
+            sleepers::number(before) - sleepers::number(after),
+        ))
+    }
+
+    /// The sleepers that are left when some were chosen.
+    fn without(&mut self, t: &mut Thread, call: &ExternCall, all: u64, count: u32) -> Done<u64> {
+        let choice = match sleepers::alternatives(all, count, 0) {
+            1 => 0,
+            alternatives if alternatives > MAX_ALTERNATIVES => {
+                let message = format!("a choice of {count} threads of {}", sleepers::number(all));
+                return Err(Interruption::Unsupported(message, call.site));
+            }
+            alternatives => self.choose_one(t, alternatives, call.site)?,
+        };
+        Ok(sleepers::wake(all, count, 0, choice))
     }
 }

@@ -50,6 +50,11 @@ pub enum Extern {
     /// As `Wake`, for threads that compare the value again before they return: an execution in which
     /// all of them are woken is one in which they have not slept.
     Notify,
+    /// The set of the threads that sleep at an address.
+    Sleepers,
+    /// Wakes so many of the threads that sleep at an address, and moves so many others to another
+    /// address, where this is still the set of sleepers. Returns how many it wakes and moves.
+    Requeue,
     BarrierInit,
     BarrierWait,
     /// Ends the life of a synchronisation object.

@@ -61,6 +61,8 @@ pub fn call<'p, L: Library<'p>>(
         }
         Extern::SleepEnd => result(u64::from(l.end_sleep(t, call)?)),
         Extern::Wake | Extern::Notify => result(l.wake(t, call)?),
+        Extern::Sleepers => result(l.sleepers(t, call)?),
+        Extern::Requeue => result(l.requeue(t, call)?),
         Extern::BarrierInit => {
             let state = barrier::initial(arg(1).bits);
             l.begin_life(t, call, SyncObject::Barrier, state)?;

@@ -81,6 +81,8 @@ pub trait Library<'p>: Environment {
     fn sleep(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
     fn end_sleep(&mut self, t: &mut Thread, call: &ExternCall) -> Result<bool, Self::Interruption>;
     fn wake(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
+    fn sleepers(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
+    fn requeue(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
     fn wait_at_barrier(
         &mut self,
         t: &mut Thread,

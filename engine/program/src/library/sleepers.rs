@@ -7,7 +7,8 @@
 //! forever does nothing afterwards that the order could affect.
 //!
 //! A set of sleepers is a number with four bits per thread: 0 for one that does not sleep, otherwise
-//! the bits of the mask with which it waits (FUTEX_WAIT_BITSET), or 8 for all bits.
+//! the bits of the mask with which it waits (FUTEX_WAIT_BITSET), 8 for all bits, or 9 for one that
+//! has been moved and sleeps at another address (FUTEX_REQUEUE).
 use crate::ir::instruction::Order;
 
 /// The order in which a thread enters itself.
@@ -24,9 +25,11 @@ pub const THREADS: usize = 16;
 const BITS: usize = 4;
 const ALL: u64 = 8;
 const SOME: u64 = 7;
+const MOVED: u64 = 9;
+const OF_THREAD: u64 = 15;
 
 fn of_thread(sleepers: u64, thread: usize) -> u64 {
-    sleepers >> (BITS * thread) & (ALL | SOME)
+    sleepers >> (BITS * thread) & OF_THREAD
 }
 
 /// A mask in a set of sleepers; 0 stands for all bits. None if it is not one of those that are
@@ -43,11 +46,15 @@ pub fn enter(sleepers: u64, thread: usize, mask: u64) -> u64 {
 }
 
 pub fn leave(sleepers: u64, thread: usize) -> u64 {
-    sleepers & !((ALL | SOME) << (BITS * thread))
+    sleepers & !(OF_THREAD << (BITS * thread))
 }
 
 pub fn is_asleep(sleepers: u64, thread: usize) -> bool {
-    of_thread(sleepers, thread) != 0
+    !matches!(of_thread(sleepers, thread), 0 | MOVED)
+}
+
+pub fn is_moved(sleepers: u64, thread: usize) -> bool {
+    of_thread(sleepers, thread) == MOVED
 }
 
 /// How many threads sleep.
@@ -58,7 +65,7 @@ pub fn number(sleepers: u64) -> u32 {
 /// The threads that a wake with this mask reaches; with 0, all.
 fn reached(sleepers: u64, mask: u64) -> impl Iterator<Item = usize> {
     (0..THREADS).filter(move |thread| match of_thread(sleepers, *thread) {
-        0 => false,
+        0 | MOVED => false,
         ALL => true,
         bits => mask == 0 || bits & mask != 0,
     })
@@ -99,6 +106,17 @@ pub fn wake(sleepers: u64, count: u32, mask: u64, alternative: u64) -> u64 {
     left
 }
 
+/// The sets at two addresses when the threads that sleep in `before` and no longer in `after` are
+/// moved from the first to the second.
+pub fn moved(before: u64, after: u64, target: u64) -> (u64, u64) {
+    let gone = |thread: &usize| is_asleep(before, *thread) && !is_asleep(after, *thread);
+    let gone = (0..THREADS).filter(gone);
+    gone.fold((after, target), |(after, target), thread| {
+        let mask = of_thread(before, thread);
+        (enter(after, thread, MOVED), enter(target, thread, mask))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +134,16 @@ mod tests {
         );
         assert_eq!((alternatives(0, 1, 0), wake(0, 1, 0, 0)), (1, 0));
         assert!(is_asleep(sleepers, 4) && !is_asleep(leave(sleepers, 4), 4));
+    }
+
+    #[test]
+    fn a_moved_thread_sleeps_at_the_other_address() {
+        let before = enter(enter(0, 0, 1), 3, ALL);
+        let (here, there) = moved(before, leave(before, 3), enter(0, 5, ALL));
+        assert!(is_asleep(here, 0) && is_moved(here, 3) && !is_asleep(here, 3));
+        assert_eq!((number(here), number(there)), (1, 2));
+        assert!(is_asleep(there, 3) && is_asleep(there, 5));
+        assert_eq!(enter(here, 3, 2), enter(enter(0, 0, 1), 3, 2));
     }
 
     #[test]

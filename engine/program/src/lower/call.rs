@@ -336,6 +336,8 @@ impl<'a> Lower<'_, '_, 'a> {
             "weakspot_sleep" => (Sleep, "call", Order::Na, given),
             "weakspot_end_sleep" => (SleepEnd, "call", Order::Na, given),
             "weakspot_wake" => (Wake, "call", Order::Na, given),
+            "weakspot_sleepers" => (Sleepers, "call", Order::Na, given),
+            "weakspot_requeue" => (Requeue, "call", Order::Na, given),
             "weakspot_notify" => (Notify, "call", Order::Na, given),
             "weakspot_light_fence" | "weakspot_heavy_fence" => {
                 let order = match name {
@@ -366,12 +368,13 @@ impl<'a> Lower<'_, '_, 'a> {
         }
         let needed = match function {
             ThreadExit | Malloc | Free | MutexLock | MutexUnlock | CondSignal | CondBroadcast
-            | BarrierWait | CondInit | SleepBegin | SleepEnd | Destroy(_) | Exit | Choose
-            | Misuse | Refuse | Raise | Parameter | Called => 1,
+            | BarrierWait | CondInit | SleepBegin | SleepEnd | Sleepers | Destroy(_) | Exit
+            | Choose | Misuse | Refuse | Raise | Parameter | Called => 1,
             Bytes(BytesOp::Strlen) => 1,
             Sleep | Wake | Notify | AtThreadExit | ThreadEqual | AttrSetType | Once | Calloc
             | Realloc | AlignedAlloc | Bytes(_) => 2,
             PosixMemalign | Returned => 3,
+            Requeue => 5,
             _ => 0,
         };
         if args.len() < needed {

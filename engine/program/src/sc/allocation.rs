@@ -107,6 +107,14 @@ impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
         Ok(0)
     }
 
+    fn sleepers(&mut self, _: &mut Thread, _: &ExternCall) -> Result<u64, RunEnd> {
+        Ok(0)
+    }
+
+    fn requeue(&mut self, _: &mut Thread, _: &ExternCall) -> Result<u64, RunEnd> {
+        Ok(0)
+    }
+
     fn misuse(&mut self, call: &ExternCall) -> Result<Flow, RunEnd> {
         let message = self.shared.memory.text(call.arg(0).bits);
         Err(RunEnd::new(Outcome::Memory, message, Some(call.site)))
