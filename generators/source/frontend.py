@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -77,7 +78,7 @@ def compile_source(
             away = os.path.relpath(*map(os.path.realpath, (unit.path.parent, folder)))
             names.update(posixpath.normpath(posixpath.join(away, name)) for name in read)
         raw = linking.linked(texts, asked.compiler, folder, asked.meanings)
-        text = irtext.clean(raw, asked.compiler, cache.digest(__version__, _own_text()))
+        text = irtext.clean(raw, asked.compiler, _own_digest())
         made = cache.inputs(sorted(names), folder, searched)
         known = cache.Entry(text=text, compiler=asked.compiler.describe(raw), inputs=made)
         cache.write(place, known)
@@ -148,8 +149,7 @@ def _unit(path: Path, build: Build, compiler: str | None) -> Question:
         compiler=found,
         searched=(folder, *given.searched, *map(Path, clang.PACKAGED)),
         key=cache.digest(
-            __version__,
-            _own_text(),
+            _own_digest(),
             found.identity,
             os.path.normpath(path.absolute()),
             *paths,
@@ -178,10 +178,15 @@ def _check_source(path: Path) -> None:
         ) from error
 
 
-def _own_text() -> str:
+def _own_digest() -> str:
     """A digest of the front end itself: a changed pass, flag or entry invalidates every cached
     answer."""
-    modules = [Path(file) for file in (__file__, clang.__file__, irtext.__file__, cache.__file__)]
+    return _digest_of(__file__, clang.__file__, irtext.__file__, cache.__file__)
+
+
+@lru_cache(maxsize=1)
+def _digest_of(*modules: str) -> str:
+    """A digest of the modules and of all files beside this one."""
     others = sorted(file for file in Path(__file__).parent.rglob("*") if file.suffix != ".pyc")
-    files = (*modules, *(file for file in others if file.is_file()))
-    return "\0".join(file.read_text(encoding="utf-8") for file in files)
+    files = (*map(Path, modules), *(file for file in others if file.is_file()))
+    return cache.digest(__version__, *(file.read_text(encoding="utf-8") for file in files))
