@@ -420,6 +420,19 @@ def test_a_model_without_happens_before_is_refused() -> None:
         found(OBJECTS / "spsc_ring.c", "queue", RING, model="imm")
 
 
+@pytest.mark.parametrize(
+    ("defines", "result", "kinds_found"),
+    [((), "Violated", ["linearizability"]), (("ATOMIC",), "Safe", [])],
+)
+def test_calls_precede_others_by_rounds_of_loops_that_fail(
+    defines: tuple[str, ...], result: str, kinds_found: list[str]
+) -> None:
+    path = Path(__file__).with_name("two_failed_rounds.c")
+    (explored,) = weakspot.explore([path], models=["rc20"], build=Build(defines=defines))
+    assert explored.result == result
+    assert [each.kind for each in explored.violations] == kinds_found
+
+
 def test_the_time_limit_says_what_is_complete() -> None:
     path = OBJECTS / "ms_queue.c"
     size = search.Size(8, 3)

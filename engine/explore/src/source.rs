@@ -447,6 +447,16 @@ pub trait Source: Sync {
         self.answer(thread, answer.value);
     }
 
+    /// Whether threads are told which of their reads no operation call of another thread precedes.
+    fn compares_calls(&self) -> bool {
+        false
+    }
+
+    /// As `answer`, for such a read.
+    fn answer_before_calls(&self, thread: &mut Self::Thread, value: u64) {
+        self.answer(thread, value);
+    }
+
     /// Whether events have dependencies, and reads may be postponed.
     fn tracks_dependencies(&self) -> bool {
         false

@@ -150,6 +150,21 @@ impl Graph {
         self.clock(other)[event.thread] > event.index
     }
 
+    /// Whether an operation call of another thread, which had not returned when the event's thread was
+    /// created, has returned in the event's causal prefix.
+    pub fn follows_calls(&self, id: EventId) -> bool {
+        let thread = self.event(id).thread;
+        let creator = self.threads[thread].creator;
+        (0..self.len() as EventId).any(|other| {
+            let event = self.event(other);
+            let call = event.at().and_then(Location::call);
+            call.is_some_and(|(_, returned)| returned)
+                && event.thread != thread
+                && self.precedes(other, id)
+                && (creator == NONE || !self.precedes(other, creator))
+        })
+    }
+
     /// Whether a thread was created, directly or not, by the event's thread after the event.
     pub fn is_created_after(&self, thread: ThreadId, id: EventId) -> bool {
         let event = self.event(id);

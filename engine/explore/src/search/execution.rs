@@ -252,7 +252,14 @@ impl Execution {
                 index: 0,
             };
         }
-        let transition = Transition::past(event.action, self.graph.answer(id));
+        let transition = match Transition::past(event.action, self.graph.answer(id)) {
+            Transition::Answered(value)
+                if event.is_read() && source.compares_calls() && !self.graph.follows_calls(id) =>
+            {
+                Transition::AnsweredBeforeCalls(value)
+            }
+            known => known,
+        };
         self.heads[event.thread] = ThreadPosition {
             node: states.follow(source, head.node, transition),
             index: head.index + 1,

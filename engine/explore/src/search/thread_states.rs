@@ -32,6 +32,8 @@ pub enum Transition {
     Answered(u64),
     /// Its read read a value of which some bytes are indeterminate.
     ReadIndeterminate(Answer),
+    /// Its read was performed, with this answer, and no call of another thread precedes it.
+    AnsweredBeforeCalls(u64),
     /// Its read was postponed.
     Postponed,
     /// Its read reads uninitialised memory.
@@ -176,6 +178,10 @@ impl<T: Clone> ThreadStates<T> {
             }
             Transition::ReadIndeterminate(answer) => {
                 source.answer_indeterminate(&mut thread, answer);
+                source.next(&mut thread)
+            }
+            Transition::AnsweredBeforeCalls(value) => {
+                source.answer_before_calls(&mut thread, value);
                 source.next(&mut thread)
             }
             Transition::Postponed => {

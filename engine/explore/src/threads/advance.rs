@@ -76,11 +76,8 @@ impl Runner<'_> {
                         reads => Next::Needs(reads),
                     });
                 }
-                State::Spinning { from, .. }
-                    if !run.local.continued
-                        && (self.compares_calls || self.may_race(&run.thread, from)) =>
-                {
-                    run.local.continued = true;
+                State::Spinning { from, .. } if self.continues(run, from) => {
+                    run.local.continued += 1;
                     run.thread.state = State::Running;
                 }
                 State::Spinning { site, from } => {
@@ -202,6 +199,15 @@ impl Runner<'_> {
                 format!("each iteration changes what {} writes{other}", place(site))
             }
         }
+    }
+
+    /// Whether a thread continues after a round of its loop that could be left out.
+    fn continues(&self, run: &SuspendedThread, from: usize) -> bool {
+        let (thread, rounds) = (&run.thread, run.local.continued);
+        let heard = run.local.heard;
+        let heard = heard.is_some_and(|(epoch, at)| epoch == thread.epoch && at >= from);
+        rounds == 0 && self.may_race(thread, from)
+            || self.compares_calls && heard && self.sharing.continues(thread.id, rounds)
     }
 
     /// Whether a read in the last round of a thread's loop may race with what other threads do only

@@ -24,8 +24,11 @@ pub struct LocalState {
     pub spurious: Vec<SiteId>,
     /// When the last of them failed: the epoch, and the number of reads in it.
     pub failed: Option<(u64, usize)>,
-    /// It has continued after a round that could be left out, since a read in it may race.
-    pub continued: bool,
+    /// The last read that a call of another thread may precede: the epoch, and the number of reads in
+    /// it before.
+    pub heard: Option<(u64, usize)>,
+    /// After how many rounds it has continued that could be left out.
+    pub continued: u32,
     /// The epoch of the last choice between values.
     pub chosen: Option<u64>,
     /// No other thread was started yet.
@@ -62,7 +65,8 @@ impl LocalState {
             rounds: Vec::new(),
             spurious: Vec::new(),
             failed: None,
-            continued: false,
+            heard: None,
+            continued: 0,
             chosen: None,
             alone: false,
             unchanged: false,

@@ -9,6 +9,7 @@ pub mod checkpoint;
 pub mod dependencies;
 pub mod environment;
 mod explorations;
+mod failed_rounds;
 mod instructions;
 mod left_out_reads;
 pub mod likeness;

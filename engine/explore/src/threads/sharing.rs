@@ -4,6 +4,7 @@
 //! into the same pieces each time. Neither is known in advance. So each exploration starts with
 //! what earlier ones have learned, and is restarted when it learns more.
 use crate::source::{Action, Location, ThreadId};
+use crate::threads::failed_rounds::FailedRounds;
 use crate::threads::left_out_reads::{LeftOutRead, LeftOutReads};
 use crate::threads::likeness::{KnownLikeness, Likeness};
 use crate::threads::location_uses::{is_ordered, LocationUses, User};
@@ -57,6 +58,7 @@ pub struct LearnedSharing {
     threads: Mutex<FxHashMap<(ThreadId, u32), ThreadId>>,
     uses: Mutex<LocationUses>,
     left_out: Mutex<LeftOutReads>,
+    failed_rounds: Mutex<FailedRounds>,
     pub likeness: Likeness,
     pub meetings: Meetings,
     /// How operation calls are written, by their numbers.
@@ -76,6 +78,7 @@ pub struct Learned {
     threads: FxHashMap<(ThreadId, u32), ThreadId>,
     uses: LocationUses,
     left_out: LeftOutReads,
+    failed_rounds: FailedRounds,
     likeness: KnownLikeness,
     meetings: KnownMeetings,
 }
@@ -97,6 +100,7 @@ impl Default for LearnedSharing {
             threads: Mutex::default(),
             uses: Mutex::default(),
             left_out: Mutex::default(),
+            failed_rounds: Mutex::default(),
             likeness: Likeness::default(),
             meetings: Meetings::default(),
             calls: Mutex::default(),
@@ -130,6 +134,7 @@ impl LearnedSharing {
         self.near.iter().for_each(|n| n.store(0, Relaxed));
         lock(&self.uses).restart();
         lock(&self.left_out).restart();
+        lock(&self.failed_rounds).restart();
     }
 
     /// What was learned and is assumed, if nothing was learned since the last restart.
@@ -147,6 +152,7 @@ impl LearnedSharing {
             threads,
             uses,
             left_out,
+            failed_rounds,
             likeness,
             meetings,
         } = self;
@@ -158,6 +164,7 @@ impl LearnedSharing {
             threads: lock(threads).clone(),
             uses: lock(uses).clone(),
             left_out: lock(left_out).clone(),
+            failed_rounds: lock(failed_rounds).clone(),
             likeness: likeness.learned(),
             meetings: meetings.known(),
         }
@@ -174,6 +181,7 @@ impl LearnedSharing {
             threads: Mutex::new(learned.threads),
             uses: Mutex::new(learned.uses),
             left_out: Mutex::new(learned.left_out),
+            failed_rounds: Mutex::new(learned.failed_rounds),
             likeness: Likeness::resumed(learned.likeness),
             meetings: Meetings::resumed(learned.meetings),
             ..LearnedSharing::default()
@@ -319,9 +327,18 @@ impl LearnedSharing {
         lock(&self.left_out).flags = flags;
     }
 
-    /// Records what may race with a read in a round that is left out.
+    /// Records what may race with a read in a round that is left out, and calls that return.
     pub fn record_change(&self, action: Action, by: User) {
         let creator = |thread| self.creator(thread);
+        let returns = match action {
+            Action::Write { at, .. } => at.call().filter(|(_, returned)| *returned),
+            _ => None,
+        };
+        if let Some((number, _)) = returns {
+            if lock(&self.failed_rounds).returns(number, by, creator) {
+                self.change();
+            }
+        }
         let contradicts = match action {
             Action::Write { at, order, rmw, .. } => {
                 let plain = order == Order::Na && !rmw;
@@ -343,6 +360,11 @@ impl LearnedSharing {
     /// See [`LeftOutReads::may_race`].
     pub fn may_race(&self, read: LeftOutRead) -> bool {
         lock(&self.left_out).may_race(read, |thread| self.creator(thread))
+    }
+
+    /// See [`FailedRounds::continues`].
+    pub fn continues(&self, thread: ThreadId, rounds: u32) -> bool {
+        lock(&self.failed_rounds).continues(thread, rounds, |thread| self.creator(thread))
     }
 
     /// See [`LocationUses::is_own`].

@@ -221,6 +221,27 @@ impl ProgramSource<'_> {
             _ => false,
         }
     }
+
+    /// Gives a thread the answer to its next event.
+    fn proceed(&self, thread: &mut ProgramThread, answer: Answer) {
+        let last = thread.last.take();
+        if self.retries != Retries::All {
+            let (next, now) = (thread.next.take(), &thread.now);
+            let is_first = now.local.answers.is_empty();
+            let instruction = now.thread.inst(self.program).filter(|_| is_first);
+            let read = next.zip(instruction);
+            thread.last = read.and_then(|(next, inst)| EarlierRead::new(next, inst, now));
+        }
+        let run = Arc::make_mut(&mut thread.now);
+        run.awaits_answer = false;
+        run.local.answers.push(Some(answer));
+        if let (Some(first), Some(second)) = (last, &thread.last) {
+            if first.is_like(second, self.retries) {
+                run.thread.header = None;
+                run.run = Some(Run::Compares(Counterpart::new(first, answer)));
+            }
+        }
+    }
 }
 
 impl Source for ProgramSource<'_> {
@@ -305,23 +326,19 @@ impl Source for ProgramSource<'_> {
     }
 
     fn answer_indeterminate(&self, thread: &mut ProgramThread, answer: Answer) {
-        let last = thread.last.take();
-        if self.retries != Retries::All {
-            let (next, now) = (thread.next.take(), &thread.now);
-            let is_first = now.local.answers.is_empty();
-            let instruction = now.thread.inst(self.program).filter(|_| is_first);
-            let read = next.zip(instruction);
-            thread.last = read.and_then(|(next, inst)| EarlierRead::new(next, inst, now));
+        if self.compares_calls {
+            let run = Arc::make_mut(&mut thread.now);
+            run.local.heard = Some((run.thread.epoch, run.thread.reads.len()));
         }
-        let run = Arc::make_mut(&mut thread.now);
-        run.awaits_answer = false;
-        run.local.answers.push(Some(answer));
-        if let (Some(first), Some(second)) = (last, &thread.last) {
-            if first.is_like(second, self.retries) {
-                run.thread.header = None;
-                run.run = Some(Run::Compares(Counterpart::new(first, answer)));
-            }
-        }
+        self.proceed(thread, answer);
+    }
+
+    fn compares_calls(&self) -> bool {
+        self.compares_calls
+    }
+
+    fn answer_before_calls(&self, thread: &mut ProgramThread, value: u64) {
+        self.proceed(thread, Answer::new(value));
     }
 
     fn tracks_dependencies(&self) -> bool {
