@@ -113,14 +113,14 @@ impl Findings {
         match self.violations.iter_mut().find(same) {
             Some(seen) => {
                 seen.count += count;
-                if !seen.weak && graph.len() > seen.graph.len() {
+                // a total order: the same execution is presented, whichever worker finds it first
+                let by_size = graph.len().cmp(&seen.graph.len());
+                let by_size = by_size.then_with(|| compare(graph, &seen.graph));
+                if !seen.weak && by_size.is_ge() {
                     return;
                 }
                 let weak = !is_interleaving(graph);
-                let rank = |weak: bool, graph: &Graph| (weak, graph.len());
-                let by_rank = rank(weak, graph).cmp(&rank(seen.weak, &seen.graph));
-                // a total order: the same execution is presented, whichever worker finds it first
-                if by_rank.then_with(|| compare(graph, &seen.graph)).is_lt() {
+                if weak.cmp(&seen.weak).then(by_size).is_lt() {
                     seen.graph.copy_from(graph);
                     seen.weak = weak;
                     seen.conflict = conflict;
