@@ -213,6 +213,10 @@ impl<'a> ThreadEnvironment<'a> {
                 let end = object.base + object.size;
                 match object.visibility {
                     _ if self.local.alone => Ok(Some(place)),
+                    // a thread-local variable of a thread that was created before this one
+                    Visibility::ThisThread if foreign(t, object.base) => {
+                        Err(self.sharing.learn_shared(object.base, end).into())
+                    }
                     Visibility::ThisThread => Ok(Some(place)),
                     Visibility::OneThread(k) if self.sharing.owns(k, t.id) => Ok(Some(place)),
                     Visibility::OneThread(_) => {

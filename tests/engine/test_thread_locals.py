@@ -1,0 +1,48 @@
+"""Thread-local variables that other threads access through their addresses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from explored_programs import explored, kinds, program
+
+HANDED = """
+static _Thread_local atomic_int own;
+static _Atomic(atomic_int *) shared;
+static int data;
+static void *waits(void *p) {
+    atomic_store(&own, 1);
+    atomic_store(&shared, &own);
+    while (atomic_load_explicit(&own, memory_order_acquire)) {}
+    data++;
+    return 0;
+}
+static void *wakes(void *p) {
+    atomic_int *other;
+    while (!(other = atomic_load(&shared))) {}
+    data++;
+    atomic_store_explicit(other, 0, memory_order_RELEASE);
+    return 0;
+}
+int main(void) {
+    pthread_t t[2];
+    pthread_create(&t[0], 0, FIRST, 0);
+    pthread_create(&t[1], 0, SECOND, 0);
+    pthread_join(t[0], 0);
+    pthread_join(t[1], 0);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("order", [("waits", "wakes"), ("wakes", "waits")])
+@pytest.mark.parametrize(("release", "found"), [("release", set()), ("relaxed", {"race"})])
+def test_a_thread_waits_at_its_own_variable(
+    tmp_path: Path, order: tuple[str, str], release: str, found: set[str]
+) -> None:
+    text = HANDED.replace("RELEASE", release)
+    text = text.replace("FIRST", order[0]).replace("SECOND", order[1])
+    answer = explored(program(tmp_path, text), "rc20")
+    assert kinds(answer) == found
+    assert answer["result"] == ("Violated" if found else "Safe")
