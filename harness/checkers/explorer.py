@@ -461,6 +461,8 @@ def _violation(found: ViolationDict, sites: Sequence[Site], test: Test | None) -
     if history is not None and history.differs is not None:
         call = history.calls[history.differs]
         message = f"{call.returning(call.result)} in no sequential order of the calls"
+    elif history is not None:
+        message = "all calls return, which they do in no sequential order"
     return Violation(
         kind=cast(ViolationKind, found["kind"]),
         message=message,

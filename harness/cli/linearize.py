@@ -61,8 +61,8 @@ the operations; every execution is explored, and compared with what the specific
 precedes another if its return happens before the other begins. Clients are explored by their
 number of calls, so that the first that shows a violation is among the smallest.
 
-KIND is queue, stack, deque, set, map, register or counter; which function is which of its
-operations follows from their names (enqueue, push, put, …) or --operation. Instead, a file may
+KIND is queue, stack, deque, set, map, register, counter, lock or once; which function is which of
+its operations follows from their names (enqueue, push, put, …) or --operation. Instead, a file may
 define what each operation `f` does in sequence, in a function `spec_f` with the same arguments.
 
 Examples:
@@ -70,6 +70,7 @@ Examples:
   weakspot linearize my_queue_ops.c --as queue --calls 6 --threads 2 --seconds 5m
   weakspot linearize spsc_ops.cpp --as queue --role producer=put --role consumer=take --capacity 2
   weakspot linearize my_stack_ops.c --as stack --spurious try_pop
+  weakspot linearize my_lock_ops.c --as lock
   weakspot linearize my_index_ops.cpp --as map_specification.hpp
   weakspot linearize my_queue_ops.c --as queue --model rc20,tso
   weakspot linearize my_queue_ops.c --as queue --calls 3 -o tests/weakspot/queue_clients.c"""
@@ -126,7 +127,19 @@ Examples:
     type=click.IntRange(min=0),
     metavar="K",
     default=0,
-    help="A queue that may return any of its first K + 1 items.",
+    help="A queue or stack that may return any of its first K + 1 items.",
+)
+@click.option(
+    "--quasi",
+    type=click.IntRange(min=0),
+    metavar="K",
+    default=0,
+    help="A queue of which each item leaves at most K places before or after its turn.",
+)
+@click.option(
+    "--per-producer",
+    is_flag=True,
+    help="A queue that keeps the items of each thread in order, not those of different threads.",
 )
 @click.option(
     "--spurious",
@@ -180,6 +193,8 @@ def linearize(
     meanings: dict[str, tuple[str, ...]],
     capacity: int | None,
     relaxed: int,
+    quasi: int,
+    per_producer: bool,
     spurious: tuple[str, ...],
     blocking: tuple[str, ...],
     empty: int,
@@ -208,7 +223,15 @@ def linearize(
         operations=operations,
         roles=roles,
         meanings={name: given[0] for name, given in meanings.items()},
-        variation=Variation(capacity or 0, relaxed, spurious, blocking, empty),
+        variation=Variation(
+            capacity=capacity or 0,
+            relaxed=relaxed,
+            quasi=quasi,
+            per_producer=per_producer,
+            spurious=spurious,
+            blocking=blocking,
+            empty=empty,
+        ),
         output=output,
         bounds=Bounds(seconds=seconds, loops=loops),
         build=build,

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 @command(
     epilog="""\
-KIND is queue, stack, deque, set, map, register or counter. The functions are guessed from the names
-and types that the header declares; change the file where a guess is wrong, and run
+KIND is queue, stack, deque, set, map, register, counter, lock or once. The functions are guessed
+from the names and types that the header declares; change the file where a guess is wrong, and run
 `weakspot linearize` on it, which has more options.
 
 Examples:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -20,11 +21,13 @@ BEFORE = AFTER = 2
 
 class Signature(msgspec.Struct, frozen=True):
     """What a client has to know of an operation: its name, what its arguments stand for, its
-    role."""
+    role; how its thread holds the object afterwards, or has to hold it before."""
 
     name: str
     arguments: tuple[Argument, ...]
     role: str = ""
+    takes: Literal["", "alone", "shared"] = ""
+    gives: Literal["", "alone", "shared", "either"] = ""
 
 
 class Call(msgspec.Struct, frozen=True, order=True):
@@ -77,7 +80,9 @@ def clients(operations: Sequence[Signature], *, calls: int, threads: int) -> Ite
 def _shapes(operations: Sequence[Signature], calls: int, threads: int) -> Iterator[_Shape]:
     """Which operations are called where."""
     numbers = range(len(operations))
-    yield from (((), (each,), ()) for each in itertools.product(numbers, repeat=calls))
+    for each in itertools.product(numbers, repeat=calls):
+        if _holds_what_it_gives(operations, each):
+            yield (), (each,), ()
     for before in range(min(BEFORE, calls - 2) + 1):
         for after in range(min(AFTER, calls - before - 2) + 1):
             within = calls - before - after
@@ -86,9 +91,12 @@ def _shapes(operations: Sequence[Signature], calls: int, threads: int) -> Iterat
                     for parts in _threads(numbers, sizes):
                         if not _keeps_roles(operations, parts):
                             continue
+                        if not all(_holds_what_it_gives(operations, each) for each in parts):
+                            continue
                         for first in itertools.product(numbers, repeat=before):
                             for last in itertools.product(numbers, repeat=after):
-                                yield first, parts, last
+                                if _holds_what_it_gives(operations, (*first, *last)):
+                                    yield first, parts, last
 
 
 def _partitions(total: int, count: int, least: int = 1) -> Iterator[tuple[int, ...]]:
@@ -119,6 +127,23 @@ def _keeps_roles(operations: Sequence[Signature], threads: tuple[tuple[int, ...]
     """Whether one thread makes all calls of a role."""
     roles = [{operations[each].role for each in thread} - {""} for thread in threads]
     return sum(map(len, roles)) == len(set[str]().union(*roles))
+
+
+def _holds_what_it_gives(operations: Sequence[Signature], calls: Sequence[int]) -> bool:
+    """Whether a thread that makes these calls takes an object only while it does not hold it, and
+    gives it back only while it does. Each call that takes the object may have succeeded."""
+    held = ""
+    for each in calls:
+        operation = operations[each]
+        if operation.takes:
+            if held:
+                return False
+            held = operation.takes
+        elif operation.gives:
+            if not held or operation.gives not in (held, "either"):
+                return False
+            held = ""
+    return True
 
 
 def _with_arguments(operations: Sequence[Signature], shape: _Shape) -> Iterator[Client]:

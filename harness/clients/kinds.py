@@ -23,21 +23,29 @@ FOLDER = Path(__file__).parent / "specifications"
 class KindOperation(msgspec.Struct, frozen=True):
     """An operation of a kind: the function of its header, without `weakspot_`; the pattern of names
     that stand for it; its arguments. `must`: where the function of the user returns nothing, it is
-    not called in a state in which this one returns 0."""
+    not called in a state in which this one returns 0. `waits`: it waits until it can succeed.
+    `takes`: how its thread holds the object once it has succeeded; only a thread that holds nothing
+    calls it. `gives`: only a thread that holds the object calls it, which then does not. `runs`: it
+    takes a function, which it calls."""
 
     name: str
     pattern: str
     arguments: tuple[Argument, ...] = ()
     must: bool = False
+    waits: bool = False
+    takes: Literal["", "alone", "shared"] = ""
+    gives: Literal["", "alone", "shared"] = ""
+    runs: bool = False
 
 
 class Kind(msgspec.Struct, frozen=True):
     """A kind of object. `transfers`: what is written before a value is put in can be read once it
-    is taken out."""
+    is taken out. `varies`: the numbers of a Variation that it has a meaning for."""
 
     name: str
     operations: tuple[KindOperation, ...]
     transfers: bool = False
+    varies: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -49,6 +57,8 @@ _PUT = r"(?:enqueue|push|put|send|write|offer|add|insert|produce|publish|append)
 _TAKE = r"(?:dequeue|pop|take|recv|receive|read|poll|get|consume|remove|steal)"
 _FRONT, _BACK = r"_?(?:front|head|left|first|top)", r"_?(?:back|tail|right|last|bottom)"
 _REMOVE = r"(?:remove|erase|delete|extract)"
+_LOCK, _UNLOCK = r"(?:lock|acquire|enter)", r"(?:unlock|release|leave|exit)"
+_SHARED = "(?:shared|read|reader)"
 _VALUE: tuple[Argument, ...] = ("value",)
 _KEY: tuple[Argument, ...] = ("key",)
 
@@ -62,11 +72,13 @@ KINDS = {
                 KindOperation("dequeue", _TAKE),
             ),
             transfers=True,
+            varies=("capacity", "relaxed", "quasi", "per_producer"),
         ),
         Kind(
             "stack",
             (KindOperation("push", _PUT, _VALUE, must=True), KindOperation("pop", _TAKE)),
             transfers=True,
+            varies=("capacity", "relaxed"),
         ),
         Kind(
             "deque",
@@ -77,6 +89,7 @@ KINDS = {
                 KindOperation("pop_back", rf"(?!steal){_TAKE}(?:{_BACK})?"),
             ),
             transfers=True,
+            varies=("capacity",),
         ),
         Kind(
             "set",
@@ -117,6 +130,31 @@ KINDS = {
                 KindOperation("get", "get|read|load|count|value"),
             ),
         ),
+        Kind(
+            "lock",
+            (
+                KindOperation(
+                    "lock", rf"{_LOCK}(?:_write)?|write_{_LOCK}", waits=True, takes="alone"
+                ),
+                KindOperation("try_lock", rf"try_?{_LOCK}|try_write_{_LOCK}", takes="alone"),
+                KindOperation("unlock", rf"{_UNLOCK}(?:_write)?|write_{_UNLOCK}", gives="alone"),
+                KindOperation(
+                    "lock_shared",
+                    rf"{_LOCK}_{_SHARED}|{_SHARED}_{_LOCK}",
+                    waits=True,
+                    takes="shared",
+                ),
+                KindOperation(
+                    "try_lock_shared",
+                    rf"try_?{_LOCK}_{_SHARED}|try_{_SHARED}_{_LOCK}",
+                    takes="shared",
+                ),
+                KindOperation(
+                    "unlock_shared", rf"{_UNLOCK}_{_SHARED}|{_SHARED}_{_UNLOCK}", gives="shared"
+                ),
+            ),
+        ),
+        Kind("once", (KindOperation("call_once", "(?:call_|run_)?once|run", runs=True),)),
     )
 }
 
@@ -156,8 +194,9 @@ def stands_for(kind: Kind, operation: Operation, given: str = "") -> KindOperati
 
 def matching(kind: Kind, function: str) -> KindOperation | None:
     """The operation of a kind that the name of a function tells."""
-    words = re.sub(r"^(?:try|do|my)_|_(?:try|op)$", "", function.lower())
-    for name in (words, *_endings(words)):
+    full = function.lower()
+    words = re.sub(r"^(?:try|do|my)_|_(?:try|op)$", "", full)
+    for name in (full, *_endings(full), words, *_endings(words)):
         for each in kind.operations:
             if name == each.name or re.fullmatch(each.pattern, name):
                 return each

@@ -28,13 +28,16 @@ _MOST_ARGUMENTS = 2
 
 class Variation(msgspec.Struct, frozen=True):
     """How an object differs from the usual one of its kind: the `capacity` of a queue, stack or
-    deque, 0 if it is never full; a `relaxed` queue, which may return any of its first items, one
-    more than this; the `spurious` operations, which may fail although they could succeed; the
-    `blocking` ones, which wait until they can succeed; what an operation returns that finds
-    nothing."""
+    deque, 0 if it is never full; a `relaxed` queue or stack, which may return any of its first
+    items, one more than this; a `quasi` linearizable queue, of which an item may leave at most this
+    many places before or after its turn; a queue that keeps order `per_producer` only; the
+    `spurious` operations, which may fail although they could succeed; the `blocking` ones, which
+    wait until they can succeed; what an operation returns that finds nothing."""
 
     capacity: int = 0
     relaxed: int = 0
+    quasi: int = 0
+    per_producer: bool = False
     spurious: tuple[str, ...] = ()
     blocking: tuple[str, ...] = ()
     empty: int = EMPTY
@@ -54,15 +57,29 @@ class Subject(msgspec.Struct, frozen=True):
 
     @property
     def signatures(self) -> tuple[Signature, ...]:
-        if self.matches:
-            arguments = [each.arguments for each in self.matches]
-        else:
+        if not self.matches:
             key: Argument = "key"
-            arguments = [(key,) * len(each.parameters) for each in self.operations]
+            return tuple(
+                Signature(each.name, (key,) * len(each.parameters), each.role)
+                for each in self.operations
+            )
+        # one unlock for both ways to hold a lock, unless there is another for the shared one
+        two = {match.gives for match in self.matches} >= {"alone", "shared"}
         return tuple(
-            Signature(each.name, of, each.role)
-            for each, of in zip(self.operations, arguments, strict=True)
+            Signature(
+                each.name,
+                match.arguments,
+                each.role,
+                takes=match.takes,
+                gives=match.gives if two or not match.gives else "either",
+            )
+            for each, match in zip(self.operations, self.matches, strict=True)
         )
+
+    @property
+    def waits(self) -> bool:
+        """Whether an operation waits until it can succeed."""
+        return bool(self.variation.blocking) or any(each.waits for each in self.matches)
 
     @property
     def behaviour(self) -> str:
@@ -88,9 +105,18 @@ def subject(
             stands_for(behaves_as, each, meanings.get(each.name, "")) for each in source.operations
         )
         operations = tuple(
-            with_out(each, len(match.arguments))
+            with_out(each, 1 if match.runs else len(match.arguments))
             for each, match in zip(source.operations, matches, strict=True)
         )
+        _check_variation(behaves_as, variation)
+        for each, match in zip(operations, matches, strict=True):
+            if each.out and (match.takes or match.gives):
+                raise BadInput(
+                    f"{each.name} has an argument",
+                    place=each.place,
+                    advice="write a function around it that has none: a node of a queue of "
+                    "threads can be thread-local",
+                )
         return Subject(source, operations, variation, behaves_as, matches)
     _check_specification(source, behaves_as)
     for each in source.operations:
@@ -101,6 +127,25 @@ def subject(
                 advice="write a function around it that has fewer",
             )
     return Subject(source, source.operations, variation, specification=behaves_as)
+
+
+def _check_variation(kind: Kind, variation: Variation) -> None:
+    """Raises BadInput for a variation that the kind has no meaning for."""
+    numbers = ("capacity", "relaxed", "quasi", "per_producer")
+    chosen = [name for name in numbers if getattr(variation, name)]
+    for name in chosen:
+        if name not in kind.varies:
+            raise BadInput(
+                f"a {kind.name} has no variation {name}",
+                advice="write what it does instead as a sequential implementation, and name its "
+                "file with --as",
+            )
+    orders = [name for name in chosen if name != "capacity"]
+    if len(orders) > 1:
+        raise BadInput(
+            f"{orders[0]} and {orders[1]} at once",
+            advice="choose one of them, the one that the object promises",
+        )
 
 
 def _check_specification(source: Source, file: Path) -> None:
@@ -182,6 +227,13 @@ class _Text(msgspec.Struct, frozen=True):
         """The parameter of functions that says which client it is, with a comma."""
         return "long client, " if self.listed else ""
 
+    @property
+    def caller(self) -> str:
+        """The number of the thread that makes a call: 0 for main."""
+        last = BEFORE + self.threads * self.calls
+        within = f"1 + (call - {BEFORE}) / {self.calls}"
+        return f"call < {BEFORE} || call >= {last} ? 0 : {within}"
+
     def lines(self) -> Iterator[str]:
         subject = self.subject
         yield "#ifndef WEAKSPOT_OP"
@@ -200,18 +252,34 @@ class _Text(msgspec.Struct, frozen=True):
         yield "#ifdef __cplusplus"
         yield "}"
         yield "#endif"
-        yield f"#define WEAKSPOT_EMPTY ({subject.variation.empty}L)"
+        held = any(each.takes for each in subject.matches)
+        yield f"#define WEAKSPOT_EMPTY ({EMPTY if held else subject.variation.empty}L)"
         yield f"#define WEAKSPOT_CAPACITY {subject.variation.capacity}u"
         yield f"#define WEAKSPOT_RELAXED {subject.variation.relaxed}u"
+        yield f"#define WEAKSPOT_QUASI {subject.variation.quasi}u"
+        yield f"#define WEAKSPOT_PER_PRODUCER {int(subject.variation.per_producer)}"
+        yield "// the thread that calls an operation of the specification"
+        yield "static unsigned weakspot_caller;"
         if subject.kind:
             yield subject.kind.text
         elif subject.specification is not None:
             yield f'#include "{self.name(subject.specification)}"'
         yield "static pthread_mutex_t weakspot_one_at_a_time = PTHREAD_MUTEX_INITIALIZER;"
-        if subject.variation.blocking:
+        if subject.waits:
             yield "static pthread_cond_t weakspot_changed = PTHREAD_COND_INITIALIZER;"
         if subject.kind and subject.kind.transfers:
             yield "static long payload[64];"
+        if held:
+            yield "// incremented by each thread that holds the lock alone"
+            yield "static volatile long weakspot_counter;"
+            yield "static __thread int weakspot_holds;"
+        for operation, match in zip(subject.operations, subject.matches, strict=False):
+            if not match.runs:
+                continue
+            yield "static volatile long weakspot_runs;"
+            yield f'#line {operation.line} "{self.name(operation.path)}"'
+            yield "static void weakspot_run(void) { weakspot_runs = weakspot_runs + 1; }"
+            break
         if self.listed:
             cells = _CELLS * (BEFORE + self.threads * self.calls + AFTER)
             yield f"// of each call: the operation, and two arguments; {BEFORE} calls before the"
@@ -228,7 +296,8 @@ class _Text(msgspec.Struct, frozen=True):
         yield "  long result = 0;"
         yield f"  switch ({self.parameter(f'{_CELLS} * call')}) {{"
         for number in range(len(subject.operations)):
-            yield from _case(subject, number, self.name(subject.operations[number].path))
+            operation = subject.operations[number]
+            yield from _case(subject, number, self.name(operation.path), self.caller)
         yield "  }"
         yield "}"
         # called through a pointer, it is compiled once, not for each call
@@ -285,53 +354,113 @@ class _Text(msgspec.Struct, frozen=True):
         return self.parameter(_CELLS * (BEFORE + thread * self.calls))
 
 
-def _case(subject: Subject, number: int, file: str) -> Iterator[str]:
-    """One operation: as specified, under a lock, or as implemented. `file` is where it is."""
+def _case(subject: Subject, number: int, file: str, caller: str) -> Iterator[str]:
+    """One operation: as specified, under a lock, or as implemented. `file` is where it is,
+    `caller` the number of the thread."""
     operation = subject.operations[number]
     match = subject.matches[number] if subject.matches else None
-    names = ("a", "b")[: len(operation.parameters)]
-    equals = " =" if operation.returns != "void" or operation.out else ""
-    shown = f'"{operation.name}({", ".join("%" * len(names))}){equals}"'
-    returned = f"weakspot_returned(call, {', '.join((shown, 'result', *names))});"
+    names = () if match and match.runs else ("a", "b")[: len(operation.parameters)]
+    given = ", ".join((_shown(operation, match), "result", *names))
+    returned = f"weakspot_returned(call, {given});"
     # what goes wrong is at the definition of the operation
     place = f'#line {operation.line} "{file}"'
     yield f"  case {number + 1}:"
+    if match and match.gives:
+        yield "    if (!weakspot_holds)"
+        yield "      break;"
+        yield "    weakspot_holds = 0;"
     yield "    if (weakspot_parameter(0)) {"
     yield "      pthread_mutex_lock(&weakspot_one_at_a_time);"
-    failed = "0" if match and match.must else "WEAKSPOT_EMPTY"
-    if operation.name in subject.variation.spurious:
-        yield "      if (weakspot_choose(2))"
-        yield f"        result = {failed};"
-        yield "      else"
-    if match is None:
-        yield f"      {_performed(operation, f'spec_{operation.name}', names)}"
-    elif operation.name in subject.variation.blocking:
-        yield f"      while ((result = weakspot_{match.name}({', '.join(names)})) == {failed})"
-        yield "        pthread_cond_wait(&weakspot_changed, &weakspot_one_at_a_time);"
-    else:
-        yield f"      result = weakspot_{match.name}({', '.join(names)});"
-        if operation.returns == "void" and not operation.out and match.must:
-            yield "      if (!result) weakspot_discard();"
-    if operation.returns == "void" and not operation.out:
-        yield "      result = 0;"
+    yield f"      weakspot_caller = {caller};"
+    yield from (f"      {line}" for line in _specified(subject, operation, match, names))
     yield f"      {returned}"
-    if subject.variation.blocking:
+    if subject.waits:
         yield "      pthread_cond_broadcast(&weakspot_changed);"
     yield "      pthread_mutex_unlock(&weakspot_one_at_a_time);"
     yield "    } else {"
     transfers = subject.kind is not None and subject.kind.transfers
-    yield place
-    if transfers and match is not None and match.arguments:
-        yield "      payload[a] = 1;"
+    for line in _implemented(operation, match, names, transfers=transfers):
         yield place
-    yield f"      {_performed(operation, operation.name, names)}"
-    if transfers and match is not None and not match.arguments:
-        yield place
-        yield "      if (result > 0 && result < 64) (void)*(volatile long *)&payload[result];"
+        yield f"      {line}"
     yield place
     yield f"      {returned}"
     yield "    }"
+    if match and match.takes:
+        yield "    weakspot_holds = result != WEAKSPOT_EMPTY;"
     yield "    break;"
+
+
+def _shown(operation: Operation, match: KindOperation | None) -> str:
+    """How a call is written: what it does beside, and `=` before its result if it has one."""
+    if match and match.runs:
+        return f'"{operation.name}(run); runs ="'
+    if match and match.takes:
+        count = "counter++" if match.takes == "alone" else "counter"
+        if match.waits:
+            return f'"{operation.name}(); {count} ="'
+        return f'"{operation.name}() ? {count} : {EMPTY} ="'
+    if match and match.gives:
+        return f'"{operation.name}()"'
+    equals = " =" if operation.returns != "void" or operation.out else ""
+    return f'"{operation.name}({", ".join("%" * len(operation.parameters))}){equals}"'
+
+
+def _specified(
+    subject: Subject, operation: Operation, match: KindOperation | None, names: Sequence[str]
+) -> Iterator[str]:
+    """Statements that set the result to what the operation returns as specified."""
+    if match is None:
+        yield from _spurious(subject, operation, "WEAKSPOT_EMPTY")
+        yield _performed(operation, f"spec_{operation.name}", names)
+        return
+    failed = "0" if match.must else "WEAKSPOT_EMPTY"
+    yield from _spurious(subject, operation, failed)
+    call = f"weakspot_{match.name}({', '.join(names)})"
+    silent = operation.returns == "void" and not operation.out and not match.takes
+    if operation.name in subject.variation.blocking or match.waits:
+        yield f"while ((result = {call}) == {failed})"
+        yield "  pthread_cond_wait(&weakspot_changed, &weakspot_one_at_a_time);"
+    else:
+        yield f"result = {call};"
+        if silent and match.must:
+            yield "if (!result) weakspot_discard();"
+    if silent and not match.runs:
+        yield "result = 0;"
+
+
+def _spurious(subject: Subject, operation: Operation, failed: str) -> Iterator[str]:
+    if operation.name in subject.variation.spurious:
+        yield "if (weakspot_choose(2))"
+        yield f"  result = {failed};"
+        yield "else"
+
+
+def _implemented(
+    operation: Operation, match: KindOperation | None, names: Sequence[str], *, transfers: bool
+) -> Iterator[str]:
+    """Statements that perform the operation and set the result."""
+    if match is None:
+        yield _performed(operation, operation.name, names)
+    elif match.runs:
+        yield f"{operation.name}(weakspot_run);"
+        yield "result = weakspot_runs;"
+    elif match.takes:
+        if match.waits:
+            yield f"{operation.name}();"
+            yield "result = weakspot_counter;"
+        else:
+            yield f"result = {operation.name}() ? weakspot_counter : WEAKSPOT_EMPTY;"
+        if match.takes == "alone":
+            counted = "weakspot_counter = result + 1;"
+            yield counted if match.waits else f"if (result != WEAKSPOT_EMPTY) {counted}"
+    elif match.gives:
+        yield f"{operation.name}();"
+    else:
+        if transfers and match.arguments:
+            yield "payload[a] = 1;"
+        yield _performed(operation, operation.name, names)
+        if transfers and not match.arguments:
+            yield "if (result > 0 && result < 64) (void)*(volatile long *)&payload[result];"
 
 
 def _performed(operation: Operation, function: str, names: Sequence[str]) -> str:

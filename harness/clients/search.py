@@ -150,7 +150,8 @@ class Search:
         if model.acyclic == "dependencies":
             raise BadInput(
                 f"{model.name} does not say which call happens before which",
-                advice="linearizability is decided under models of the language, sc and tso",
+                advice="linearizability is decided under models of the language, sc and tso; -o "
+                "FILE writes the clients as a scenario, whose hangs this model shows, too",
             )
 
     def run(self) -> None:

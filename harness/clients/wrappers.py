@@ -17,6 +17,7 @@ from weakspot.harness.scaffold.scenarios import NUMBER, Subject, plain, resolved
 
 _ROOM = 16
 """More items than any client puts in."""
+_FUNCTION = re.compile(r"void\s*\(\)\s*\((?:void)?\)\s*\*")
 _OPTIONAL = re.compile(r"(?:std::)?(?:optional|expected)<.*>")
 
 
@@ -34,7 +35,7 @@ def files(
             lines = _wrapper(subject, function, operation, cpp=declared.cpp)
             if lines:
                 found[operation.name] = (function, lines)
-        if len(found) < 2:
+        if len(found) < min(2, len(kind.operations)):
             continue
         text = [f'#include "{each}"' for each in includes]
         if not declared.cpp:
@@ -56,8 +57,20 @@ def _wrapper(
     subject: Subject, function: Function, operation: KindOperation, *, cpp: bool
 ) -> list[str]:
     """A function around one of the header's; empty if its types are not understood."""
-    count = len(operation.arguments)
     given = function.needed
+    returns = resolved(function.returns, subject.types)
+    if operation.takes or operation.gives or operation.runs:
+        # what a number that a try returns means differs from lock to lock
+        tells = operation.takes and not operation.waits
+        if len(given) != operation.runs or (tells and returns not in ("bool", "_Bool")):
+            return []
+        if operation.runs and not _FUNCTION.fullmatch(given[0].type):
+            return []
+        call = subject.call(function, "function" if operation.runs else "")
+        parameters = ["void (*function)(void)"] if operation.runs else []
+        body = [f"return {call};" if tells else f"{call};"]
+        return _defined("bool" if tells else "void", operation, parameters, body, cpp=cpp)
+    count = len(operation.arguments)
     values, rest = given[:count], given[count:]
     if len(values) < count or len(rest) > 1:
         return []
@@ -65,7 +78,6 @@ def _wrapper(
         return []
     names = ("value", "other")[:count] if count != 2 else ("key", "value")
     parameters = [f"long {name}" for name in names]
-    returns = resolved(function.returns, subject.types)
     if rest:
         out = rest[0].type
         if returns not in ("bool", "_Bool", "int") or not out.endswith(("&", "*")):

@@ -12,7 +12,8 @@ from weakspot.harness.values.numbers import amount
 
 def summary(found: Linearizability, out: Console) -> None:
     """One line for the result, and what was explored."""
-    subject = f"{found.object} as a {found.specification}, under {found.model}: "
+    article = "" if found.specification == "once" else "a "
+    subject = f"{found.object} as {article}{found.specification}, under {found.model}: "
     if found.result == "Held":
         held = (
             f"{covered(found.clients, found.complete, found.threads)} behave"

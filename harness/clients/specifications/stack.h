@@ -9,4 +9,14 @@ static long weakspot_push(long value) {
   return 1;
 }
 
-static long weakspot_pop(void) { return weakspot_count ? weakspot_items[--weakspot_count] : WEAKSPOT_EMPTY; }
+// With WEAKSPOT_RELAXED = k, any of the last k + 1 items.
+static long weakspot_pop(void) {
+  if (!weakspot_count)
+    return WEAKSPOT_EMPTY;
+  unsigned most = weakspot_count < WEAKSPOT_RELAXED + 1 ? weakspot_count : WEAKSPOT_RELAXED + 1;
+  unsigned taken = weakspot_count - 1 - (most > 1 ? weakspot_choose(most) : 0);
+  long value = weakspot_items[taken];
+  for (--weakspot_count; taken < weakspot_count; ++taken)
+    weakspot_items[taken] = weakspot_items[taken + 1];
+  return value;
+}

@@ -46,7 +46,8 @@ where
     let mut violated = violated;
     if let (Some(allowed), ExecutionEnd::Complete, false) = (specification, end, violated) {
         if let Some(calls) = not_linearizable(checker, graph, allowed)? {
-            let site = calls.differs().map(|call| graph.event(call.returned).site);
+            let shown = calls.differs().or(calls.history.calls.last());
+            let site = shown.map(|call| graph.event(call.returned).site);
             let fault = Fault {
                 kind: FaultKind::Linearizability,
                 message: "no sequential order of the calls has these results".to_owned(),

@@ -1,0 +1,53 @@
+"""Asks whether the operations of a file are linearizable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from weakspot.generators.source.build import Build
+from weakspot.generators.source.program import Program
+from weakspot.harness.campaign.progress import Quiet
+from weakspot.harness.clients import kinds, operations, program, search
+from weakspot.harness.clients.program import Subject, Variation
+from weakspot.harness.corpus import models
+from weakspot.harness.values.bounds import Bounds
+from weakspot.harness.values.linearizability import Linearizability
+
+OBJECTS = Path(__file__).parent / "objects"
+LITMUS = Path(__file__).resolve().parents[2] / "litmus"
+
+
+def found(
+    path: Path,
+    behaves_as: str,
+    variation: Variation | None = None,
+    *,
+    calls: int = 3,
+    threads: int = 2,
+    defines: tuple[str, ...] = (),
+    meanings: Mapping[str, str] | None = None,
+    model: str = "rc20",
+) -> Linearizability:
+    size = search.Size(calls, threads)
+    kind = kinds.kind(behaves_as)
+    subject: Subject = program.subject(
+        operations.read(path),
+        kind or path.parent / behaves_as,
+        variation or Variation(),
+        meanings or {},
+    )
+    structure = LITMUS / path.stem
+    include = (structure,) if structure.is_dir() else ()
+    with search.compiled(subject, size, Build(defines=defines, include=include)) as made:
+        return answered(subject, made, model, size, 60.0)
+
+
+def answered(
+    subject: Subject, made: Program, model: str, size: search.Size, seconds: float
+) -> Linearizability:
+    searching = search.Search(
+        subject, made, models.resolve(model), size, Bounds(seconds=seconds), progress=Quiet()
+    )
+    searching.run()
+    return searching.found()
