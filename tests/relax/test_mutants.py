@@ -244,6 +244,13 @@ int main(void) {
             {("notification left out", 9, "hang"), ("notification all → one", 9, "hang")},
         ),
         ("posts.cpp", POSTS, {("post left out", 9, "hang"), ("post left out", 11, "hang")}),
+        (
+            "requeues.c",
+            WAKES.replace("FUTEX_WAKE, 1, 0", "FUTEX_REQUEUE, 1, 1").replace(
+                "1, 1, 0, 0);", "1, 1, &woken, 0);"
+            ),
+            {("post left out", 11, "hang"), ("notification left out", 19, "hang")},
+        ),
         ("wakes.c", WAKES, {("post left out", 11, "hang"), ("notification left out", 19, "hang")}),
         (
             "fences.c",

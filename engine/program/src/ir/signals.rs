@@ -37,6 +37,11 @@ impl Program {
                 args,
                 ..
             } => (*site, args.get(1).is_some_and(wakes_several)),
+            Op::Extern {
+                function: Extern::Requeue,
+                site,
+                ..
+            } => (*site, false),
             Op::Rmw { access, .. } if self.sites[access.site as usize].posts => {
                 return Some(signal(access.site, "post", false))
             }
