@@ -264,6 +264,11 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
     advice = f"{more} more error{'s' if more > 1 else ''} in this file" if more else None
     if message.endswith("file not found"):
         advice = "name the folder that holds it as an include folder"
+        if SUFFIXES[path.suffix] == "c" and re.match(r"'\w+' ", message):
+            advice = (
+                "C++ headers have such names, and this is read as C: name the source .cpp, or give "
+                "-x c++ for standard input"
+            )
     file = os.path.normpath(path.parent / name)
     return BadInput(
         message,

@@ -331,6 +331,12 @@ def test_a_missing_header_comes_with_advice(tmp_path: Path) -> None:
     assert "include folder" in (caught.value.advice or "")
 
 
+def test_a_header_of_cxx_in_a_c_program_comes_with_advice(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="'atomic' file not found") as caught:
+        compiled(tmp_path, "#include <atomic>\nint main(void) { return 0; }")
+    assert "-x c++" in (caught.value.advice or "")
+
+
 @pytest.mark.parametrize("name", ["gone.c", "folder.c", "notes.txt", "queue.hpp"])
 def test_a_path_that_is_no_source_is_bad_input(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.c").mkdir()
