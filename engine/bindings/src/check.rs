@@ -6,7 +6,7 @@ use cat::Model;
 use enumerate::{decide, explain, Answer, EnumerateError, Explanation};
 use enumerate::{Limit, Limits, Observation, Witness};
 use litmus::value::Value;
-use litmus::{LitmusError, Printer, Test};
+use litmus::{LitmusError, Observable, Printer, Test};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -155,15 +155,23 @@ impl Outcome {
                 false => None,
             };
             let printer = test.printer();
+            let given = take(&mut answer.observables);
             let mut observables = String::new();
-            for observable in take(&mut answer.observables) {
-                observables.push_str(&printer.observable(&observable));
+            for observable in &given {
+                observables.push_str(&printer.observable(observable));
                 observables.push('\n');
             }
             let states = take(&mut answer.states);
             let state_count = states.len();
-            let values = states.into_iter().flatten();
-            let values = values.map(|v| PrintedValue::of(v, &printer)).collect();
+            let mut values = Vec::with_capacity(state_count * given.len());
+            for state in states {
+                let mut rest = &state[..];
+                for observable in &given {
+                    let (own, others) = rest.split_at(observable.count());
+                    rest = others;
+                    values.push(PrintedValue::of(observable, own, &printer));
+                }
+            }
             Ok(Box::new(Decided {
                 answer,
                 observables,
@@ -181,10 +189,13 @@ impl Outcome {
 }
 
 impl PrintedValue {
-    fn of(value: Value, printer: &Printer<'_>) -> PrintedValue {
-        match value {
-            Value::Int(n @ 0..=9) => PrintedValue::Digit(n as u8),
-            other => PrintedValue::Text(printer.value(other)),
+    fn of(observable: &Observable, values: &[Value], printer: &Printer<'_>) -> PrintedValue {
+        match (observable, values) {
+            (Observable::Array { .. }, values) => {
+                PrintedValue::Text(printer.values(observable, values))
+            }
+            (_, [Value::Int(n @ 0..=9)]) => PrintedValue::Digit(*n as u8),
+            (_, values) => PrintedValue::Text(printer.values(observable, values)),
         }
     }
 }

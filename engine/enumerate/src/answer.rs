@@ -30,7 +30,8 @@ pub struct Answer {
     pub test: String,
     /// What a state gives values to, in herd7's order.
     pub observables: Vec<Observable>,
-    /// The final states of the allowed executions; values in the order of `observables`.
+    /// The final states of the allowed executions: the values of `observables`, of which arrays
+    /// have several, one after the other.
     pub states: BTreeSet<Vec<Value>>,
     /// The numbers of allowed executions whose final state satisfies the proposition, and of others.
     pub positive: u64,

@@ -255,9 +255,11 @@ impl Decision<'_> {
             let Some(Value::Address(at)) = chosen.solver.known(at) else {
                 continue;
             };
-            let mixed = event
-                .size
-                .is_some_and(|size| *sizes.entry(*location).or_insert(size) != size);
+            let element = self.test.types.array(at.name).map(|array| array.element);
+            let mixed = event.size.is_some_and(|size| {
+                let other = *sizes.entry(*location).or_insert(size) != size;
+                other || element.is_some_and(|element| size > i64::from(element.bits))
+            });
             if mixed || !self.test.memory.contains_key(&at) {
                 return Err(self.mixed_size(at));
             }
@@ -374,7 +376,7 @@ fn add(answer: &mut Answer, state: &FinalState<'_, '_>, solution: &Solution<'_>)
         return;
     }
     let values = state.values(&answer.observables);
-    let holds = state.test.condition.prop.holds(&|o| state.value(o));
+    let holds = state.test.condition.prop.holds(state);
     answer.add(values, holds, solution.count);
     answer.undefined |= solution.undefined;
     for flag in solution.flags {

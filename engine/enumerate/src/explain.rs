@@ -246,7 +246,7 @@ impl Search<'_> {
                 .filter_map(|(o, i)| o.get(*i).copied())
                 .collect();
             let state = self.state(c, chosen, &last_writes);
-            let holds = self.test.condition.prop.holds(&|o| state.value(o));
+            let holds = self.test.condition.prop.holds(&state);
             if state.passes_filter() && (self.goal == Goal::Undefined || holds != forall) {
                 found.push(last_writes);
             }
@@ -280,7 +280,10 @@ impl Search<'_> {
         let printer = self.test.printer();
         let state = self.state(c, chosen, last_writes);
         let displayed = self.test.displayed();
-        let pair = |o: &Observable| (printer.observable(o), printer.value(state.value(o)));
+        let pair = |o: &Observable| {
+            let values = state.values(std::slice::from_ref(o));
+            (printer.observable(o), printer.values(o, &values))
+        };
         displayed.iter().map(pair).collect()
     }
 

@@ -3,7 +3,7 @@
 use super::candidate::{shift, Candidate, Chosen, EventId};
 use super::thread_paths::ThreadPaths;
 use litmus::value::{Address, Value};
-use litmus::{Observable, Test};
+use litmus::{FinalValues, Observable, Test};
 use relation::Relation;
 
 /// The final state of a candidate.
@@ -28,16 +28,19 @@ impl<'s, 'p> FinalState<'s, 'p> {
         }
     }
 
-    pub fn value(&self, o: &Observable) -> Value {
+    /// The value with all its bits.
+    fn whole(&self, o: &Observable) -> Value {
         match o {
-            Observable::Memory(a) => self
+            Observable::Register { thread, name } => self.register(*thread, name),
+            Observable::Memory(at)
+            | Observable::Element { at, .. }
+            | Observable::Array { at, .. } => self
                 .threads
                 .observed
                 .iter()
-                .position(|b| a == b)
+                .position(|b| at == b)
                 .and_then(|i| self.c.events[*self.last_writes.get(i)?].action.written())
                 .map_or(Value::ZERO, |w| self.chosen.solver.value(w)),
-            Observable::Register { thread, name } => self.register(*thread, name),
         }
     }
 
@@ -59,14 +62,29 @@ impl<'s, 'p> FinalState<'s, 'p> {
     /// Whether the state satisfies the test's filter.
     pub fn passes_filter(&self) -> bool {
         let filter = self.test.filter.as_ref();
-        filter.is_none_or(|f| f.holds(&|o| self.value(o)))
+        filter.is_none_or(|f| f.holds(self))
     }
 
-    /// The values of these, with undetermined ones numbered in the order in which they appear.
+    /// The values of these, one after the other, with undetermined ones numbered in the order in which they appear.
     pub fn values(&self, observables: &[Observable]) -> Vec<Value> {
-        let mut values: Vec<Value> = observables.iter().map(|o| self.value(o)).collect();
+        let parts = observables.iter().flat_map(Observable::parts);
+        let mut values: Vec<Value> = parts.map(|o| self.value(&o)).collect();
         number_undetermined(&mut values);
         values
+    }
+}
+
+impl FinalValues for FinalState<'_, '_> {
+    fn value(&self, of: &Observable) -> Value {
+        self.test.types.of(of).cast(self.whole(of))
+    }
+
+    fn constant(&self, of: &Observable, constant: Value) -> Value {
+        self.test.types.of(of).cast(constant)
+    }
+
+    fn same(&self, a: &Observable, b: &Observable) -> bool {
+        self.whole(a) == self.whole(b)
     }
 }
 

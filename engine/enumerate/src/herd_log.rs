@@ -16,7 +16,7 @@ pub fn herd(answer: &Answer, test: &Test) -> String {
     let mut out = format!("Test {} {kind}\n", answer.test);
     let _ = writeln!(out, "States {}", answer.states.len());
     for state in &answer.states {
-        let line = printer.state(answer.observables.iter().zip(state.iter().copied()));
+        let line = printer.state(&answer.observables, state);
         let _ = writeln!(out, "{line}");
     }
     let verdict = match (answer.undefined, answer.condition_ok) {

@@ -2,22 +2,29 @@
 
 use std::fmt::Write as _;
 
+use super::declarations::Types;
+use super::observable::Observable;
 use super::value::{Address, Value};
 
-/// A register or a location, to which a final state gives a value.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Observable {
-    Register { thread: usize, name: String },
-    Memory(Address),
+/// What a final state says about registers and locations.
+pub trait FinalValues {
+    /// The value as it is printed.
+    fn value(&self, of: &Observable) -> Value;
+
+    /// A constant as a value of this type is printed.
+    fn constant(&self, _of: &Observable, constant: Value) -> Value {
+        constant
+    }
+
+    /// Whether two have the same value.
+    fn same(&self, a: &Observable, b: &Observable) -> bool {
+        self.value(a) == self.value(b)
+    }
 }
 
-impl Observable {
-    /// The shared location, if it is one.
-    pub fn address(&self) -> Option<Address> {
-        match self {
-            Observable::Memory(address) => Some(*address),
-            Observable::Register { .. } => None,
-        }
+impl<F: Fn(&Observable) -> Value> FinalValues for F {
+    fn value(&self, of: &Observable) -> Value {
+        self(of)
     }
 }
 
@@ -26,6 +33,8 @@ pub enum Prop {
     True,
     False,
     Is(Observable, Value),
+    /// `v={1,2}`
+    Holds(Observable, Vec<Value>),
     Same(Observable, Observable),
     Not(Box<Prop>),
     And(Vec<Prop>),
@@ -54,13 +63,13 @@ impl Prop {
 
     /// Adds the locations that it mentions.
     pub fn locations(&self, into: &mut Vec<Address>) {
-        self.mentions(&mut |o| into.extend(o.address()));
+        self.mentions(&mut |o| into.extend(o.addresses()));
     }
 
     fn mentions(&self, see: &mut dyn FnMut(&Observable)) {
         match self {
             Prop::True | Prop::False => {}
-            Prop::Is(o, _) => see(o),
+            Prop::Is(o, _) | Prop::Holds(o, _) => see(o),
             Prop::Same(a, b) => [a, b].into_iter().for_each(see),
             Prop::Not(p) => p.mentions(see),
             Prop::And(ps) | Prop::Or(ps) => ps.iter().for_each(|p| p.mentions(see)),
@@ -72,6 +81,7 @@ impl Prop {
     pub fn addresses(&self, into: &mut Vec<Address>) {
         match self {
             Prop::Is(_, Value::Address(a)) => into.push(*a),
+            Prop::Holds(_, values) => into.extend(values.iter().filter_map(Value::address)),
             Prop::Not(p) => p.addresses(into),
             Prop::And(ps) | Prop::Or(ps) => ps.iter().for_each(|p| p.addresses(into)),
             Prop::Implies(p, q) => {
@@ -82,16 +92,18 @@ impl Prop {
         }
     }
 
-    pub fn holds(&self, value: &dyn Fn(&Observable) -> Value) -> bool {
+    pub fn holds(&self, state: &dyn FinalValues) -> bool {
+        let is = |o: &Observable, v: &Value| state.value(o) == state.constant(o, *v);
         match self {
             Prop::True => true,
             Prop::False => false,
-            Prop::Is(o, v) => value(o) == *v,
-            Prop::Same(a, b) => value(a) == value(b),
-            Prop::Not(p) => !p.holds(value),
-            Prop::And(ps) => ps.iter().all(|p| p.holds(value)),
-            Prop::Or(ps) => ps.iter().any(|p| p.holds(value)),
-            Prop::Implies(p, q) => !p.holds(value) || q.holds(value),
+            Prop::Is(o, v) => is(o, v),
+            Prop::Holds(o, values) => o.parts().iter().zip(values).all(|(o, v)| is(o, v)),
+            Prop::Same(a, b) => state.same(a, b),
+            Prop::Not(p) => !p.holds(state),
+            Prop::And(ps) => ps.iter().all(|p| p.holds(state)),
+            Prop::Or(ps) => ps.iter().any(|p| p.holds(state)),
+            Prop::Implies(p, q) => !p.holds(state) || q.holds(state),
         }
     }
 }
@@ -99,6 +111,7 @@ impl Prop {
 /// Prints names, values, states and conditions as herd7 does.
 pub struct Printer<'a> {
     pub location_names: &'a [String],
+    pub types: &'a Types,
 }
 
 impl Printer<'_> {
@@ -114,19 +127,27 @@ impl Printer<'_> {
         printed(|out| self.put_observable(out, o))
     }
 
-    /// `0:r0=1; [x]=2;`
-    pub fn state<'s>(&self, state: impl IntoIterator<Item = (&'s Observable, Value)>) -> String {
+    /// `0:r0=1; [x]=2;`, with the values of all observables one after the other
+    pub fn state(&self, observables: &[Observable], values: &[Value]) -> String {
+        let mut rest = values;
         printed(|out| {
-            for (o, v) in state {
+            for o in observables {
+                let (own, others) = rest.split_at(o.count().min(rest.len()));
+                rest = others;
                 if !out.is_empty() {
                     out.push(' ');
                 }
                 self.put_observable(out, o);
                 out.push('=');
-                self.put_value(out, v);
+                self.put_values(out, o, own);
                 out.push(';');
             }
         })
+    }
+
+    /// The values of an observable as a final state has them.
+    pub fn values(&self, of: &Observable, values: &[Value]) -> String {
+        printed(|out| self.put_values(out, of, values))
     }
 
     pub fn prop(&self, p: &Prop) -> String {
@@ -172,8 +193,37 @@ impl Printer<'_> {
         }
     }
 
+    fn put_values(&self, out: &mut String, of: &Observable, values: &[Value]) {
+        let unsigned = self.types.of(of).is_unsigned_word();
+        let put = |out: &mut String, value: Value| match value {
+            Value::Int(n) if unsigned && n < 0 => {
+                let _ = write!(out, "{}", n as u64);
+            }
+            value => self.put_value(out, value),
+        };
+        match (of, values) {
+            (Observable::Array { .. }, values) => {
+                out.push('{');
+                for (index, value) in values.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    put(out, *value);
+                }
+                out.push('}');
+            }
+            (_, [value]) => put(out, *value),
+            _ => {}
+        }
+    }
+
     fn put_observable(&self, out: &mut String, o: &Observable) {
         match o {
+            Observable::Array { at, .. } => self.put_address(out, *at),
+            Observable::Element { at, index } => {
+                self.put_address(out, Address { offset: 0, ..*at });
+                let _ = write!(out, "[{index}]");
+            }
             Observable::Register { thread, name } => {
                 put_number(out, *thread as i64);
                 out.push(':');
@@ -195,6 +245,11 @@ impl Printer<'_> {
                 self.put_observable(out, o);
                 out.push('=');
                 self.put_value(out, *v);
+            }
+            Prop::Holds(o, values) => {
+                self.put_observable(out, o);
+                out.push('=');
+                self.put_values(out, o, values);
             }
             Prop::Same(a, b) => {
                 self.put_observable(out, a);

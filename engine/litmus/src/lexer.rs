@@ -7,6 +7,8 @@ use super::sections::comment_end;
 pub enum TokenKind<'t> {
     Name(&'t str),
     Number(i64),
+    /// Between quotes or backquotes; only in initial states and conditions.
+    Text(&'t str),
     /// One of the syntax's signs.
     Sign(&'static str),
     End,
@@ -85,6 +87,12 @@ pub fn tokens<'t>(
             let inside = |c: u8| INSIDE[usize::from(c)] || dots && c == b'.';
             let len = 1 + run(&rest[1..], inside);
             (TokenKind::Name(&text[at..at + len]), len)
+        } else if let (true, b'"' | b'`') = (syntax.ocaml_comments, *first) {
+            let quote = char::from(*first);
+            let end = text[at + 1..]
+                .find(quote)
+                .ok_or_else(|| ParseError::new(base + at, "unterminated quoted text"))?;
+            (TokenKind::Text(&text[at + 1..at + 1 + end]), end + 2)
         } else if let Some(sign) = sign(rest, syntax) {
             (TokenKind::Sign(sign), sign.len())
         } else {
@@ -263,6 +271,7 @@ impl<'t> Cursor<'t> {
         let found = match self.kind() {
             TokenKind::Name(n) => format!("`{n}`"),
             TokenKind::Number(n) => format!("`{n}`"),
+            TokenKind::Text(text) => format!("\"{text}\""),
             TokenKind::Sign(s) => format!("`{s}`"),
             TokenKind::End => "end of text".to_string(),
         };

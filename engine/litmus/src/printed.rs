@@ -1,12 +1,14 @@
 //! Final conditions evaluated on final states as herd7 and litmus7 print them, for programs that
 //! read logs. The dialect of the test is not needed: a register has the name that is printed.
 
-use super::condition::{Condition, Observable, Printer, Quantifier};
+use super::condition::{Condition, Printer, Quantifier};
+use super::declarations::Types;
 use super::error::LitmusError;
 use super::location_names::LocationNames;
+use super::observable::Observable;
 use super::sections::SourceSpan;
-use super::state;
 use super::value::Value;
+use super::{final_condition, state};
 
 #[derive(Clone, Debug)]
 pub struct PrintedCondition {
@@ -23,7 +25,9 @@ impl PrintedCondition {
     pub fn read(text: &str) -> Result<PrintedCondition, LitmusError> {
         let mut location_names = LocationNames::default();
         let section = SourceSpan { text, offset: 0 };
-        let found = state::condition(section, &mut location_names, as_printed);
+        let mut types = Types::default();
+        let found =
+            final_condition::condition(section, &mut location_names, as_printed, &mut types);
         Ok(PrintedCondition {
             condition: found.map_err(|error| error.locate("", text))?.condition,
             location_names,
@@ -42,13 +46,19 @@ impl PrintedCondition {
             .filter_map(|(name, value)| {
                 state::binding(name, value, &mut location_names, as_printed).ok()
             })
+            .flatten()
             .collect();
         let find = |wanted: &Observable| values.iter().find(|(name, _)| name == wanted);
         let mut mentioned = Vec::new();
         self.condition.prop.observables(&mut mentioned);
         if let Some(missing) = mentioned.iter().find(|name| find(name).is_none()) {
             let location_names = &location_names.list;
-            return Err(MissingValue(Printer { location_names }.observable(missing)));
+            let types = &Types::default();
+            let printer = Printer {
+                location_names,
+                types,
+            };
+            return Err(MissingValue(printer.observable(missing)));
         }
         let value = |name: &Observable| find(name).map_or(Value::ZERO, |(_, value)| *value);
         Ok(self.condition.prop.holds(&value))
@@ -62,7 +72,7 @@ pub fn quantifier(condition: &str) -> Option<Quantifier> {
         text: &condition[..end],
         offset: 0,
     };
-    state::quantifier(section).ok().flatten()
+    final_condition::quantifier(section).ok().flatten()
 }
 
 fn as_printed(register: &str) -> Option<String> {

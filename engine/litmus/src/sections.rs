@@ -54,6 +54,12 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
         let end = line_end(text, at);
         let stop = text[at..end].find('{').map_or(end, |n| at + n);
         if text[at..stop].contains('=') {
+            check_variants(&text[at..end], at)?;
+            at = end;
+            continue;
+        }
+        // herd7 ignores lines that are not metadata; a word alone is one
+        if stop == end && !text[at..end].trim().contains(char::is_whitespace) {
             at = end;
             continue;
         }
@@ -87,6 +93,32 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
             offset: end,
         },
     })
+}
+
+/// The variants of herd7 that change no test that is read without them.
+const READ_VARIANTS: [&str; 2] = ["telechat", "s128"];
+
+/// An error for a line of metadata that asks for another variant of herd7.
+fn check_variants(line: &str, offset: usize) -> Result<(), ParseError> {
+    let Some((key, variants)) = line.split_once('=') else {
+        return Ok(());
+    };
+    if !key.trim().eq_ignore_ascii_case("variant") {
+        return Ok(());
+    }
+    let mut names = variants.split([',', ' ']).map(str::trim);
+    let other = names.find(|name| {
+        let known = READ_VARIANTS.iter().any(|v| name.eq_ignore_ascii_case(v));
+        !known && !name.is_empty()
+    });
+    match other {
+        Some(name) => Err(ParseError::unsupported(
+            offset,
+            format!("the variant `{name}` of herd7 is not supported"),
+        )
+        .help("tests of herd7's default mode are read: accesses of one size, no system level")),
+        None => Ok(()),
+    }
 }
 
 /// The dialect, and the rest of the header, which is the name.

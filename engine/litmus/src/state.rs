@@ -1,248 +1,144 @@
-//! Parses the initial state and the final condition, whose syntax all dialects share.
+//! Parses what the initial state and the final condition share in all dialects: values, and the
+//! names of registers and locations.
 
-use std::collections::BTreeMap;
-
-use super::condition::{Condition, Observable, Prop, Quantifier};
+use super::declarations::{Declaration, Types};
 use super::dialect::RegisterName;
 use super::error::ParseError;
 use super::lexer::{tokens, Cursor, Syntax, TokenKind};
 use super::location_names::LocationNames;
+use super::observable::Observable;
 use super::sections::SourceSpan;
+use super::types::{Array, Type};
 use super::value::{Address, Value};
 
 const SYNTAX: Syntax = Syntax::new(
     &[
-        "/\\", "\\/", "=>", "==", "=", "!=", "!", ";", ":", "[", "]", "(", ")", "{", "}", "*", "&",
-        ",", "~", "-", "+",
+        "/\\", "\\/", "=>", "==", "=", "!=", "!", "<>", ";", ":", "[", "]", "(", ")", "{", "}",
+        "*", "&", ",", "~", "-", "+",
     ],
     true,
     "%$",
 );
 
-#[derive(Debug, Default)]
-pub struct InitialState {
-    pub memory: BTreeMap<Address, Value>,
-    pub registers: BTreeMap<(usize, String), Value>,
+/// An element of an array whose declaration is not known.
+const BYTE: Type = Type {
+    bits: 8,
+    signed: true,
+};
+
+pub struct StateParser<'n> {
+    pub cursor: Cursor<'n>,
+    pub location_names: &'n mut LocationNames,
+    pub register: RegisterName,
+    /// What the initial state declares.
+    pub types: &'n mut Types,
 }
 
-/// What follows the threads.
-#[derive(Debug)]
-pub struct FinalCondition {
-    /// What `locations` lists.
-    pub listed: Vec<Observable>,
-    pub filter: Option<Prop>,
-    pub condition: Condition,
-}
-
-struct StateParser<'n> {
-    cursor: Cursor<'n>,
-    location_names: &'n mut LocationNames,
-    register: RegisterName,
-}
-
-pub fn initial(
-    section: SourceSpan<'_>,
-    location_names: &mut LocationNames,
-    register: RegisterName,
-) -> Result<InitialState, ParseError> {
-    let mut r = StateParser::new(section, location_names, register)?;
-    let mut init = InitialState::default();
-    while !r.cursor.at_end() {
-        if !r.cursor.eat(";") {
-            r.declaration(&mut init)?;
-        }
-    }
-    Ok(init)
-}
-
-pub fn condition(
-    section: SourceSpan<'_>,
-    location_names: &mut LocationNames,
-    register: RegisterName,
-) -> Result<FinalCondition, ParseError> {
-    let mut r = StateParser::new(section, location_names, register)?;
-    let mut listed = Vec::new();
-    let mut filter = None;
-    loop {
-        if r.cursor.eat_word("locations") {
-            r.locations(&mut listed)?;
-        } else if r.cursor.eat_word("filter") {
-            filter = Some(r.prop()?);
-        } else {
-            break;
-        }
-    }
-    let quantifier = r.quantifier()?;
-    let condition = match quantifier {
-        Some(quantifier) => Condition {
-            quantifier,
-            prop: r.prop()?,
-        },
-        None if r.cursor.at_end() => Condition {
-            quantifier: Quantifier::Forall,
-            prop: Prop::True,
-        },
-        None => {
-            return Err(r
-                .cursor
-                .unexpected("a condition")
-                .help("write exists (…), ~exists (…) or forall (…)"))
-        }
-    };
-    r.cursor.eat(";");
-    if r.cursor.is_word("with") {
-        while !r.cursor.at_end() {
-            r.cursor.step();
-        }
-    }
-    r.end("the end of the condition")?;
-    Ok(FinalCondition {
-        listed,
-        filter,
-        condition,
-    })
-}
-
-/// The quantifier with which a condition begins.
-pub fn quantifier(section: SourceSpan<'_>) -> Result<Option<Quantifier>, ParseError> {
-    StateParser::new(section, &mut LocationNames::default(), |_| None)?.quantifier()
-}
-
-/// A name and its value in a printed state, `0:r0` and `1`.
+/// A name and its values in a printed state, `0:r0` and `1`, or `v` and `{1,2}`.
 pub fn binding(
     name: &str,
     value: &str,
     location_names: &mut LocationNames,
     register: RegisterName,
-) -> Result<(Observable, Value), ParseError> {
+) -> Result<Vec<(Observable, Value)>, ParseError> {
     let section = |text| SourceSpan { text, offset: 0 };
-    let mut r = StateParser::new(section(name), location_names, register)?;
+    let mut types = Types::default();
+    let mut r = StateParser::new(section(name), location_names, register, &mut types)?;
     let observable = r.observable()?;
     r.end("the end of the name")?;
-    let mut r = StateParser::new(section(value), location_names, register)?;
-    let value = r.value()?;
+    let mut r = StateParser::new(section(value), location_names, register, &mut types)?;
+    let Observable::Memory(at) = observable else {
+        let value = r.value()?;
+        r.end("the end of the value")?;
+        return Ok(vec![(observable, value)]);
+    };
+    let Some(values) = r.values()? else {
+        let value = r.value()?;
+        r.end("the end of the value")?;
+        return Ok(vec![(observable, value)]);
+    };
     r.end("the end of the value")?;
-    Ok((observable, value))
+    let element = |index: u32| Observable::Element {
+        at: unscaled(at, index),
+        index,
+    };
+    let values = (0..).zip(values);
+    Ok(values.map(|(i, value)| (element(i), value)).collect())
+}
+
+/// The address of an element of an array whose declaration is not known: it is only compared.
+fn unscaled(at: Address, index: u32) -> Address {
+    Address {
+        offset: i64::from(index),
+        ..at
+    }
 }
 
 impl<'n> StateParser<'n> {
-    fn new(
+    pub fn new(
         section: SourceSpan<'n>,
         location_names: &'n mut LocationNames,
         register: RegisterName,
+        types: &'n mut Types,
     ) -> Result<StateParser<'n>, ParseError> {
         Ok(StateParser {
             cursor: Cursor::new(tokens(section.text, section.offset, &SYNTAX)?),
             location_names,
             register,
+            types,
         })
     }
 
-    fn end(&self, expected: &str) -> Result<(), ParseError> {
+    pub fn end(&self, expected: &str) -> Result<(), ParseError> {
         match self.cursor.at_end() {
             true => Ok(()),
             false => Err(self.cursor.unexpected(expected)),
         }
     }
 
-    fn locations(&mut self, into: &mut Vec<Observable>) -> Result<(), ParseError> {
-        self.cursor.expect("[")?;
-        while !self.cursor.eat("]") {
-            into.push(self.observable()?);
-            while matches!(self.cursor.kind(), TokenKind::Name(_)) || self.cursor.is("*") {
-                self.cursor.step();
-            }
-            if !self.cursor.eat(";") && !self.cursor.is("]") {
-                return Err(self.cursor.unexpected("`;` or `]`"));
-            }
-        }
-        Ok(())
+    fn unsupported(&self, message: &str) -> ParseError {
+        ParseError::unsupported(self.cursor.offset(), message)
+            .help("write a number or a location; system-level features of herd7 are not read")
     }
 
-    /// `int *x = 1`, `0:r0 = x`, `[x] = 1`, `int a[2] = {1, 2}`, `x`
-    fn declaration(&mut self, init: &mut InitialState) -> Result<(), ParseError> {
-        let mut ty = String::new();
-        let observable = loop {
-            let follows = |k: TokenKind| {
-                matches!(k, TokenKind::Sign(";" | "=" | "[" | "==") | TokenKind::End)
-            };
-            match (self.cursor.kind(), self.cursor.ahead(1)) {
-                (TokenKind::Number(_), _)
-                | (TokenKind::Sign("["), _)
-                | (TokenKind::Name(_), TokenKind::Sign(":")) => {
-                    break self.observable()?;
-                }
-                (TokenKind::Name(n), next) if follows(next) && !n.starts_with('%') => {
-                    let address = self.location_names.address(n);
-                    self.cursor.step();
-                    break Observable::Memory(address);
-                }
-                (TokenKind::Name(n), _) => ty.push_str(n),
-                (TokenKind::Sign("*"), _) => ty.push('*'),
-                _ => return Err(self.cursor.unexpected("a location or a register")),
+    /// An error for what herd7 may accept at this point.
+    fn check_supported(&self) -> Result<(), ParseError> {
+        let label = "labels of instructions are not supported as values";
+        let next = self.cursor.ahead(1);
+        match (self.cursor.kind(), next) {
+            (TokenKind::Name("instr" | "NOP" | "nop"), _) => {
+                Err(self.unsupported("instructions are not supported as values"))
             }
-            self.cursor.step();
-        };
-        let mut count = None;
-        if self.cursor.eat("[") {
-            count = Some(self.cursor.signed_number()?.clamp(0, 4096));
-            self.cursor.expect("]")?;
-        }
-        let width = element_width(&ty);
-        let mut values = Vec::new();
-        if self.cursor.eat("=") || self.cursor.eat("==") {
-            if self.cursor.eat("{") {
-                while !self.cursor.eat("}") {
-                    values.push(self.initial()?);
-                    self.cursor.eat(",");
-                }
-            } else {
-                values.push(self.initial()?);
+            (TokenKind::Name(_) | TokenKind::Number(_), TokenKind::Sign(":")) => {
+                Err(self.unsupported(label))
             }
-        }
-        if !self.cursor.at_end() && !self.cursor.is(";") {
-            return Err(self.cursor.unexpected("`;`"));
-        }
-        match observable {
-            Observable::Register { thread, name } => {
-                let value = values.first().copied().unwrap_or(Value::ZERO);
-                init.registers.insert((thread, name), value);
+            (TokenKind::Name("PTE" | "TTD" | "PA"), TokenKind::Sign("(")) => {
+                Err(self.unsupported("page tables are not supported"))
             }
-            Observable::Memory(address) => {
-                for i in 0..count.unwrap_or(1) {
-                    let value = values.get(i as usize).copied().unwrap_or(Value::ZERO);
-                    let offset = address.offset + i * width;
-                    init.memory.insert(Address { offset, ..address }, value);
-                }
+            (TokenKind::Sign("("), _) => {
+                Err(self.unsupported("page table entries are not supported"))
             }
+            (TokenKind::Name("tag" | "TAG"), TokenKind::Sign("("))
+            | (TokenKind::Sign(":"), TokenKind::Name(_)) => {
+                Err(self.unsupported("memory tags are not supported"))
+            }
+            (TokenKind::Name("fault" | "Fault"), TokenKind::Sign("(")) => {
+                Err(self.unsupported("faults are not supported"))
+            }
+            (TokenKind::Text(_), _) => Err(self.unsupported("quoted values are not supported")),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    fn initial(&mut self) -> Result<Value, ParseError> {
-        self.cursor.eat("&");
-        if self.cursor.is_word("ATOMIC_INIT") {
-            self.cursor.step();
-            self.cursor.expect("(")?;
-            let value = self.value()?;
-            self.cursor.expect(")")?;
-            return Ok(value);
-        }
-        self.value()
-    }
-
-    fn value(&mut self) -> Result<Value, ParseError> {
+    pub fn value(&mut self) -> Result<Value, ParseError> {
+        self.check_supported()?;
         match self.cursor.kind() {
             TokenKind::Name(n) => {
-                if matches!(self.cursor.ahead(1), TokenKind::Sign(":")) {
-                    let message = "labels of instructions are not supported as values";
-                    return Err(ParseError::unsupported(self.cursor.offset(), message)
-                        .help("write a number or a location"));
-                }
                 self.cursor.step();
                 let mut address = self.location_names.address(n);
+                // as in herd7, which does not scale the index here
                 if self.cursor.eat("[") {
-                    address.offset = 4 * self.cursor.signed_number()?;
+                    address.offset = self.cursor.signed_number()?;
                     self.cursor.expect("]")?;
                 } else if self.cursor.eat("+") {
                     address.offset = self.cursor.signed_number()?;
@@ -253,13 +149,39 @@ impl<'n> StateParser<'n> {
         }
     }
 
-    fn observable(&mut self) -> Result<Observable, ParseError> {
+    /// `{1, 2}`, if a brace follows.
+    pub fn values(&mut self) -> Result<Option<Vec<Value>>, ParseError> {
+        if !self.cursor.eat("{") {
+            return Ok(None);
+        }
+        let mut values = Vec::new();
+        while !self.cursor.eat("}") {
+            values.push(self.value()?);
+            if !self.cursor.eat(",") && !self.cursor.is("}") {
+                return Err(self.cursor.unexpected("`,` or `}`"));
+            }
+        }
+        Ok(Some(values))
+    }
+
+    /// `0:`, `P0:`
+    pub fn at_thread(&self) -> Option<usize> {
+        match (self.cursor.kind(), self.cursor.ahead(1)) {
+            (TokenKind::Number(n), TokenKind::Sign(":")) => usize::try_from(n).ok(),
+            (TokenKind::Name(n), TokenKind::Sign(":")) => {
+                n.strip_prefix('P').and_then(|n| n.parse().ok())
+            }
+            _ => None,
+        }
+    }
+
+    pub fn observable(&mut self) -> Result<Observable, ParseError> {
         let offset = self.cursor.offset();
         if self.cursor.eat("[") {
             return match self.value()? {
-                Value::Address(a) => {
+                Value::Address(at) => {
                     self.cursor.expect("]")?;
-                    Ok(Observable::Memory(a))
+                    self.location(at, offset)
                 }
                 _ => Err(ParseError::new(
                     offset,
@@ -268,134 +190,82 @@ impl<'n> StateParser<'n> {
             };
         }
         self.cursor.eat("*");
-        let thread = match (self.cursor.kind(), self.cursor.ahead(1)) {
-            (TokenKind::Number(n), TokenKind::Sign(":")) => usize::try_from(n).ok(),
-            (TokenKind::Name(n), TokenKind::Sign(":")) => {
-                n.strip_prefix('P').and_then(|n| n.parse().ok())
-            }
-            _ => None,
-        };
-        if let Some(thread) = thread {
+        if let Some(thread) = self.at_thread() {
             self.cursor.step();
             self.cursor.step();
-            let at = self.cursor.offset();
-            let name = self.cursor.name("a register")?;
-            let name = (self.register)(name)
-                .ok_or_else(|| ParseError::new(at, format!("unknown register `{name}`")))?;
-            return Ok(Observable::Register { thread, name });
+            return self.register(thread);
+        }
+        self.check_supported()?;
+        if let (TokenKind::Name(name), TokenKind::Sign("[")) =
+            (self.cursor.kind(), self.cursor.ahead(1))
+        {
+            self.cursor.step();
+            self.cursor.step();
+            let at = self.location_names.address(name);
+            let index = self.cursor.signed_number()?;
+            self.cursor.expect("]")?;
+            return self.element(at, index, offset);
         }
         match self.value()? {
-            Value::Address(a) => Ok(Observable::Memory(a)),
+            Value::Address(at) => self.location(at, offset),
             _ => Err(ParseError::new(offset, "expected a location or a register")),
         }
     }
 
-    fn quantifier(&mut self) -> Result<Option<Quantifier>, ParseError> {
-        if self.cursor.eat_word("exists") || self.cursor.eat_word("final") {
-            return Ok(Some(Quantifier::Exists));
-        }
-        if self.cursor.eat_word("forall") {
-            return Ok(Some(Quantifier::Forall));
-        }
-        if !self.cursor.is("~") && !self.cursor.is_word("not") {
-            return Ok(None);
-        }
-        self.cursor.step();
-        match self.cursor.eat_word("exists") {
-            true => Ok(Some(Quantifier::NotExists)),
-            false => Err(self.cursor.unexpected("`exists`")),
+    fn register(&mut self, thread: usize) -> Result<Observable, ParseError> {
+        let at = self.cursor.offset();
+        let name = self.cursor.name("a register")?;
+        match (self.register)(name) {
+            Some(name) => Ok(Observable::Register { thread, name }),
+            None => Err(ParseError::unsupported(
+                at,
+                format!("unknown register `{name}`"),
+            )),
         }
     }
 
-    fn prop(&mut self) -> Result<Prop, ParseError> {
-        self.disjunction(0)
-    }
-
-    /// `=>` binds tighter than `/\`, as in herd7.
-    fn implication(&mut self, depth: usize) -> Result<Prop, ParseError> {
-        let left = self.factor(depth)?;
-        if !self.cursor.eat("=>") {
-            return Ok(left);
-        }
-        let right = self.implication(self.deeper(depth)?)?;
-        Ok(Prop::Implies(Box::new(left), Box::new(right)))
-    }
-
-    fn disjunction(&mut self, depth: usize) -> Result<Prop, ParseError> {
-        let mut parts = vec![self.conjunction(depth)?];
-        while self.cursor.eat("\\/") {
-            parts.push(self.conjunction(depth)?);
-        }
-        Ok(match parts.len() {
-            1 => parts.swap_remove(0),
-            _ => Prop::Or(parts),
-        })
-    }
-
-    fn conjunction(&mut self, depth: usize) -> Result<Prop, ParseError> {
-        let mut parts = vec![self.implication(depth)?];
-        while self.cursor.eat("/\\") {
-            parts.push(self.implication(depth)?);
-        }
-        Ok(match parts.len() {
-            1 => parts.swap_remove(0),
-            _ => Prop::And(parts),
-        })
-    }
-
-    /// One level deeper; an error before deep nesting can exhaust the stack.
-    fn deeper(&self, depth: usize) -> Result<usize, ParseError> {
-        match depth < 200 {
-            true => Ok(depth + 1),
-            false => Err(self.cursor.unexpected("a less deeply nested condition")),
+    fn location(&self, at: Address, offset: usize) -> Result<Observable, ParseError> {
+        match self.types.array(at.name) {
+            Some(of) if at.offset == 0 => Ok(Observable::Array { at, of }),
+            Some(_) => Err(ParseError::unsupported(
+                offset,
+                "expected an element of an array, found an address inside it",
+            )
+            .help("write v[1] for the second element")),
+            None => Ok(Observable::Memory(at)),
         }
     }
 
-    fn factor(&mut self, depth: usize) -> Result<Prop, ParseError> {
-        let depth = self.deeper(depth)?;
-        if self.cursor.is("~") || self.cursor.is("!") || self.cursor.is_word("not") {
-            self.cursor.step();
-            return Ok(Prop::Not(Box::new(self.factor(depth)?)));
-        }
-        if self.cursor.eat("(") {
-            let inner = self.disjunction(depth)?;
-            self.cursor.expect(")")?;
-            return Ok(inner);
-        }
-        if self.cursor.eat_word("true") {
-            return Ok(Prop::True);
-        }
-        if self.cursor.eat_word("false") {
-            return Ok(Prop::False);
-        }
-        let observable = self.observable()?;
-        let negated = self.cursor.is("!=");
-        if !(self.cursor.eat("=") || self.cursor.eat("==") || self.cursor.eat("!=")) {
-            return Err(self.cursor.unexpected("`=`"));
-        }
-        let pointer = self.cursor.is("*");
-        let register = matches!(self.cursor.ahead(1), TokenKind::Sign(":"));
-        let atom = match pointer || register {
-            true => Prop::Same(observable, self.observable()?),
-            false => Prop::Is(observable, self.value()?),
+    /// The element of an array or, as in herd7, the one element behind a pointer.
+    fn element(&self, at: Address, index: i64, offset: usize) -> Result<Observable, ParseError> {
+        let array = match self.types.locations.get(&at.name) {
+            Some(Declaration::Array(array)) => *array,
+            Some(Declaration::Pointer(element)) => Array {
+                element: *element,
+                count: 1,
+            },
+            // a printed state, which declares nothing
+            None if self.types.locations.is_empty() && self.types.registers.is_empty() => Array {
+                element: BYTE,
+                count: u32::MAX,
+            },
+            _ => {
+                return Err(ParseError::new(offset, "expected an array")
+                    .help("declare it in the initial state: int v[2];"))
+            }
         };
-        Ok(match negated {
-            true => Prop::Not(Box::new(atom)),
-            false => atom,
-        })
-    }
-}
-
-/// The size in bytes of an array element of this type.
-fn element_width(ty: &str) -> i64 {
-    let has = |s: &str| ty.contains(s);
-    if has("*") || has("64") || has("long") || has("size_t") || has("ptr") {
-        8
-    } else if has("16") || has("short") {
-        2
-    } else if has("int8") || has("char") || has("bool") {
-        1
-    } else {
-        4
+        match u32::try_from(index) {
+            Ok(index) if index < array.count => Ok(Observable::Element {
+                at: Address {
+                    offset: i64::from(index) * array.element.bytes(),
+                    ..at
+                },
+                index,
+            }),
+            _ => Err(ParseError::new(
+                offset,
+                format!("index {index} is outside the array"),
+            )),
+        }
     }
 }

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::c::ast::{CThread, Expression, MemoryOrder, Statement};
-use super::condition::{Observable, Prop, Quantifier};
+use super::condition::{Prop, Quantifier};
+use super::observable::Observable;
 use super::program::Program;
 use super::test::Test;
 use super::value::{Address, Op, RegisterId, Value};
@@ -315,7 +316,7 @@ impl Extractor<'_> {
                     None,
                     self.test.location_names.get(at.name as usize)?.clone(),
                 ),
-                Observable::Memory(_) => return None,
+                _ => return None,
             };
             match thread {
                 None => self.note(&name),

@@ -1,17 +1,19 @@
 //! A litmus test: short threads, an initial state, and a condition on the final state.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::condition::{Condition, Observable, Printer, Prop};
+use super::condition::{Condition, Printer, Prop};
+use super::declarations::Types;
 use super::dialect::Dialect;
 use super::dialects::{self, DIALECTS};
 use super::error::{LitmusError, ParseError};
+use super::final_condition;
+use super::initial;
 use super::location_names::LocationNames;
+use super::observable::Observable;
 use super::program::Program;
 use super::sections;
-use super::state;
 use super::value::{Address, RegisterId, Value};
 
 #[derive(Clone, Debug)]
@@ -22,6 +24,7 @@ pub struct Test {
     pub location_names: Vec<String>,
     /// The initial value of every location that the test can reach.
     pub memory: BTreeMap<Address, Value>,
+    pub types: Types,
     /// Initial values of registers, by thread and name.
     pub registers: BTreeMap<(usize, String), Value>,
     pub program: Program,
@@ -63,7 +66,7 @@ impl Test {
 
     /// The locations on whose final values the answer depends.
     pub fn observed_locations(&self) -> Vec<Address> {
-        let listed = self.listed.iter().filter_map(Observable::address);
+        let listed = self.listed.iter().flat_map(Observable::addresses);
         let mut all: Vec<Address> = listed.collect();
         let props = self.filter.iter().chain([&self.condition.prop]);
         props.for_each(|prop| prop.locations(&mut all));
@@ -78,20 +81,28 @@ impl Test {
         names.iter().position(|known| known == name)
     }
 
-    /// Registers by thread, in the dialect's order, then locations by name.
+    /// Registers by thread, in the dialect's order, then locations by name, then elements of arrays.
     fn sorted(&self, mut all: Vec<Observable>) -> Vec<Observable> {
         let order = self.dialect.register_order;
+        let rank = |o: &Observable| match o {
+            Observable::Register { .. } => 0,
+            Observable::Memory(_) | Observable::Array { .. } => 1,
+            Observable::Element { .. } => 2,
+        };
+        let location = |o: &Observable| match o {
+            Observable::Register { .. } => None,
+            Observable::Memory(at)
+            | Observable::Array { at, .. }
+            | Observable::Element { at, .. } => {
+                Some((self.location_names.get(at.name as usize), at.offset))
+            }
+        };
         all.sort_by(|a, b| match (a, b) {
             (
                 Observable::Register { thread, name },
                 Observable::Register { thread: t, name: n },
             ) => (thread, order(name), name).cmp(&(t, order(n), n)),
-            (Observable::Register { .. }, _) => Ordering::Less,
-            (_, Observable::Register { .. }) => Ordering::Greater,
-            (Observable::Memory(a), Observable::Memory(b)) => {
-                let key = |a: &Address| (self.location_names.get(a.name as usize), a.offset);
-                key(a).cmp(&key(b))
-            }
+            _ => (rank(a), location(a)).cmp(&(rank(b), location(b))),
         });
         all.dedup();
         all
@@ -100,6 +111,7 @@ impl Test {
     pub fn printer(&self) -> Printer<'_> {
         Printer {
             location_names: &self.location_names,
+            types: &self.types,
         }
     }
 }
@@ -113,7 +125,7 @@ fn parse(text: &str) -> Result<Test, ParseError> {
             .help(format!("the dialects are {}", names.join(", ")))
     })?;
     let mut locations = LocationNames::default();
-    let mut initial = state::initial(sections.initial, &mut locations, dialect.register)?;
+    let mut initial = initial::initial(sections.initial, &mut locations, dialect.register)?;
     let program = (dialect.program)(sections.program, &mut locations)?;
     if let Program::C(threads) = &program {
         for (number, thread) in threads.iter().enumerate() {
@@ -124,12 +136,26 @@ fn parse(text: &str) -> Result<Test, ParseError> {
             }
         }
     }
-    let end = state::condition(sections.condition, &mut locations, dialect.register)?;
+    let mut types = initial.types;
+    let end = final_condition::condition(
+        sections.condition,
+        &mut locations,
+        dialect.register,
+        &mut types,
+    )?;
+    for thread in 0..program.thread_count() {
+        for name in program.registers(thread).unwrap_or_default() {
+            if let Some(value) = initial.symbolic.get(name) {
+                initial.registers.insert((thread, name.clone()), *value);
+            }
+        }
+    }
     let mut test = Test {
         dialect,
         name: sections.name.text.to_owned(),
         location_names: locations.list,
         memory: initial.memory,
+        types,
         registers: initial.registers,
         program,
         listed: end.listed,
@@ -146,12 +172,9 @@ fn complete_memory(test: &mut Test) {
         .memory
         .values()
         .chain(test.registers.values())
-        .filter_map(|v| match v {
-            Value::Address(a) => Some(*a),
-            _ => None,
-        })
+        .filter_map(Value::address)
         .collect();
-    let observed = test.listed.iter().filter_map(Observable::address);
+    let observed = test.listed.iter().flat_map(Observable::addresses);
     reached.extend(observed);
     for prop in test.filter.iter().chain([&test.condition.prop]) {
         prop.locations(&mut reached);

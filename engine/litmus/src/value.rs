@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use crate::nzcv;
+
 /// A register or local variable: an index into its thread's names.
 pub type RegisterId = usize;
 
@@ -24,6 +26,13 @@ pub enum Value {
 impl Value {
     pub const ZERO: Value = Value::Int(0);
     pub const ONE: Value = Value::Int(1);
+
+    pub fn address(&self) -> Option<Address> {
+        match self {
+            Value::Address(address) => Some(*address),
+            _ => None,
+        }
+    }
 }
 
 impl Ord for Value {
@@ -63,6 +72,7 @@ pub enum Op {
     ShiftLeft,
     /// Logical.
     ShiftRight,
+    ShiftRightSigned,
     Eq,
     Ne,
     Lt,
@@ -79,6 +89,17 @@ pub enum Op {
     Narrow,
     /// Zero-extends from as many bits as the second operand says (8, 16, 32).
     Mask,
+    /// Reverses the bytes of each group of as many bits as the second operand says.
+    ReverseBytes,
+    /// Reverses as many bits as the second operand says.
+    ReverseBits,
+    /// The condition flags of AArch64 after a sum, a difference, and a logical operation whose
+    /// result has as many bits as the second operand says (`assembly::nzcv`).
+    SumFlags,
+    DifferenceFlags,
+    LogicFlags,
+    /// Whether flags of AArch64 satisfy the condition of a code.
+    Satisfy,
 }
 
 /// The operation has no result for these operands, such as the product of two addresses.
@@ -111,6 +132,7 @@ impl Op {
             (Op::Compare, A(p), A(q)) => Ok(Int(p.cmp(&q) as i64)),
             (Op::Compare, A(_), Int(0)) => Ok(Value::ONE),
             (Op::Mask | Op::Narrow, A(p), Int(_)) => Ok(A(p)),
+            (Op::DifferenceFlags, A(p), A(q)) => Ok(Int(nzcv::of_addresses(p.cmp(&q)))),
             (_, Int(a), Int(b)) => self.integers(a, b),
             _ => Err(NoResult),
         }
@@ -135,6 +157,13 @@ impl Op {
             Op::AndNot => a & !b,
             Op::ShiftLeft => shift(b).map_or(0, |n| a.wrapping_shl(n)),
             Op::ShiftRight => shift(b).map_or(0, |n| ((a as u64) >> n) as i64),
+            Op::ShiftRightSigned => a >> shift(b).unwrap_or(63),
+            Op::ReverseBytes => reverse_bytes(a, b).ok_or(NoResult)?,
+            Op::ReverseBits => ((a as u64).reverse_bits() >> spare(b)) as i64,
+            Op::SumFlags => nzcv::of_sum(a, b),
+            Op::DifferenceFlags => nzcv::of_difference(a, b),
+            Op::LogicFlags => nzcv::of_logic(a, b),
+            Op::Satisfy => i64::from(nzcv::satisfy(a, b)),
             Op::Eq => i64::from(a == b),
             Op::Ne => i64::from(a != b),
             Op::Lt => i64::from(a < b),
@@ -150,4 +179,13 @@ impl Op {
             Op::Mask => (((a as u64) << spare(b)) >> spare(b)) as i64,
         }))
     }
+}
+
+fn reverse_bytes(value: i64, group: i64) -> Option<i64> {
+    let group = usize::try_from(group / 8)
+        .ok()
+        .filter(|g| matches!(g, 2 | 4 | 8))?;
+    let mut bytes = value.to_le_bytes();
+    bytes.chunks_mut(group).for_each(<[u8]>::reverse);
+    Some(i64::from_le_bytes(bytes))
 }

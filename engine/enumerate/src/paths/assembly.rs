@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::builder::PathBuilder;
 use super::instructions::{step, Successor};
 use super::path::{Path, RegisterState};
-use crate::limits::{Limit, PATHS};
+use crate::limits::{Limit, EVENTS, PATHS};
 use crate::term::Term;
 use litmus::assembly::instruction::AssemblyThread;
 use litmus::Dialect;
@@ -65,6 +65,12 @@ pub fn paths(
                     done.push(path);
                 }
             }
+        }
+        let longest = pending
+            .last()
+            .map_or(0, |path| path.builder.path.events.len());
+        if longest > EVENTS {
+            return Err(Limit::Events);
         }
         if done.len() + pending.len() > PATHS {
             return Err(Limit::Paths);

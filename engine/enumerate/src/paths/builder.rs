@@ -2,6 +2,7 @@
 
 use super::path::{Action, Path, PathEvent, PathEventId, RegisterState};
 use crate::term::{partial, Equation, Term};
+use litmus::assembly::instruction::Source;
 use litmus::value::{NoResult, Op};
 
 #[derive(Clone, Debug)]
@@ -105,7 +106,23 @@ impl PathBuilder {
         self.path.registers[register] = RegisterState {
             value,
             writer: Some(id),
+            constant: false,
         };
+        id
+    }
+
+    /// Whether the sources are computed from initial values and constants alone.
+    pub fn constant(&self, from: &[Source]) -> bool {
+        from.iter().all(|source| match source {
+            Source::Reg(r) => self.path.registers[*r].constant,
+            Source::Imm(_) => true,
+        })
+    }
+
+    /// Writes a register with what an instruction computes, from constants alone or not.
+    pub fn write_computed(&mut self, register: usize, value: Term, constant: bool) -> PathEventId {
+        let id = self.write_register(register, value);
+        self.path.registers[register].constant = constant;
         id
     }
 

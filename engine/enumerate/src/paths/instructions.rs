@@ -2,14 +2,17 @@
 
 use super::builder::PathBuilder;
 use super::operands::{
-    address, narrow, read_memory, source, write_memory, write_register, OperandValue,
+    address, consecutive, evaluate, narrow, read_memory, source, write_memory, write_register,
+    OperandValue,
 };
 use super::path::{Action, PathEventId};
 use super::rmw;
 use crate::term::Term;
-use litmus::assembly::instruction::{FlagCondition, FlagUpdate, Instruction, Predicate, Source};
+use litmus::assembly::instruction::{
+    FlagCondition, FlagUpdate, Instruction, Predicate, Source, Width,
+};
 use litmus::value::{Op, RegisterId, Value};
-use litmus::Dialect;
+use litmus::{Dialect, Reservation};
 
 /// Where a thread resumes after an instruction.
 pub enum Successor {
@@ -58,6 +61,11 @@ fn satisfies(b: &mut PathBuilder, flags: Term, wanted: FlagCondition) -> Term {
 
 fn predicate(b: &mut PathBuilder, p: &Predicate) -> OperandValue {
     match *p {
+        Predicate::Condition(r, code) => {
+            let flags = source(b, Source::Reg(r), false);
+            let value = b.compute(Op::Satisfy, flags.value, Term::int(code));
+            OperandValue { value, ..flags }
+        }
         Predicate::Flags(r, wanted) => {
             let flags = source(b, Source::Reg(r), false);
             let value = satisfies(b, flags.value, wanted);
@@ -84,6 +92,16 @@ fn predicate(b: &mut PathBuilder, p: &Predicate) -> OperandValue {
     }
 }
 
+/// The operands that a predicate tests.
+fn tested(when: &Predicate) -> Vec<Source> {
+    match *when {
+        Predicate::Condition(r, _) | Predicate::Flags(r, _) | Predicate::Bit(r, ..) => {
+            vec![Source::Reg(r)]
+        }
+        Predicate::Compare(_, x, y) => vec![x, y],
+    }
+}
+
 /// Executes an instruction. `reserved` is the pseudo register with the address that is reserved.
 pub fn step(
     mut b: PathBuilder,
@@ -99,7 +117,9 @@ pub fn step(
         }
         Instruction::Move { to, from } => {
             let v = source(&mut b, *from, false);
-            write_register(&mut b, Some(*to), v.value, &v.from);
+            let constant = b.constant(&[*from]);
+            let id = b.write_computed(*to, v.value, constant);
+            b.data(&v.from, id);
         }
         Instruction::Compute {
             to,
@@ -122,6 +142,53 @@ pub fn step(
             let result = narrow(&mut b, result, *width);
             write_register(&mut b, *to, result, &from);
             set_flags(&mut b, *flags, (x.value, y.value), result, &from);
+        }
+        Instruction::Evaluate {
+            to,
+            operands,
+            value,
+            flags,
+        } => {
+            let (mut values, mut from) = (Vec::new(), Vec::new());
+            for operand in operands {
+                let read = source(&mut b, *operand, false);
+                values.push(read.value);
+                from.extend(read.from);
+            }
+            let result = evaluate(&mut b, value, &values, Term::ZERO);
+            let outcome = flags.as_ref().map(|(register, formula)| {
+                let outcome = evaluate(&mut b, formula, &values, result);
+                (*register, outcome)
+            });
+            let result = to.map(|to| (to, result));
+            // before either is written: the flags are computed from the same operands
+            let constant = b.constant(operands);
+            for (register, value) in [result, outcome].into_iter().flatten() {
+                let id = b.write_computed(register, value, constant);
+                b.data(&from, id);
+            }
+        }
+        Instruction::LoadPair {
+            to,
+            at,
+            bits,
+            width,
+        } => {
+            let at = consecutive(&mut b, at, bits / 8);
+            for (to, at) in to.iter().zip(&at) {
+                let (value, id) = read_memory(&mut b, at, 0, false);
+                let value = narrow(&mut b, value, *width);
+                write_register(&mut b, *to, value, &[id]);
+            }
+        }
+        Instruction::StorePair { from, at, bits } => {
+            let at = consecutive(&mut b, at, bits / 8);
+            for (from, at) in from.iter().zip(&at) {
+                let value = source(&mut b, *from, true);
+                let stored = narrow(&mut b, value.value, Some(Width::unsigned(*bits)));
+                let id = write_memory(&mut b, at, stored, 0, false);
+                b.data(&value.from, id);
+            }
         }
         Instruction::Load {
             to,
@@ -284,7 +351,16 @@ pub fn step(
             then,
             otherwise,
             adjust,
-        } => return select(b, *to, when, *then, *otherwise, *adjust),
+            width,
+        } => {
+            let choice = Choice {
+                to: *to,
+                sources: [*then, *otherwise],
+                adjust,
+                width: *width,
+            };
+            return select(b, when, &choice);
+        }
         Instruction::Jump(to) => {
             let (name, counted) = (to.clone(), true);
             return vec![(b, Successor::Label { name, counted })];
@@ -305,7 +381,9 @@ fn branch(mut b: PathBuilder, when: &Predicate, to: &str, dialect: &Dialect) -> 
         let id = b.event(Action::Branch, 0, false);
         b.data(&t.from, id);
     }
-    let counted = !t.from.is_empty();
+    // as in herd7, which passes constants on in AArch64: a loop that they control has its rounds
+    let constants = dialect.reservation == Reservation::AArch64 && b.constant(&tested(when));
+    let counted = !t.from.is_empty() && !(constants && matches!(t.value, Term::Known(_)));
     let mut steps = Vec::new();
     let mut taken = b.clone();
     if taken.require(t.value, Term::int(1)) {
@@ -323,29 +401,33 @@ fn branch(mut b: PathBuilder, when: &Predicate, to: &str, dialect: &Dialect) -> 
     steps
 }
 
-fn select(
-    mut b: PathBuilder,
+/// What a conditional select writes: the second source, adjusted, when the test fails.
+struct Choice<'i> {
     to: RegisterId,
-    when: &Predicate,
-    then: Source,
-    otherwise: Source,
-    adjust: Option<(Op, Value)>,
-) -> Steps {
+    sources: [Source; 2],
+    adjust: &'i [(Op, Value)],
+    width: Option<Width>,
+}
+
+fn select(mut b: PathBuilder, when: &Predicate, choice: &Choice<'_>) -> Steps {
     let t = predicate(&mut b, when);
     let decision = b.event(Action::Decision, 0, false);
     b.data(&t.from, decision);
     let mut steps = Vec::new();
-    for (wanted, from) in [(1, then), (0, otherwise)] {
+    for (wanted, from) in [1, 0].into_iter().zip(choice.sources) {
         let mut b = b.clone();
         if !b.require(t.value, Term::int(wanted)) {
             continue;
         }
         let v = source(&mut b, from, true);
         let mut value = v.value;
-        if let (0, Some((op, with))) = (wanted, adjust) {
-            value = b.compute(op, value, Term::Known(with));
+        if wanted == 0 {
+            for (op, with) in choice.adjust {
+                value = b.compute(*op, value, Term::Known(*with));
+            }
         }
-        let id = b.write_register(to, value);
+        let value = narrow(&mut b, value, choice.width);
+        let id = b.write_register(choice.to, value);
         b.data(&v.from, id);
         b.ctrl(&[decision], v.from.first().copied().unwrap_or(id));
         steps.push((b, Successor::Next));

@@ -3,7 +3,8 @@
 use super::builder::PathBuilder;
 use super::path::{Action, PathEventId};
 use crate::term::Term;
-use litmus::assembly::instruction::{MemoryOperand, Source, Width};
+use litmus::assembly::formula::Formula;
+use litmus::assembly::instruction::{BaseUpdate, MemoryOperand, Source, Width};
 use litmus::value::{Op, RegisterId, Value};
 use litmus::Annotations;
 
@@ -43,7 +44,7 @@ pub fn address(b: &mut PathBuilder, p: &MemoryOperand) -> OperandValue {
     let mut value = base.value;
     if let Some(index) = p.index {
         let index = source(b, Source::Reg(index), false);
-        let mut scaled = index.value;
+        let mut scaled = narrow(b, index.value, p.extend);
         if p.shift > 0 {
             scaled = b.compute(Op::ShiftLeft, scaled, Term::int(i64::from(p.shift)));
         }
@@ -53,7 +54,38 @@ pub fn address(b: &mut PathBuilder, p: &MemoryOperand) -> OperandValue {
     if p.displacement != Value::ZERO {
         value = b.compute(Op::Add, value, Term::Known(p.displacement));
     }
+    if let (Some(update), Source::Reg(register)) = (p.update, p.base) {
+        let updated = match update {
+            BaseUpdate::Before => value,
+            BaseUpdate::After(by) => b.compute(Op::Add, value, Term::int(by)),
+        };
+        write_register(b, Some(register), updated, &from);
+    }
     OperandValue { value, from }
+}
+
+/// The address and the one that is so many bytes after it, both from the same registers.
+pub fn consecutive(b: &mut PathBuilder, p: &MemoryOperand, bytes: i64) -> [OperandValue; 2] {
+    let first = address(b, p);
+    let second = OperandValue {
+        value: b.compute(Op::Add, first.value, Term::int(bytes)),
+        from: first.from.clone(),
+    };
+    [first, second]
+}
+
+/// The value of a formula.
+pub fn evaluate(b: &mut PathBuilder, f: &Formula, operands: &[Term], result: Term) -> Term {
+    match f {
+        Formula::Operand(n) => operands.get(*n).copied().unwrap_or(Term::ZERO),
+        Formula::Constant(n) => Term::int(*n),
+        Formula::Result => result,
+        Formula::Apply(op, of) => {
+            let x = evaluate(b, &of[0], operands, result);
+            let y = evaluate(b, &of[1], operands, result);
+            b.compute(*op, x, y)
+        }
+    }
 }
 
 /// The part of a value that the width selects.
@@ -61,7 +93,11 @@ pub fn narrow(b: &mut PathBuilder, v: Term, width: Option<Width>) -> Term {
     match width {
         Some(w) if w.bits < 64 => {
             let op = if w.signed { Op::Narrow } else { Op::Mask };
-            b.compute(op, v, Term::int(w.bits))
+            let part = b.compute(op, v, Term::int(w.bits));
+            match w.signed && w.within < 64 {
+                true => b.compute(Op::Mask, part, Term::int(w.within)),
+                false => part,
+            }
         }
         _ => v,
     }

@@ -113,12 +113,17 @@ pub type Pairs = Vec<(PathEventId, PathEventId)>;
 pub struct RegisterState {
     pub value: Term,
     pub writer: Option<PathEventId>,
+    /// Computed from initial values and constants alone.
+    pub constant: bool,
 }
 
 impl RegisterState {
     pub fn initial(value: Term) -> RegisterState {
-        let writer = None;
-        RegisterState { value, writer }
+        RegisterState {
+            value,
+            writer: None,
+            constant: true,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::instruction::{AssemblyThread, Instruction};
 use crate::error::ParseError;
 use crate::lexer::{tokens, Cursor, Syntax, TokenKind};
 use crate::location_names::LocationNames;
-use crate::sections::{comment_end, SourceSpan};
+use crate::sections::{comment_end, without_comments, SourceSpan};
 
 /// Reads one instruction, from its mnemonic on.
 pub type ReadInstruction = fn(&mut InstructionReader<'_>) -> Result<Instruction, ParseError>;
@@ -39,7 +39,8 @@ pub fn program(
     };
     let mut threads = Vec::new();
     for (number, cell) in header.iter().enumerate() {
-        let name = cell.text.split(':').next().unwrap_or("").trim();
+        let text = without_comments(cell.text);
+        let name = text.split(':').next().unwrap_or("").trim();
         if name.strip_prefix('P').and_then(|n| n.parse().ok()) != Some(number) {
             return Err(ParseError::new(cell.offset, format!("expected P{number}"))
                 .help("threads are numbered from left to right: P0 | P1 ;"));

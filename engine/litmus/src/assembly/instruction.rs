@@ -1,6 +1,7 @@
 //! The instructions of assembly tests in one form for all architectures: what they read, compute
 //! and write.
 
+use super::formula::Formula;
 use crate::annotation::Annotations;
 use crate::value::{Address, Op, RegisterId, Value};
 
@@ -19,8 +20,11 @@ impl Source {
 pub struct MemoryOperand {
     pub base: Source,
     pub index: Option<RegisterId>,
+    /// The part of the index that is used.
+    pub extend: Option<Width>,
     pub shift: u32,
     pub displacement: Value,
+    pub update: Option<BaseUpdate>,
 }
 
 impl MemoryOperand {
@@ -28,10 +32,21 @@ impl MemoryOperand {
         MemoryOperand {
             base,
             index: None,
+            extend: None,
             shift: 0,
             displacement: Value::Int(displacement),
+            update: None,
         }
     }
+}
+
+/// How a memory access changes its base register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BaseUpdate {
+    /// It becomes the address of the access.
+    Before,
+    /// This is added to it.
+    After(i64),
 }
 
 /// Which comparison an instruction writes to a flags register: -1, 0 or 1.
@@ -69,6 +84,8 @@ impl FlagCondition {
 /// What a branch or a conditional select depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Predicate {
+    /// The flags of AArch64 in this register satisfy the condition of a code.
+    Condition(RegisterId, i64),
     /// A flags register has one of these values.
     Flags(RegisterId, FlagCondition),
     /// Two values compared.
@@ -82,6 +99,26 @@ pub enum Predicate {
 pub struct Width {
     pub bits: i64,
     pub signed: bool,
+    /// The bits of the register that get the part; those above become zero.
+    pub within: i64,
+}
+
+impl Width {
+    pub const fn unsigned(bits: i64) -> Width {
+        Width {
+            bits,
+            signed: false,
+            within: 64,
+        }
+    }
+
+    pub const fn signed(bits: i64) -> Width {
+        Width {
+            bits,
+            signed: true,
+            within: 64,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +136,26 @@ pub enum Instruction {
         b: Source,
         width: Option<Width>,
         flags: FlagUpdate,
+    },
+    /// Computes a value, and flags if there is a second formula, from operands.
+    Evaluate {
+        to: Option<RegisterId>,
+        operands: Vec<Source>,
+        value: Formula,
+        flags: Option<(RegisterId, Formula)>,
+    },
+    /// Two loads from consecutive locations of so many bits.
+    LoadPair {
+        to: [Option<RegisterId>; 2],
+        at: MemoryOperand,
+        bits: i64,
+        width: Option<Width>,
+    },
+    /// Two stores to consecutive locations of so many bits.
+    StorePair {
+        from: [Source; 2],
+        at: MemoryOperand,
+        bits: i64,
     },
     Load {
         to: Option<RegisterId>,
@@ -191,7 +248,8 @@ pub enum Instruction {
         then: Source,
         otherwise: Source,
         /// Applied to the value when the test fails: `cset`, `csinc`.
-        adjust: Option<(Op, Value)>,
+        adjust: Vec<(Op, Value)>,
+        width: Option<Width>,
     },
     Jump(String),
     Branch {
@@ -245,6 +303,14 @@ pub enum Status {
     Flags(RegisterId),
 }
 
+/// What starts the name of a place that has no label.
+const PLACE: char = '@';
+
+/// The name of the place at an instruction, for a branch to it.
+pub fn place_of(instruction: usize) -> String {
+    format!("{PLACE}{instruction}")
+}
+
 /// The code of one thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssemblyThread {
@@ -269,7 +335,14 @@ impl AssemblyThread {
         }
     }
 
+    /// The index of the instruction at a label, or at the place that `place_of` has named.
     pub fn label(&self, name: &str) -> Option<usize> {
+        if let Some(place) = name.strip_prefix(PLACE) {
+            return place
+                .parse()
+                .ok()
+                .filter(|at| *at <= self.instructions.len());
+        }
         let found = self.labels.iter().find(|(label, _)| label == name);
         found.map(|(_, at)| *at)
     }

@@ -2,4 +2,5 @@
 //! of the columns in which litmus files write them.
 
 pub mod columns;
+pub mod formula;
 pub mod instruction;

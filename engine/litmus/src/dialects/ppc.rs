@@ -232,10 +232,7 @@ fn width(letter: &str) -> Option<Width> {
         "h" => 16,
         _ => return None,
     };
-    Some(Width {
-        bits,
-        signed: false,
-    })
+    Some(Width::unsigned(bits))
 }
 
 fn load(to: RegisterId, at: MemoryOperand, letter: &str) -> Instruction {

@@ -151,10 +151,7 @@ fn compute(r: &mut InstructionReader<'_>, base: &str) -> Result<Option<Instructi
         true => Source::Imm(Value::Int(r.number()?)),
         false => source(r)?,
     };
-    let width = narrow.then_some(Width {
-        bits: 32,
-        signed: true,
-    });
+    let width = narrow.then_some(Width::signed(32));
     Ok(Some(Instruction::Compute {
         to,
         op,
@@ -226,7 +223,11 @@ fn memory(
             "h" => 16,
             _ => return None,
         };
-        Some(Width { bits, signed })
+        Some(if signed {
+            Width::signed(bits)
+        } else {
+            Width::unsigned(bits)
+        })
     };
     if let ("lb" | "lbu" | "lh" | "lhu" | "lw" | "lwu" | "ld", Some(annotations)) =
         (base, order(rest))

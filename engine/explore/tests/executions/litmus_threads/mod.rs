@@ -74,7 +74,9 @@ impl<'t> Threads<'t> {
                     _ => Value::ZERO,
                 }
             }
-            Observable::Memory(address) => {
+            Observable::Memory(address)
+            | Observable::Element { at: address, .. }
+            | Observable::Array { at: address, .. } => {
                 let at = location(encode(Value::Address(*address)));
                 match execution.graph.location_number(at) {
                     Some(place) => {
@@ -304,7 +306,8 @@ pub fn states(
             .as_ref()
             .is_none_or(|filter| filter.holds(&value))
         {
-            let state = shown.iter().map(value).collect();
+            let parts = shown.iter().flat_map(Observable::parts);
+            let state = parts.map(|observable| value(&observable)).collect();
             if let Ok(mut states) = states.lock() {
                 states.insert(state);
             }

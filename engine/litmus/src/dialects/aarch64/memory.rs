@@ -3,36 +3,57 @@
 use super::operands::{named, A, L, NORET, Q, X};
 use crate::annotation::Annotations;
 use crate::assembly::columns::InstructionReader;
-use crate::assembly::instruction::{Instruction, MemoryOperand, Status, Width};
+use crate::assembly::instruction::{BaseUpdate, Instruction, MemoryOperand, Status, Width};
 use crate::error::ParseError;
 use crate::lexer::TokenKind;
 use crate::value::{Op, Value};
 
-/// `[X0]`, `[X0,#4]`, `[X0,X1]`, `[X0,W1,SXTW]`, `[X0,W1,UXTW #2]`
+/// `[X0]`, `[X0,#4]`, `[X0,#4]!`, `[X0],#4`, `[X0,X1]`, `[X0,W1,SXTW]`, `[X0,W1,UXTW #2]`
 fn memory_operand(r: &mut InstructionReader<'_>) -> Result<MemoryOperand, ParseError> {
     r.cursor.expect("[")?;
     let base = named(r)?.source();
     let mut at = MemoryOperand::at(base, 0);
+    let mut immediate = true;
     if r.cursor.eat(",") {
-        if r.at_number() {
-            at.displacement = Value::Int(r.number()?);
-        } else {
-            at.index = named(r)?.reg;
-            if r.cursor.eat(",") {
-                r.cursor.name("an extension")?;
-                if r.at_number() {
-                    at.shift = u32::try_from(r.number()?).unwrap_or(0).min(4);
-                }
-            }
+        immediate = r.at_number();
+        match immediate {
+            true => at.displacement = Value::Int(r.number()?),
+            false => index(r, &mut at)?,
         }
     }
     r.cursor.expect("]")?;
-    if r.cursor.is("!") || r.cursor.is(",") {
-        let message = "pre- and post-indexed addresses are not supported";
-        return Err(ParseError::unsupported(r.cursor.offset(), message)
-            .help("update the base register with a separate instruction"));
+    if immediate && r.cursor.eat("!") {
+        at.update = Some(BaseUpdate::Before);
+    } else if immediate && at.displacement == Value::ZERO && r.cursor.eat(",") {
+        at.update = Some(BaseUpdate::After(r.number()?));
     }
     Ok(at)
+}
+
+/// `X1`, `W1,SXTW`, `W1,UXTW #2`, `X1,LSL #3`
+fn index(r: &mut InstructionReader<'_>, at: &mut MemoryOperand) -> Result<(), ParseError> {
+    let index = named(r)?;
+    at.index = index.reg;
+    if !r.cursor.eat(",") {
+        return Ok(());
+    }
+    let offset = r.cursor.offset();
+    let word = r.cursor.name("an extension")?.to_ascii_uppercase();
+    at.extend = match word.as_str() {
+        "UXTW" => Some(Width::unsigned(32)),
+        "SXTW" => Some(Width::signed(32)),
+        "LSL" | "SXTX" => None,
+        _ => {
+            return Err(ParseError::new(
+                offset,
+                format!("expected LSL, UXTW, SXTW or SXTX, found `{word}`"),
+            ))
+        }
+    };
+    if r.at_number() {
+        at.shift = u32::try_from(r.number()?).unwrap_or(0).min(4);
+    }
+    Ok(())
 }
 
 /// The bits that the letter at the end of an instruction's name stands for.
@@ -45,11 +66,59 @@ fn sized(suffix: &str) -> Option<Option<i64>> {
     }
 }
 
-fn unsigned(bits: Option<i64>) -> Option<Width> {
-    bits.map(|bits| Width {
-        bits,
-        signed: false,
-    })
+/// An access whose address changes the base register has no other form than a load or a store.
+fn plain_operand(r: &mut InstructionReader<'_>) -> Result<MemoryOperand, ParseError> {
+    let offset = r.cursor.offset();
+    let at = memory_operand(r)?;
+    match at.update {
+        None => Ok(at),
+        Some(_) => Err(ParseError::new(
+            offset,
+            "this instruction does not change its base register",
+        )),
+    }
+}
+
+/// By name, the width of the part of memory that is loaded with its sign.
+const SIGNED_LOADS: [(&str, i64); 6] = [
+    ("LDRSB", 8),
+    ("LDRSH", 16),
+    ("LDRSW", 32),
+    ("LDURSB", 8),
+    ("LDURSH", 16),
+    ("LDURSW", 32),
+];
+
+/// `LDP`, `STP`, `LDPSW`: two registers and consecutive locations.
+fn pair(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instruction>, ParseError> {
+    let signed = match word {
+        "LDP" | "STP" => false,
+        "LDPSW" => true,
+        _ => return Ok(None),
+    };
+    let first = named(r)?;
+    r.comma()?;
+    let second = named(r)?;
+    r.comma()?;
+    let at = memory_operand(r)?;
+    let bits = if signed { 32 } else { first.bits };
+    r.access_bits = Some(bits);
+    Ok(Some(match word {
+        "STP" => Instruction::StorePair {
+            from: [first.source(), second.source()],
+            at,
+            bits,
+        },
+        _ => Instruction::LoadPair {
+            to: [first.reg, second.reg],
+            at,
+            bits,
+            width: match signed {
+                true => Some(Width::signed(32)),
+                false => first.width(),
+            },
+        },
+    }))
 }
 
 pub fn memory(
@@ -64,12 +133,30 @@ pub fn memory(
         ("LDR", 0),
     ];
     let suffix = |name: &str| word.strip_prefix(name).and_then(sized);
+    if let Some(instruction) = pair(r, word)? {
+        return Ok(Some(instruction));
+    }
+    if let Some((_, bits)) = SIGNED_LOADS.iter().find(|(name, _)| *name == word) {
+        let to = named(r)?;
+        r.comma()?;
+        let at = memory_operand(r)?;
+        r.access_bits = Some(*bits);
+        return Ok(Some(Instruction::Load {
+            to: to.reg,
+            at,
+            annotations: 0,
+            width: Some(Width {
+                within: to.bits,
+                ..Width::signed(*bits)
+            }),
+        }));
+    }
     for (name, annotations) in loads {
         if let Some(bits) = suffix(name) {
             let to = named(r)?;
             r.comma()?;
             let at = memory_operand(r)?;
-            let width = unsigned(bits).or(to.width());
+            let width = bits.map(Width::unsigned).or(to.width());
             r.access_bits = Some(to.access_bits(bits));
             return Ok(Some(Instruction::Load {
                 to: to.reg,
@@ -88,7 +175,7 @@ pub fn memory(
             let from = named(r)?;
             r.comma()?;
             let at = memory_operand(r)?;
-            let width = unsigned(bits).or(from.width());
+            let width = bits.map(Width::unsigned).or(from.width());
             r.access_bits = Some(from.access_bits(bits));
             return Ok(Some(Instruction::Store {
                 from: from.source(),
@@ -103,7 +190,7 @@ pub fn memory(
             let to = named(r)?;
             r.access_bits = Some(to.access_bits(bits));
             r.comma()?;
-            let at = memory_operand(r)?;
+            let at = plain_operand(r)?;
             let to = to.reg;
             return Ok(Some(Instruction::LoadReserve {
                 to,
@@ -120,7 +207,7 @@ pub fn memory(
             r.access_bits = Some(from.access_bits(bits));
             let from = from.source();
             r.comma()?;
-            let at = memory_operand(r)?;
+            let at = plain_operand(r)?;
             return Ok(Some(Instruction::StoreConditional {
                 status,
                 from,
@@ -154,7 +241,7 @@ fn atomic(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instructio
         r.comma()?;
         let new = named(r)?.source();
         r.comma()?;
-        let at = memory_operand(r)?;
+        let at = plain_operand(r)?;
         let Some(expected) = expected.reg else {
             return Err(r
                 .cursor
@@ -205,7 +292,7 @@ fn atomic(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instructio
         // an acquire load whose value is discarded has no acquire semantics
         read = read & !A | if op.is_some() { NORET } else { 0 };
     }
-    let at = memory_operand(r)?;
+    let at = plain_operand(r)?;
     if !matches!(r.cursor.kind(), TokenKind::End) {
         return Err(r.cursor.unexpected("the end of the instruction"));
     }

@@ -2,9 +2,10 @@
 
 use crate::annotation::{annotation, Annotations};
 use crate::assembly::columns::InstructionReader;
-use crate::assembly::instruction::{Source, Width};
+use crate::assembly::instruction::{place_of, Source, Width};
+use crate::dialect::by_number;
 use crate::error::ParseError;
-use crate::value::{RegisterId, Value};
+use crate::value::RegisterId;
 
 pub const ANNOTATIONS: [&str; 30] = [
     "DMB.SY",
@@ -45,17 +46,33 @@ pub const L: Annotations = annotation(&ANNOTATIONS, "L");
 pub const X: Annotations = annotation(&ANNOTATIONS, "X");
 pub const NORET: Annotations = annotation(&ANNOTATIONS, "NoRet");
 
+/// The register that comparisons write.
+pub const FLAGS: &str = "NZCV";
+
 /// `X1` for `X1` and `W1`.
 pub fn register(name: &str) -> Option<String> {
     let upper = name.to_ascii_uppercase();
+    if upper == "SP" || upper == "XZR" {
+        return Some(upper);
+    }
     let number: u32 = upper.strip_prefix(['X', 'W'])?.parse().ok()?;
     (number < 31).then(|| format!("X{number}"))
 }
 
+/// herd7's order: the zero register, then X0 and so on.
+pub fn register_order(name: &str) -> (usize, u32) {
+    match name {
+        "XZR" => (0, 0),
+        name => (1, by_number(name).1),
+    }
+}
+
 /// A register as an instruction names it; none for the zero register.
+#[derive(Clone, Copy)]
 pub struct Named {
     pub reg: Option<RegisterId>,
-    wide: bool,
+    /// 32 or 64.
+    pub bits: i64,
 }
 
 impl Named {
@@ -65,40 +82,57 @@ impl Named {
 
     /// The bits of a memory access with this register: those in the instruction's name, if any.
     pub fn access_bits(&self, named: Option<i64>) -> i64 {
-        named.unwrap_or(if self.wide { 64 } else { 32 })
+        named.unwrap_or(self.bits)
     }
 
     pub fn width(&self) -> Option<Width> {
-        (!self.wide).then_some(Width {
-            bits: 32,
-            signed: true,
-        })
+        (self.bits < 64).then_some(Width::unsigned(self.bits))
     }
 }
 
+/// `X1`, `W1`, `XZR`, `SP`, or a symbolic register: `%x`, `X%x`, `W%x`
 pub fn named(r: &mut InstructionReader<'_>) -> Result<Named, ParseError> {
     let offset = r.cursor.offset();
-    let name = r.cursor.name("a register")?.to_ascii_uppercase();
-    let wide = name.starts_with('X');
-    if name == "XZR" || name == "WZR" {
-        return Ok(Named { reg: None, wide });
+    let mut upper = "X".to_owned();
+    if !r.cursor.is("%") {
+        upper = r.cursor.name("a register")?.to_ascii_uppercase();
     }
-    match register(&name) {
+    let bits = if upper.starts_with('W') { 32 } else { 64 };
+    if matches!(upper.as_str(), "X" | "W") && r.cursor.eat("%") {
+        let name = format!("%{}", r.cursor.name("the name of a register")?);
+        let reg = Some(r.thread.register(&name));
+        return Ok(Named { reg, bits });
+    }
+    if upper == "XZR" || upper == "WZR" {
+        return Ok(Named { reg: None, bits });
+    }
+    match register(&upper) {
         Some(name) => Ok(Named {
             reg: Some(r.thread.register(&name)),
-            wide,
+            bits,
         }),
         None => Err(
-            ParseError::new(offset, format!("unknown register `{name}`"))
-                .help("registers are X0 to X30, W0 to W30, XZR and WZR"),
+            ParseError::unsupported(offset, format!("unknown register `{upper}`"))
+                .help("registers are X0 to X30, W0 to W30, XZR, WZR and SP"),
         ),
     }
 }
 
-/// A register or an immediate.
-pub fn source(r: &mut InstructionReader<'_>) -> Result<Source, ParseError> {
-    match r.at_number() {
-        true => Ok(Source::Imm(Value::Int(r.number()?))),
-        false => Ok(named(r)?.source()),
+/// A label, or the distance of an instruction in bytes: `.+8`
+pub fn target(r: &mut InstructionReader<'_>) -> Result<String, ParseError> {
+    if !r.cursor.eat_word(".") {
+        return r.label();
+    }
+    let offset = r.cursor.offset();
+    r.cursor.eat("+");
+    let bytes = r.cursor.signed_number()?;
+    let here = i64::try_from(r.thread.instructions.len()).unwrap_or(i64::MAX);
+    let there = usize::try_from(here.saturating_add(bytes / 4)).ok();
+    match there.filter(|_| bytes % 4 == 0) {
+        Some(instruction) => Ok(place_of(instruction)),
+        None => Err(ParseError::new(
+            offset,
+            "expected the distance of an instruction, a multiple of 4",
+        )),
     }
 }

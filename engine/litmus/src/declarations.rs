@@ -1,0 +1,54 @@
+//! What the initial state declares: the types of locations and registers.
+
+use std::collections::BTreeMap;
+
+use super::observable::Observable;
+use super::types::{Array, Type};
+use rustc_hash::FxHashMap;
+
+/// What a name is declared as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Declaration {
+    Scalar(Type),
+    /// A pointer to values of the type.
+    Pointer(Type),
+    Array(Array),
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Types {
+    /// By index into the test's location names.
+    pub locations: FxHashMap<u32, Declaration>,
+    pub registers: BTreeMap<(usize, String), Declaration>,
+}
+
+impl Types {
+    pub fn array(&self, name: u32) -> Option<Array> {
+        match self.locations.get(&name) {
+            Some(Declaration::Array(array)) => Some(*array),
+            _ => None,
+        }
+    }
+
+    /// The type of an observable, or of its elements.
+    pub fn of(&self, observable: &Observable) -> Type {
+        let declared = match observable {
+            Observable::Register { thread, name } => {
+                let found = self.registers.iter();
+                let mut found = found.filter(|((t, n), _)| t == thread && n == name);
+                found.next().map(|(_, declared)| *declared)
+            }
+            Observable::Memory(at) | Observable::Element { at, .. } => {
+                self.locations.get(&at.name).copied()
+            }
+            Observable::Array { of, .. } => return of.element,
+        };
+        match (declared, observable) {
+            (None, _) => Type::INT,
+            (Some(Declaration::Scalar(of)), _) => of,
+            (Some(Declaration::Array(array)), _) => array.element,
+            (Some(Declaration::Pointer(of)), Observable::Element { .. }) => of,
+            (Some(Declaration::Pointer(_)), _) => Type::POINTER,
+        }
+    }
+}
