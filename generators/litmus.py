@@ -139,7 +139,8 @@ class Test(msgspec.Struct, frozen=True):
 
     `shape` is the critical cycle's family in diy7's words (SB, MP, …), empty for a foreign file;
     `cycle` its edges as diy7 writes them; `text` the litmus source; `body` is None for a test
-    that was read from a file.
+    that was read from a file. `folder` is the folder that was named, for a test that was found in
+    one; `unread` says why the file is not a litmus test.
     """
 
     __test__ = False  # not for pytest to collect
@@ -152,6 +153,8 @@ class Test(msgspec.Struct, frozen=True):
     body: Body | None = None
     origins: tuple[Origin, ...] = ()
     path: str | None = None
+    folder: str | None = None
+    unread: str = ""
 
     @property
     def condition(self) -> str:
@@ -207,11 +210,29 @@ def _condition(text: str) -> str:
         return ""
 
 
+_LOCATIONS = re.compile(r"^\s*locations\b", re.M)
+
+
+def found_test(path: Path, folder: Path) -> Test:
+    """A `.litmus` file that was found in a folder; what is wrong with it is the test's `unread`."""
+    try:
+        return msgspec.structs.replace(read_test(path), folder=str(folder))
+    except BadInput as error:
+        return Test(
+            name=path.stem,
+            arch="",
+            text=str(path),
+            path=str(path),
+            folder=str(folder),
+            unread=f"{error.message} ({error.place or path})",
+        )
+
+
 def read_test(path: Path) -> Test:
     """Read a `.litmus` file: its architecture, its name, its text.
 
-    Raises BadInput when the file cannot be read, has no header, initial state or final condition;
-    the threads are for the checkers to judge.
+    Raises BadInput when the file cannot be read, has no header, no initial state, or neither a
+    final condition nor a list of locations; the threads are for the checkers to judge.
     """
     from weakspot import _engine
 
@@ -234,7 +255,7 @@ def read_test(path: Path) -> Test:
             excerpt=excerpt(text, 1),
             advice=f"the architectures are {', '.join(ARCHITECTURES)}",
         )
-    if not outline["condition"]:
+    if not outline["condition"] and not _LOCATIONS.search(outline["end"]):
         raise BadInput(
             "the litmus test has no final condition",
             place=f"{path}:{len(text.splitlines())}",

@@ -204,7 +204,9 @@ def checks(
                 ):
                     continue
                 question = entry.name, model.name
-                if reason := checker.applicable(entry.test, model):
+                # the verdict on a file that is no litmus test says so
+                reason = "" if entry.test.unread else checker.applicable(entry.test, model)
+                if reason:
                     reasons.setdefault(question, (checker, reason))
                     continue
                 taken.add(question)

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.values.verdict import Verdict
+from weakspot.harness.values.verdict import CANNOT_READ, Verdict
 from weakspot.system.registry import Registry
 from weakspot.system.tools import Requirement, Tool
 
@@ -70,7 +70,9 @@ def askable(
     """The tests that the checker can be asked about; the others are Unknown, with the reason."""
     asked = []
     for test in tests:
-        if why_not := checker.applicable(test, model):
+        if test.unread:
+            done(unread(test, model, checker.name, test.unread))
+        elif why_not := checker.applicable(test, model):
             done(unknown(test, model, checker.name, why_not))
         else:
             asked.append(test)
@@ -98,6 +100,11 @@ def _mapping(model: Model) -> str:
         ": compilers map C to instructions in several ways; `weakspot gen TEST "
         f"--isa {named[0]} -o FOLDER` writes the assembly by the standard one"
     )
+
+
+def unread(test: Test, model: Model, checker: str, why: str) -> Verdict:
+    """The verdict on a test that cannot be read; `why` has the place."""
+    return unknown(test, model, checker, f"the {checker}{CANNOT_READ}{why}")
 
 
 def unknown(test: Test, model: Model, checker: str, reason: str, seconds: float = 0.0) -> Verdict:

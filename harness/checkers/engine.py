@@ -13,7 +13,7 @@ import msgspec
 
 from weakspot.errors import BadInput, place_of, reported
 from weakspot.generators.litmus import Test
-from weakspot.harness.checkers import askable, other_dialect, unknown
+from weakspot.harness.checkers import askable, other_dialect, unknown, unread
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.herdhash import herd_hash
@@ -110,13 +110,13 @@ class Engine(msgspec.Struct, frozen=True):
 
     def _unread(self, test: Test, model: Model, problem: Problem) -> Verdict:
         """The verdict on a test that the engine cannot read. Raises BadInput for a malformed test
-        from a file; a test in which the engine finds nothing malformed may be left to another
-        checker."""
-        if test.path and problem["kind"] == "invalid":
+        that was named itself; one of a folder, or one in which the engine finds nothing malformed,
+        may be left to another checker."""
+        if test.path and test.folder is None and problem["kind"] == "invalid":
             message = f"the engine cannot read the test: {problem['message']}"
             raise reported(problem, BadInput, message, source=test.text, advice=_ASK_HERD7)
-        why = f"the engine cannot read it: {problem['message']} ({place_of(problem)})"
-        return unknown(test, model, self.name, why)
+        why = f"{problem['message']} ({place_of(problem)})"
+        return unread(test, model, self.name, why)
 
     def _verdict(self, test: Test, model: Model, answer: AnswerDict) -> Verdict:
         observation = answer["observation"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND, on_interrupt
+from weakspot.harness.cli.errors import BAD, INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.exploration_options import bound_options, part_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
@@ -20,7 +20,14 @@ from weakspot.harness.cli.options import (
     timeout_option,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, judged, say, watched
+from weakspot.harness.cli.output import (
+    json_lines,
+    judged,
+    say,
+    tell_aside,
+    unread_tests,
+    watched,
+)
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -33,7 +40,8 @@ if TYPE_CHECKING:
     epilog="""\
 Findings are programs that fail an assertion, race, hang, or misuse memory; checkers that disagree;
 and claims that do not hold. A litmus test whose condition holds is not a finding: `exists` only
-asks whether an outcome is possible. If a limit is reached the exit code is 3.
+asks whether an outcome is possible. If a limit is reached the exit code is 3, and also if a test
+of a folder cannot be read; those are counted at the end, with their places.
 
 Examples:
   weakspot check my_queue.c -D CAPACITY=2 -I include
@@ -77,6 +85,9 @@ Examples:
     type=click.Path(path_type=Path),
     help="Write the litmus tests of violations to this folder.",
 )
+@click.option(
+    "--strict", is_flag=True, help="Exit with code 2 if a test of a folder cannot be read."
+)
 @compiled_option("under c11 or the models given")
 @click.option(
     "--code",
@@ -99,6 +110,7 @@ def check(
     witnesses: bool,
     distinguishing: bool,
     output: Path | None,
+    strict: bool,
     configs: tuple[str, ...],
     code: Literal["tests", "operations", "all"],
     bounds: Bounds,
@@ -183,11 +195,15 @@ def check(
     ):
         record = answers.wait(progress)
     deliver(record)
+    unread = unread_tests(record)
+    tell_aside(unread)
     if distinguishing:
         from weakspot.harness.judge.findings import undecided
 
-        return INCONCLUSIVE if undecided(record) else NOTHING_FOUND
-    return judged(record, aside=form in ("json", "herd"))
+        found = INCONCLUSIVE if undecided(record) else NOTHING_FOUND
+    else:
+        found = judged(record, aside=form in ("json", "herd"))
+    return BAD if strict and unread else found
 
 
 def _distinguishing(

@@ -90,6 +90,24 @@ def one_by_one(
     return found
 
 
+def unread_tests(record: Record) -> list[str]:
+    """How many tests of the record cannot be read, then the reason and the place of each."""
+    reasons: dict[str, set[str]] = {}
+    for verdict in record.verdicts:
+        reasons.setdefault(verdict.test, set()).add(verdict.unread)
+    reading = {test: sorted(found) for test, found in reasons.items() if "" not in found}
+    if not reading:
+        return []
+    count = f"{len(reading)} of {len(reasons)} tests cannot be read:"
+    return [count, *(f"  {test}: {found[0]}" for test, found in reading.items())]
+
+
+def tell_aside(lines: Iterable[str]) -> None:
+    """Print lines on stderr."""
+    for line in lines:
+        sys.stderr.write(f"{line}\n")
+
+
 def judged(record: Record, *, aside: bool) -> int:
     """Print the findings, on stderr if `aside`, and return the exit code."""
     from weakspot.harness.judge import findings

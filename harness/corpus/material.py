@@ -1,7 +1,8 @@
 """The tests and programs that the user named: structures, C files, litmus files, folders.
 
 Tests with the same name are one test, with the origins of all. Two different texts with one name
-are an error, since answers are filed under the test's name.
+are an error, since answers are filed under the test's name; those found in folders have their paths
+as names then.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import msgspec
 
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.emit.merge import merge
-from weakspot.generators.litmus import Test, read_test
+from weakspot.generators.litmus import Test, found_test, read_test
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus import structures as corpus
@@ -154,7 +155,7 @@ def resolve(
                 )
             for file in files:
                 if file.suffix == ".litmus":
-                    tests.append(read_test(file))
+                    tests.append(found_test(file, path))
                 else:
                     taken = {each.name for each in found.values()}
                     found[str(file)] = _program(file, taken, others)
@@ -164,7 +165,22 @@ def resolve(
             found[word] = _program(path, {each.name for each in found.values()}, others)
         else:
             found[word] = corpus.find(word, root)
-    return tuple(found.values()), tuple(tests)
+    return tuple(found.values()), told_apart(tests)
+
+
+def told_apart(tests: Sequence[Test]) -> tuple[Test, ...]:
+    """The tests, those of folders under their paths where two different ones have one name."""
+    contents: dict[str, set[str]] = {}
+    for test in tests:
+        contents.setdefault(test.name, set()).add(content(test))
+
+    def named(test: Test) -> Test:
+        if test.folder is None or test.path is None or len(contents[test.name]) == 1:
+            return test
+        path = Path(test.path).relative_to(test.folder).with_suffix("")
+        return msgspec.structs.replace(test, name=path.as_posix())
+
+    return tuple(named(test) for test in tests)
 
 
 _MAIN = re.compile(rb"\bmain\s*\(")
@@ -253,7 +269,7 @@ def material_of(path: Path, program: ScenarioProgram) -> Material:
 
 def default_models(test: Test) -> tuple[str, ...]:
     """The models of a litmus file if none are named: those that can read it."""
-    if test.arch == "C":
+    if test.arch == "C" or test.unread:
         return LANGUAGE_MODELS
     return tuple(model.name for model in models.load().values() if test.arch in model.dialects)
 

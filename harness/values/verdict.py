@@ -12,6 +12,10 @@ from weakspot.harness.values.witness import Witness
 Observation = Literal["Never", "Sometimes", "Always", "Undefined", "Unknown"]
 
 
+CANNOT_READ = " cannot read it: "
+"""What the reason of a verdict on an unreadable test contains, after the name of the checker."""
+
+
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """A checker's answer for a Test under a Model.
 
@@ -40,3 +44,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     hash: str = ""  # herd7's digest of the parsed test, if the checker gives one
     witness: Witness | None = None
     forbidden_by: dict[str, int] = {}
+
+    @property
+    def unread(self) -> str:
+        """Why the checker cannot read the test, with the place; empty for any other verdict."""
+        return self.reason.partition(CANNOT_READ)[2] if self.observation == "Unknown" else ""

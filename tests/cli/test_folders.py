@@ -1,0 +1,68 @@
+"""A folder of litmus tests: every file answers for itself, and those that cannot be read are
+counted at the end with their places."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from samples import Run
+
+TEST = """\
+C SB
+{{}}
+P0 (atomic_int* x, atomic_int* y) {{
+  atomic_store_explicit(x, 1, memory_order_relaxed);
+  int r0 = atomic_load_explicit(y, memory_order_relaxed);
+}}
+P1 (atomic_int* x, atomic_int* y) {{
+  atomic_store_explicit(y, 1, memory_order_relaxed);
+  int r0 = atomic_load_explicit(x, memory_order_relaxed);
+}}
+exists (0:r0={0} /\\ 1:r0={0})
+"""
+
+
+@pytest.fixture
+def mixed(folder: Path) -> Path:
+    """A folder with two tests of one name, a text that is no test, and a test with a mistake."""
+    files = {
+        "a/SB.litmus": TEST.format(0),
+        "b/SB.litmus": TEST.format(1),
+        "b/none.litmus": "nothing\n",
+        "b/wrong.litmus": TEST.format(0).replace("C SB", "C wrong").replace("int r0", "int @r0"),
+    }
+    for name, text in files.items():
+        path = folder / "tests" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder / "tests"
+
+
+@pytest.mark.usefixtures("mixed")
+def test_files_that_cannot_be_read_do_not_end_a_folder(run: Run) -> None:
+    result = run("check", "tests", "-m", "sc", "--json")
+    assert result.code == 3
+    lines = [json.loads(line) for line in result.out.splitlines()]
+    answers = {each["test"]: each["observation"] for each in lines}
+    assert answers == {"a/SB": "Never", "b/SB": "Sometimes", "none": "Unknown", "wrong": "Unknown"}
+    assert result.err.splitlines() == [
+        "2 of 4 tests cannot be read:",
+        "  none: not a litmus test: expected a dialect and a name (tests/b/none.litmus:1:1)",
+        "  wrong: unexpected character '@' (tests/b/wrong.litmus:5:7)",
+    ]
+
+
+def test_strict_refuses_a_folder_with_files_that_cannot_be_read(mixed: Path, run: Run) -> None:
+    assert run("check", "tests", "-m", "sc", "--strict").code == 2
+    (mixed / "b/none.litmus").unlink()
+    (mixed / "b/wrong.litmus").unlink()
+    assert run("check", "tests", "-m", "sc", "--strict").code == 0
+
+
+@pytest.mark.usefixtures("mixed")
+def test_a_file_that_is_named_itself_is_bad_input(run: Run) -> None:
+    result = run("check", "tests/b/wrong.litmus", "-m", "sc")
+    assert result.code == 2
+    assert "wrong.litmus:5:7" in result.err
