@@ -383,7 +383,8 @@ fn branch(mut b: PathBuilder, when: &Predicate, to: &str, dialect: &Dialect) -> 
     }
     // as in herd7, which passes constants on in AArch64: a loop that they control has its rounds
     let constants = dialect.reservation == Reservation::AArch64 && b.constant(&tested(when));
-    let counted = !t.from.is_empty() && !(constants && matches!(t.value, Term::Known(_)));
+    let settled = constants && matches!(t.value, Term::Known(_));
+    let counted = !(settled || t.from.is_empty());
     let mut steps = Vec::new();
     let mut taken = b.clone();
     if taken.require(t.value, Term::int(1)) {
