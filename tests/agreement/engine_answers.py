@@ -20,10 +20,10 @@ def engine(cat: Path, tests: Sequence[Path], jobs: int = 0) -> dict[str, Answer]
     library = herdtools.libdir()
     texts = [(path.name, path.read_text()) for path in tests]
     found = answers(texts, cat, folders=[str(library)] if library else [], jobs=jobs)
-    return {answer["name"]: _answer(answer) for answer in found}
+    return {answer["name"]: as_answer(answer) for answer in found}
 
 
-def _answer(answer: AnswerDict) -> Answer:
+def as_answer(answer: AnswerDict) -> Answer:
     undefined = answer["observation"] == "Undefined"
     observation = answer["observation"]
     if undefined:

@@ -163,7 +163,7 @@ impl Decision<'_> {
         if loop_bound_reached && self.answer.loop_bound_reached || self.expired() {
             return Ok(());
         }
-        let memory = self.test.memory.iter().map(|(a, v)| (*a, *v));
+        let memory = self.test.initial_values();
         let candidate = Candidate::new(memory, self.threads.dialect.initial_write, paths);
         if candidate.events.len() > EVENTS {
             self.answer.limit = Some(Limit::Events);

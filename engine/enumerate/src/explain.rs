@@ -132,7 +132,7 @@ impl Search<'_> {
         if paths.iter().any(|p| p.path.loop_bound_reached) {
             return Ok(SearchControl::Continue);
         }
-        let memory = self.test.memory.iter().map(|(a, v)| (*a, *v));
+        let memory = self.test.initial_values();
         let candidate = Candidate::new(memory, self.threads.dialect.initial_write, paths);
         let mut visitor = ExplanationVisitor {
             search: self,

@@ -64,6 +64,16 @@ impl Test {
         self.sorted(all)
     }
 
+    /// The initial values as the memory holds them: without a sign, in the bits of their types, as in
+    /// herd7.
+    pub fn initial_values(&self) -> impl ExactSizeIterator<Item = (Address, Value)> + '_ {
+        let stored = |(at, value): (&Address, &Value)| {
+            let of = self.types.of(&Observable::Memory(*at));
+            (*at, of.unsigned().cast(*value))
+        };
+        self.memory.iter().map(stored)
+    }
+
     /// The locations on whose final values the answer depends.
     pub fn observed_locations(&self) -> Vec<Address> {
         let listed = self.listed.iter().flat_map(Observable::addresses);

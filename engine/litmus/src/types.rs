@@ -38,6 +38,14 @@ impl Type {
         Some(Type::new(bits, signed))
     }
 
+    /// The type of the same size without a sign.
+    pub fn unsigned(self) -> Type {
+        Type {
+            signed: false,
+            ..self
+        }
+    }
+
     pub fn bytes(self) -> i64 {
         i64::from(self.bits / 8)
     }

@@ -89,6 +89,24 @@ pub enum Op {
     Narrow,
     /// Zero-extends from as many bits as the second operand says (8, 16, 32).
     Mask,
+    /// As `Narrow` and `Mask`, for a value that has that form already: there is no result where
+    /// the architecture would change the value and herd7 does not.
+    ExactNarrow,
+    ExactMask,
+    /// The value, if it has either form.
+    Exact,
+    /// `a < b` and `a >= b` without signs.
+    Below,
+    NotBelow,
+    /// The upper 64 bits of the product: with signs, without, and with that of the first alone.
+    MulHigh,
+    MulHighUnsigned,
+    MulHighMixed,
+    /// Of RISC-V, which defines the results of divisions by zero and of overflows.
+    Quotient,
+    QuotientUnsigned,
+    Remainder,
+    RemainderUnsigned,
     /// Reverses the bytes of each group of as many bits as the second operand says.
     ReverseBytes,
     /// Reverses as many bits as the second operand says.
@@ -131,7 +149,9 @@ impl Op {
             (Op::Ne, A(_), Int(0)) | (Op::Ne, Int(0), A(_)) => truth(true),
             (Op::Compare, A(p), A(q)) => Ok(Int(p.cmp(&q) as i64)),
             (Op::Compare, A(_), Int(0)) => Ok(Value::ONE),
-            (Op::Mask | Op::Narrow, A(p), Int(_)) => Ok(A(p)),
+            (Op::Mask | Op::Narrow | Op::ExactMask | Op::ExactNarrow | Op::Exact, A(p), Int(_)) => {
+                Ok(A(p))
+            }
             (Op::DifferenceFlags, A(p), A(q)) => Ok(Int(nzcv::of_addresses(p.cmp(&q)))),
             (_, Int(a), Int(b)) => self.integers(a, b),
             _ => Err(NoResult),
@@ -158,6 +178,24 @@ impl Op {
             Op::ShiftLeft => shift(b).map_or(0, |n| a.wrapping_shl(n)),
             Op::ShiftRight => shift(b).map_or(0, |n| ((a as u64) >> n) as i64),
             Op::ShiftRightSigned => a >> shift(b).unwrap_or(63),
+            Op::ExactNarrow | Op::ExactMask | Op::Exact => {
+                let narrow = (a << spare(b)) >> spare(b);
+                let mask = (((a as u64) << spare(b)) >> spare(b)) as i64;
+                let fits =
+                    self != Op::ExactMask && a == narrow || self != Op::ExactNarrow && a == mask;
+                fits.then_some(a).ok_or(NoResult)?
+            }
+            Op::Below => i64::from((a as u64) < b as u64),
+            Op::NotBelow => i64::from(a as u64 >= b as u64),
+            Op::MulHigh => high(i128::from(a) * i128::from(b)),
+            Op::MulHighUnsigned => high((i128::from(a as u64)).wrapping_mul(i128::from(b as u64))),
+            Op::MulHighMixed => high(i128::from(a) * i128::from(b as u64)),
+            Op::Quotient if b == 0 => -1,
+            Op::Quotient => a.wrapping_div(b),
+            Op::QuotientUnsigned => (a as u64).checked_div(b as u64).map_or(-1, |q| q as i64),
+            Op::Remainder if b == 0 => a,
+            Op::Remainder => a.wrapping_rem(b),
+            Op::RemainderUnsigned => (a as u64).checked_rem(b as u64).map_or(a, |r| r as i64),
             Op::ReverseBytes => reverse_bytes(a, b).ok_or(NoResult)?,
             Op::ReverseBits => ((a as u64).reverse_bits() >> spare(b)) as i64,
             Op::SumFlags => nzcv::of_sum(a, b),
@@ -179,6 +217,10 @@ impl Op {
             Op::Mask => (((a as u64) << spare(b)) >> spare(b)) as i64,
         }))
     }
+}
+
+fn high(product: i128) -> i64 {
+    (product >> 64) as i64
 }
 
 fn reverse_bytes(value: i64, group: i64) -> Option<i64> {

@@ -92,9 +92,8 @@ pub fn evaluate(b: &mut PathBuilder, f: &Formula, operands: &[Term], result: Ter
 pub fn narrow(b: &mut PathBuilder, v: Term, width: Option<Width>) -> Term {
     match width {
         Some(w) if w.bits < 64 => {
-            let op = if w.signed { Op::Narrow } else { Op::Mask };
-            let part = b.compute(op, v, Term::int(w.bits));
-            match w.signed && w.within < 64 {
+            let part = b.compute(w.op, v, Term::int(w.bits));
+            match w.within < 64 {
                 true => b.compute(Op::Mask, part, Term::int(w.within)),
                 false => part,
             }

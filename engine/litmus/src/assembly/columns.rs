@@ -5,6 +5,7 @@ use crate::error::ParseError;
 use crate::lexer::{tokens, Cursor, Syntax, TokenKind};
 use crate::location_names::LocationNames;
 use crate::sections::{comment_end, without_comments, SourceSpan};
+use crate::value::RegisterId;
 
 /// Reads one instruction, from its mnemonic on.
 pub type ReadInstruction = fn(&mut InstructionReader<'_>) -> Result<Instruction, ParseError>;
@@ -157,6 +158,15 @@ fn read_cell(
 }
 
 impl InstructionReader<'_> {
+    /// `%x`, which herd7 allocates itself, if one follows.
+    pub fn symbolic_register(&mut self) -> Result<Option<RegisterId>, ParseError> {
+        if !self.cursor.eat("%") {
+            return Ok(None);
+        }
+        let name = format!("%{}", self.cursor.name("the name of a register")?);
+        Ok(Some(self.thread.register(&name)))
+    }
+
     pub fn comma(&mut self) -> Result<(), ParseError> {
         self.cursor.expect(",")
     }

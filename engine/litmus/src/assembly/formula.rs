@@ -22,6 +22,11 @@ impl Formula {
         Formula::apply(op, self, Formula::Constant(n))
     }
 
+    /// The value, which has this form with so many bits.
+    pub fn fitting(self, op: Op, bits: i64) -> Formula {
+        self.with(op, bits)
+    }
+
     /// The lowest bits, with zeros above.
     pub fn zero_extended(self, bits: i64) -> Formula {
         match bits {

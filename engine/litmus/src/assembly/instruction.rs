@@ -98,26 +98,27 @@ pub enum Predicate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {
     pub bits: i64,
-    pub signed: bool,
+    /// What it does with a value: one of `Mask`, `Narrow` and their exact forms.
+    pub op: Op,
     /// The bits of the register that get the part; those above become zero.
     pub within: i64,
 }
 
 impl Width {
-    pub const fn unsigned(bits: i64) -> Width {
+    pub const fn new(op: Op, bits: i64) -> Width {
         Width {
             bits,
-            signed: false,
+            op,
             within: 64,
         }
     }
 
+    pub const fn unsigned(bits: i64) -> Width {
+        Width::new(Op::Mask, bits)
+    }
+
     pub const fn signed(bits: i64) -> Width {
-        Width {
-            bits,
-            signed: true,
-            within: 64,
-        }
+        Width::new(Op::Narrow, bits)
     }
 }
 

@@ -68,6 +68,9 @@ fn register_64(name: &str) -> Option<String> {
             return Some(format!("r{base}"));
         }
     }
+    if matches!(lower.as_str(), "rip" | "cs") {
+        return Some(lower);
+    }
     if NAMES.contains(&lower.as_str()) {
         return Some(format!("r{lower}"));
     }
@@ -89,6 +92,11 @@ fn register_order(name: &str) -> (usize, u32) {
         ),
     }
 }
+
+/// The instructions of two operands.
+const NAMES_OF_TWO: [&str; 12] = [
+    "mov", "xchg", "xadd", "cmpxchg", "cmp", "test", "add", "sub", "xor", "or", "and", "shl",
+];
 
 #[derive(Clone, Copy)]
 enum Operand {
@@ -133,7 +141,15 @@ fn read(
         "mfence" => return Ok(Instruction::Fence(MFENCE)),
         "sfence" => return Ok(Instruction::Fence(SFENCE)),
         "lfence" => return Ok(Instruction::Fence(LFENCE)),
-        "nop" => return Ok(Instruction::Nop),
+        "nop" | "endbr64" => return Ok(Instruction::Nop),
+        // no operation, with an operand that is not accessed
+        "nopl" | "nopw" => {
+            while !r.cursor.at_end() {
+                r.cursor.step();
+            }
+            return Ok(Instruction::Nop);
+        }
+        "ret" => return Ok(Instruction::Exit),
         "jmp" => return Ok(Instruction::Jump(r.label()?)),
         _ => {}
     }
@@ -147,6 +163,19 @@ fn read(
         let rest = word.strip_prefix(name);
         rest.is_some_and(|s| matches!(s, "" | "b" | "w" | "l" | "q"))
     };
+    // herd7 merges a part into its register: only whole words are read
+    let narrow = |name: &&str| matches!(word.strip_prefix(*name), Some("b" | "w"));
+    if ["inc", "dec", "neg"]
+        .iter()
+        .chain(&NAMES_OF_TWO)
+        .any(narrow)
+    {
+        return Err(ParseError::unsupported(
+            offset,
+            format!("`{word}`: accesses of 8 and 16 bits are not supported for x86"),
+        )
+        .help("accesses of 32 and 64 bits are"));
+    }
     if let Some(name) = ["inc", "dec", "neg"].into_iter().find(|n| sized(n)) {
         r.access_bits = access_bits(&word[name.len()..]);
         let op = if name == "inc" { Op::Add } else { Op::Sub };
@@ -154,10 +183,7 @@ fn read(
         let instr = arithmetic(op, to, Operand::Imm(1), locked, flags);
         return instr.ok_or_else(|| bad_operands(offset, word));
     }
-    let names = [
-        "mov", "xchg", "xadd", "cmpxchg", "cmp", "test", "add", "sub", "xor", "or", "and",
-    ];
-    let Some(name) = names.into_iter().find(|n| sized(n)) else {
+    let Some(name) = NAMES_OF_TWO.into_iter().find(|n| sized(n)) else {
         return Err(r.unknown(offset, word).help(
             "supported for x86: mov, xchg, xadd, cmpxchg (X86_64), cmp, test, add, sub, xor, or, and, inc, dec, \
              jumps and fences",
@@ -216,6 +242,7 @@ fn read(
                 "add" => Op::Add,
                 "sub" => Op::Sub,
                 "xor" => Op::Xor,
+                "shl" => Op::ShiftLeft,
                 "or" => Op::Or,
                 _ => Op::And,
             };
@@ -352,7 +379,8 @@ fn arithmetic(
 }
 
 fn operand(r: &mut InstructionReader<'_>, wide: bool) -> Result<Operand, ParseError> {
-    let displaced = matches!(r.cursor.ahead(1), TokenKind::Sign("("));
+    let displaced = matches!(r.cursor.ahead(1), TokenKind::Sign("("))
+        || r.cursor.is("-") && matches!(r.cursor.ahead(2), TokenKind::Sign("("));
     if r.cursor.is("$") || r.at_number() && !displaced {
         return Ok(Operand::Imm(r.number()?));
     }
@@ -367,6 +395,7 @@ fn operand(r: &mut InstructionReader<'_>, wide: bool) -> Result<Operand, ParseEr
             r.cursor.eat("%");
             let offset = r.cursor.offset();
             let name = r.cursor.name("an operand")?;
+            whole_words(name, offset, wide)?;
             return match register(name, wide) {
                 Some(name) => Ok(Operand::Reg(r.thread.register(&name))),
                 None => Err(
@@ -386,8 +415,51 @@ fn operand(r: &mut InstructionReader<'_>, wide: bool) -> Result<Operand, ParseEr
     if r.cursor.eat("+") {
         displacement = r.number()?;
     }
+    let mut at = MemoryOperand::at(base, displacement);
+    if wide && r.cursor.eat(",") {
+        scaled_index(r, &mut at)?;
+    }
     r.cursor.expect(close)?;
-    Ok(Operand::Memory(MemoryOperand::at(base, displacement)))
+    Ok(Operand::Memory(at))
+}
+
+/// An error for a part of a register, `%al` or `%ax`.
+fn whole_words(name: &str, offset: usize, wide: bool) -> Result<(), ParseError> {
+    let lower = name.to_ascii_lowercase();
+    let part = wide
+        && register_64(&lower).is_some()
+        && (!lower.starts_with(['r', 'e'])
+            || lower.starts_with('r') && lower.ends_with(['w', 'b']))
+        && lower != "cs";
+    match part {
+        false => Ok(()),
+        true => Err(ParseError::unsupported(
+            offset,
+            format!("register `{name}`: parts of 8 and 16 bits are not supported"),
+        )
+        .help("registers of 32 and 64 bits are")),
+    }
+}
+
+/// `%rbx,8`, or `%rbx`
+fn scaled_index(r: &mut InstructionReader<'_>, at: &mut MemoryOperand) -> Result<(), ParseError> {
+    r.cursor.eat("%");
+    let offset = r.cursor.offset();
+    let name = r.cursor.name("a register")?;
+    let index = register_64(name)
+        .ok_or_else(|| ParseError::new(offset, format!("unknown register `{name}`")))?;
+    at.index = Some(r.thread.register(&index));
+    if r.cursor.eat(",") {
+        let offset = r.cursor.offset();
+        at.shift = match r.number()? {
+            1 => 0,
+            2 => 1,
+            4 => 2,
+            8 => 3,
+            _ => return Err(ParseError::new(offset, "expected a scale of 1, 2, 4 or 8")),
+        };
+    }
+    Ok(())
 }
 
 fn register(name: &str, wide: bool) -> Option<String> {

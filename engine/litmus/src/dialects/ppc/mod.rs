@@ -1,5 +1,8 @@
 //! The dialect PPC: Power.
 
+mod compute;
+mod operands;
+
 use crate::annotation::{annotation, Annotations};
 use crate::assembly::columns::{self, InstructionReader};
 use crate::assembly::instruction::{
@@ -8,9 +11,9 @@ use crate::assembly::instruction::{
 };
 use crate::dialect::{by_number, Dialect, Reservation};
 use crate::error::ParseError;
-use crate::lexer::TokenKind;
 use crate::program::Program;
 use crate::value::{Op, RegisterId, Value};
+use operands::{condition_register, reg, register};
 
 pub static PPC: Dialect = Dialect {
     name: "PPC",
@@ -30,11 +33,6 @@ pub static PPC: Dialect = Dialect {
 
 const ANNOTATIONS: [&str; 6] = ["SYNC", "LWSYNC", "EIEIO", "ISYNC", "X", "A"];
 const ATOMIC: Annotations = annotation(&ANNOTATIONS, "X");
-
-fn register(name: &str) -> Option<String> {
-    let number: u32 = name.strip_prefix('r')?.parse().ok()?;
-    (number < 32).then(|| format!("r{number}"))
-}
 
 fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError> {
     let offset = r.cursor.offset();
@@ -58,6 +56,7 @@ fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError>
     };
     match base {
         "nop" => return Ok(Instruction::Nop),
+        "blr" => return Ok(Instruction::Exit),
         "b" => return Ok(Instruction::Jump(r.label()?)),
         "li" => {
             let to = reg(r)?;
@@ -80,6 +79,9 @@ fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError>
             when: Predicate::Flags(flags, outcomes),
             to: r.label()?,
         });
+    }
+    if let Some(instruction) = compute::compute(r, word)? {
+        return Ok(instruction);
     }
     let (op, immediate) = match base {
         "add" => (Op::Add, false),
@@ -158,32 +160,6 @@ fn compare(r: &mut InstructionReader<'_>, immediate: bool) -> Result<Instruction
     })
 }
 
-/// `cr3,` if given, otherwise cr0. Skips the branch hint `+` or `-`.
-fn condition_register(r: &mut InstructionReader<'_>) -> Result<RegisterId, ParseError> {
-    if r.cursor.is("+") || r.cursor.is("-") {
-        r.cursor.step();
-    }
-    let name = match r.cursor.kind() {
-        TokenKind::Name(n) if n.len() == 3 && n.starts_with("cr") => n,
-        _ => return Ok(r.thread.register("cr0")),
-    };
-    r.cursor.step();
-    r.comma()?;
-    Ok(r.thread.register(name))
-}
-
-fn reg(r: &mut InstructionReader<'_>) -> Result<RegisterId, ParseError> {
-    let offset = r.cursor.offset();
-    let name = r.cursor.name("a register")?;
-    match register(name) {
-        Some(name) => Ok(r.thread.register(&name)),
-        None => Err(
-            ParseError::new(offset, format!("unknown register `{name}`"))
-                .help("registers are r0 to r31"),
-        ),
-    }
-}
-
 fn memory(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instruction>, ParseError> {
     let instr = match word {
         "lwarx" | "ldarx" => {
@@ -207,6 +183,14 @@ fn memory(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instructio
             let (to, at) = displaced(r)?;
             load(to, at, &word[1..2])
         }
+        "lwa" => {
+            let (to, at) = displaced(r)?;
+            load_signed_word(to, at)
+        }
+        "lwax" => {
+            let (to, at) = indexed(r)?;
+            load_signed_word(to, at)
+        }
         "lbzx" | "lhzx" | "lwzx" | "ldx" => {
             let (to, at) = indexed(r)?;
             load(to, at, &word[1..2])
@@ -226,13 +210,14 @@ fn memory(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instructio
     Ok(Some(instr))
 }
 
-fn width(letter: &str) -> Option<Width> {
+/// herd7 does not narrow values: where the architecture would change one there is no result.
+fn width(letter: &str, op: Op) -> Option<Width> {
     let bits = match letter {
         "b" => 8,
         "h" => 16,
         _ => return None,
     };
-    Some(Width::unsigned(bits))
+    Some(Width::new(op, bits))
 }
 
 fn load(to: RegisterId, at: MemoryOperand, letter: &str) -> Instruction {
@@ -240,7 +225,16 @@ fn load(to: RegisterId, at: MemoryOperand, letter: &str) -> Instruction {
         to: Some(to),
         at,
         annotations: 0,
-        width: width(letter),
+        width: width(letter, Op::ExactMask),
+    }
+}
+
+fn load_signed_word(to: RegisterId, at: MemoryOperand) -> Instruction {
+    Instruction::Load {
+        to: Some(to),
+        at,
+        annotations: 0,
+        width: Some(Width::signed(32)),
     }
 }
 
@@ -249,7 +243,7 @@ fn store(from: RegisterId, at: MemoryOperand, letter: &str) -> Instruction {
         from: Source::Reg(from),
         at,
         annotations: 0,
-        width: width(letter),
+        width: width(letter, Op::Exact),
     }
 }
 

@@ -1,0 +1,151 @@
+//! Power's rotations, shifted immediates and unsigned comparisons, one row of a table each, as the
+//! Power ISA, book I, defines them.
+
+use super::operands::{condition_register, reg};
+use crate::assembly::columns::InstructionReader;
+use crate::assembly::formula::Formula;
+use crate::assembly::instruction::{Instruction, Source};
+use crate::error::ParseError;
+use crate::value::{Op, Value};
+
+#[derive(Clone, Copy)]
+enum Form {
+    /// `rD, n`: the immediate in the upper halfword.
+    LoadShifted,
+    /// `rD, rA, n`; r0 means zero.
+    AddShifted,
+    /// `rD, rA`
+    SignExtend(i64),
+    /// `rD, rA, n`: the leftmost bits become zero.
+    ClearLeft,
+    /// `rD, rA, by, from, to`: a word is rotated, and only the bits of a mask are written.
+    Rotate { insert: bool },
+    /// `crN, rA, n`
+    CompareUnsigned,
+}
+
+const TABLE: [(&str, Form); 9] = [
+    ("lis", Form::LoadShifted),
+    ("addis", Form::AddShifted),
+    ("extsb", Form::SignExtend(8)),
+    ("extsh", Form::SignExtend(16)),
+    ("extsw", Form::SignExtend(32)),
+    ("clrldi", Form::ClearLeft),
+    ("rlwinm", Form::Rotate { insert: false }),
+    ("rlwimi", Form::Rotate { insert: true }),
+    ("cmplwi", Form::CompareUnsigned),
+];
+
+pub fn compute(
+    r: &mut InstructionReader<'_>,
+    word: &str,
+) -> Result<Option<Instruction>, ParseError> {
+    let Some((_, form)) = TABLE.iter().find(|(name, _)| *name == word) else {
+        return Ok(None);
+    };
+    if let Form::CompareUnsigned = form {
+        return compare(r).map(Some);
+    }
+    let to = reg(r)?;
+    r.comma()?;
+    if let Form::LoadShifted = form {
+        let from = Source::Imm(Value::Int(r.number()? << 16));
+        return Ok(Some(Instruction::Move { to, from }));
+    }
+    let from = reg(r)?;
+    let mut operands = vec![Source::Reg(from)];
+    let value = match form {
+        Form::SignExtend(bits) => Formula::Operand(0).sign_extended(*bits),
+        Form::AddShifted => {
+            r.comma()?;
+            let shifted = Formula::Constant(r.number()? << 16);
+            match r.thread.registers[from] == "r0" {
+                true => {
+                    operands.clear();
+                    shifted
+                }
+                false => Formula::apply(Op::Add, Formula::Operand(0), shifted),
+            }
+        }
+        Form::ClearLeft => {
+            r.comma()?;
+            let cleared = below(r, 64)?;
+            Formula::Operand(0).zero_extended(64 - cleared)
+        }
+        _ => {
+            let mut numbers = [0; 3];
+            for number in &mut numbers {
+                r.comma()?;
+                *number = below(r, 32)?;
+            }
+            let insert = matches!(form, Form::Rotate { insert: true });
+            if insert {
+                operands.insert(0, Source::Reg(to));
+            }
+            rotated(numbers, insert)
+        }
+    };
+    Ok(Some(Instruction::Evaluate {
+        to: Some(to),
+        operands,
+        value,
+        flags: None,
+    }))
+}
+
+/// Bits are numbered from the left of the word; a mask whose end precedes its start wraps around.
+fn rotated([by, from, to]: [i64; 3], insert: bool) -> Formula {
+    let bit = |n: i64| 1u64 << (31 - n);
+    let upward = |a: i64, b: i64| (a..=b).map(bit).fold(0, |mask, bit| mask | bit);
+    let mask = match from <= to {
+        true => upward(from, to),
+        // of 64 bits, of which the upper word has a copy of the rotated one
+        false => !upward(to + 1, from - 1),
+    };
+    let constant = |mask: u64| Formula::Constant(mask as i64);
+    let word = Formula::Operand(usize::from(insert)).zero_extended(32);
+    let twice = Formula::apply(Op::Or, word.clone(), word.shifted_left(32));
+    let rotated = match by {
+        0 => twice,
+        by => Formula::apply(
+            Op::Or,
+            twice.clone().shifted_left(by),
+            twice.shifted_right(64 - by),
+        ),
+    };
+    let part = Formula::apply(Op::And, rotated, constant(mask));
+    match insert {
+        false => part,
+        true => Formula::apply(
+            Op::Or,
+            part,
+            Formula::apply(Op::And, Formula::Operand(0), constant(!mask)),
+        ),
+    }
+}
+
+fn compare(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError> {
+    let flags = condition_register(r)?;
+    let a = Source::Reg(reg(r)?);
+    r.comma()?;
+    let b = Formula::Constant(r.number()? & 0xffff);
+    let word = Formula::Operand(0).zero_extended(32);
+    Ok(Instruction::Evaluate {
+        to: None,
+        operands: vec![a],
+        value: Formula::Constant(0),
+        flags: Some((flags, Formula::apply(Op::Compare, word, b))),
+    })
+}
+
+fn below(r: &mut InstructionReader<'_>, limit: i64) -> Result<i64, ParseError> {
+    let offset = r.cursor.offset();
+    let number = r.number()?;
+    match (0..limit).contains(&number) {
+        true => Ok(number),
+        false => Err(ParseError::new(
+            offset,
+            format!("expected a number from 0 to {}, found {number}", limit - 1),
+        )),
+    }
+}
