@@ -51,6 +51,19 @@ fn random_programs_have_the_executions_of_the_naive_explorer_once_each() {
 }
 
 #[test]
+fn random_programs_with_asymmetric_fences_have_the_executions_of_the_naive_explorer_once_each() {
+    let mut executions = 0;
+    for name in ["tso", "rc20"] {
+        let model = model(name);
+        for seed in 0..200 {
+            let program = Program::random(seed).with_asymmetric_fences();
+            executions += compare(name, &model, seed, &program);
+        }
+    }
+    assert!(executions > 1000, "{executions}");
+}
+
+#[test]
 fn random_programs_of_locks_have_the_executions_of_the_naive_explorer_once_each() {
     let mut executions = 0;
     for (number, name) in MODELS.iter().enumerate() {

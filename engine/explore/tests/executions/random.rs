@@ -62,6 +62,18 @@ const LOCKS: u64 = 8;
 pub const HEAP: u64 = 100;
 
 impl Program {
+    /// This program with light and heavy fences instead of its fences and updates.
+    pub fn with_asymmetric_fences(mut self) -> Program {
+        for step in self.threads.iter_mut().flatten() {
+            match step {
+                Do::Fence(Order::Acq | Order::Rel) | Do::Add(..) => *step = Do::Fence(Order::Light),
+                Do::Fence(_) | Do::Cas(..) => *step = Do::Fence(Order::Heavy),
+                _ => {}
+            }
+        }
+        self
+    }
+
     /// Threads of few events, which main starts after an event of its own, or at once.
     pub fn random(seed: u64) -> Program {
         let mut dice = Dice::new(seed);
