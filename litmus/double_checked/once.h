@@ -34,6 +34,7 @@ struct once {
 static inline bool once_is_left(struct once *o)
 {
 #ifdef ONCE_ONE_LOOK
+    (void)o;
     return true;
 #else
     return !atomic_load_explicit(&o->done, memory_order_relaxed);

@@ -33,19 +33,25 @@ struct peterson {
     atomic_int turn;
 };
 
+static inline void peterson_give(struct peterson *l, int own)
+{
+#ifdef PETERSON_STORE
+    atomic_store_explicit(&l->turn, 1 - own, memory_order_release);
+    atomic_thread_fence(memory_order_seq_cst);
+#else
+    atomic_exchange_explicit(&l->turn, 1 - own, PETERSON_TURN_ORDER);
+#endif
+}
+
 /* `own` is 0 in one thread and 1 in the other. */
 static inline void peterson_lock(struct peterson *l, int own)
 {
 #ifdef PETERSON_TURN_FIRST
-    atomic_exchange_explicit(&l->turn, 1 - own, PETERSON_TURN_ORDER);
+    peterson_give(l, own);
     atomic_store_explicit(&l->wants[own], true, memory_order_relaxed);
-#elif defined(PETERSON_STORE)
-    atomic_store_explicit(&l->wants[own], true, memory_order_relaxed);
-    atomic_store_explicit(&l->turn, 1 - own, memory_order_release);
-    atomic_thread_fence(memory_order_seq_cst);
 #else
     atomic_store_explicit(&l->wants[own], true, memory_order_relaxed);
-    atomic_exchange_explicit(&l->turn, 1 - own, PETERSON_TURN_ORDER);
+    peterson_give(l, own);
 #endif
     while (atomic_load_explicit(&l->wants[1 - own], PETERSON_SEE_ORDER)
            && atomic_load_explicit(&l->turn, PETERSON_SEE_ORDER) != own) {
