@@ -16,19 +16,15 @@ from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.system.tools import Tool
 
 MIXED = sorted((Path(__file__).parent / "mixed").glob("*.litmus"))
-PAIRS = """AArch64 pairs
-{ uint64_t x[2]; 0:X1=x; 1:X1=x; }
- P0              | P1             ;
- MOV X0,#1       | LDR X0,[X1],#8 ;
- STR X0,[X1,#8]! | LDR X2,[X1]    ;
-exists (1:X0=0 /\\ 1:X2=1)
-"""
 UNSUPPORTED = {
     "an instruction": (
         "AArch64 i\n{ 0:X1=x; }\n P0 ;\n LDG X0,[X1] ;\nexists (x=0)\n",
         "mine/i.litmus:4:2",
     ),
-    "an address that changes its register": (PAIRS, "mine/pairs.litmus:4:31"),
+    "an instruction of two registers": (
+        "AArch64 p\n{ int x[2]; 0:X1=x; }\n P0 ;\n LDXP W0,W2,[X1] ;\nexists (0:X0=0)\n",
+        "mine/p.litmus:4:2",
+    ),
     "a macro of the Linux kernel": (
         "C k\n{}\nP0 (int* x) {\n  WRITE_ONCE(*x, 1);\n}\nexists (x=0)\n",
         "mine/k.litmus:4:3",
@@ -66,8 +62,10 @@ def test_a_malformed_test_is_bad_input() -> None:
 
 def test_herd7_decides_what_the_engine_does_not_know(need: Callable[[str], Tool]) -> None:
     need("herd7")
-    (verdict,) = asked(Herd7(), [mine(PAIRS)], "aarch64")
-    assert verdict.observation == "Sometimes"
+    (verdict,) = asked(
+        Herd7(), [mine(UNSUPPORTED["an instruction of two registers"][0])], "aarch64"
+    )
+    assert verdict.observation == "Always"
 
 
 @pytest.mark.parametrize("path", MIXED, ids=lambda path: path.stem)
@@ -75,7 +73,8 @@ def test_accesses_of_mixed_sizes_are_refused(path: Path) -> None:
     test = read_test(path)
     (verdict,) = asked(Engine(), [test], MODELS[test.arch])
     assert verdict.observation == "Unknown"
-    assert "mixed sizes" in verdict.reason
+    # on x86 the engine reads no access of a byte
+    assert any(words in verdict.reason for words in ("mixed sizes", "8 and 16 bits"))
 
 
 @pytest.mark.parametrize("path", MIXED, ids=lambda path: path.stem)
