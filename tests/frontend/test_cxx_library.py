@@ -49,7 +49,7 @@ MISTAKES = {
     "clock": ("release", "relaxed", "race"),
     "atomic_float": ("memory_order_release", "memory_order_relaxed", "race"),
     "call_once": ("    std::call_once(once, [] { ++made; });\n", "    ++made;\n", "race"),
-    "bit_field": ("  header->size = 100;\n", "", "assertion"),
+    "bit_field": ("  header->size = 100;\n", "", "uninitialised"),
 }
 """In each driver of `programs`: a text, the mistake in its place, and the kind of violation."""
 
