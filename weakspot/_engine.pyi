@@ -354,7 +354,7 @@ def check(
     jobs: int = 0,
     explained: bool = False,
 ) -> None:
-    """Decide litmus tests under the model of a cat file.
+    """Decide litmus tests under the model of a cat file, or of a configuration of herd7 (.cfg).
 
     `tests` are paths of files, or pairs of a file name, for messages, and the text. Files that the
     model includes are searched in the folder of the including file, then in `folders`. Each test

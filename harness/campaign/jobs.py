@@ -378,8 +378,12 @@ class RunTest(MachineJob, frozen=True, kw_only=True):
         first.runner.run(tests, first.on, seconds=first.seconds, done=done, end=first.end)
 
 
+_INCLUDE = r'\binclude\s+"([^"]+)"'
+
+
 def model_digest(*paths: Path) -> str:
-    """A name for cat files together with the files beside them that they include."""
+    """A name for cat files and configurations, together with the files beside them that they
+    include or name."""
     texts: dict[Path, str] = {}
     waiting = list(paths)
     while waiting:
@@ -387,6 +391,10 @@ def model_digest(*paths: Path) -> str:
         if file in texts or not file.is_file():
             continue
         texts[file] = file.read_text(encoding="utf-8", errors="replace")
-        included = re.findall(r'\binclude\s+"([^"]+)"', texts[file])
+        included = re.findall(
+            r"^\s*(?:bell|cat|macros|model)\s+(\S+)" if file.suffix == ".cfg" else _INCLUDE,
+            texts[file],
+            re.MULTILINE,
+        )
         waiting.extend(file.parent / name for name in included)
     return digest(*(text for _, text in sorted(texts.items())))

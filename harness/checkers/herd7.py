@@ -169,7 +169,8 @@ class _Batch:
         if self.model.path.parent == models.folder():
             command += ["-I", str(libdir())]  # herd7 has its own, quicker cos.cat
         command += ["-I", str(self.model.path.parent)]  # where included files are
-        command += ["-model", str(self.model.path)]
+        option = "-conf" if self.model.is_configuration else "-model"
+        command += [option, str(self.model.path)]
         return command + [f"{number}.litmus" for number in numbers]
 
     def _start(

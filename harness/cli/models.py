@@ -14,7 +14,8 @@ from weakspot.harness.cli.output import json_lines, say, tell
 Examples:
   weakspot models
   weakspot models rc11              its description and its axioms
-  weakspot models rc11 --path       the path of its cat file"""
+  weakspot models rc11 --path       the path of its cat file
+  weakspot models lkmm              that of the Linux kernel, where it is installed"""
 )
 @click.argument("names", nargs=-1, metavar="[NAME…]")
 @click.option("--path", "as_path", is_flag=True, help="Print only the path of the cat file.")
@@ -24,7 +25,7 @@ def models(names: tuple[str, ...], as_path: bool, as_json: bool) -> int:
     from weakspot.harness.corpus import models
     from weakspot.harness.report import corpus
 
-    found = [models.resolve(name) for name in names] or list(models.load().values())
+    found = [models.resolve(name) for name in names] or list(models.available().values())
     if as_json:
         say(json_lines(found))
     elif as_path:

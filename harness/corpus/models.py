@@ -1,4 +1,5 @@
-"""The models of models/models.toml, and cat files of the user.
+"""The models of models/models.toml, cat files of the user, and configurations of herd7 (.cfg), of
+which the Linux kernel's is known as lkmm where it is installed.
 
 A Model is what weakspot knows about a cat file besides its axioms: the machines it describes, on
 which an outcome that it forbids is a contradiction, and what exploration may assume.
@@ -18,7 +19,7 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import ARCHITECTURES
-from weakspot.system import herdtools
+from weakspot.system import herdtools, kernel
 
 LANGUAGE = "rc20"
 """The model of C and C++ where none is named."""
@@ -27,13 +28,21 @@ MACHINES: tuple[str, ...] = ("imm",)
 """The models under which programs that are safe under those of the language are explored too:
 weaker in some respect, as machines are."""
 
+LINUX = "lkmm"
+"""The name of the Linux kernel's model."""
+
+_ABOUT_LINUX = "The model of the kernel's source code, for litmus tests with the kernel's macros."
+_CONFIGURATION = ".cfg"
+_COMMENTS = r"\s*(?:(?:\(\*.*?\*\)|//[^\n]*)\s*)*"
+
 Role = Literal["reference", "language", "hardware", "paper"]
 
 
 class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A cat file and what is known about it; models.toml explains each field.
 
-    `file` is a name in models/, or the absolute path of a user's file.
+    `file` is a name in models/, or the absolute path of a user's file: a cat file, or a
+    configuration, which names a cat file, a bell file and macros.
     """
 
     name: str
@@ -56,6 +65,10 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def path(self) -> Path:
         """The cat file itself."""
         return folder() / self.file
+
+    @property
+    def is_configuration(self) -> bool:
+        return self.path.suffix == _CONFIGURATION
 
     @property
     def of_programs(self) -> Model:
@@ -100,8 +113,17 @@ def load() -> dict[str, Model]:
     }
 
 
+def available() -> dict[str, Model]:
+    """weakspot's own models, and that of the Linux kernel where it is installed or configured."""
+    of_kernel = kernel.folder()
+    if of_kernel is None:
+        return load()
+    model = _of_file(of_kernel / kernel.CONFIGURATION)
+    return {**load(), LINUX: msgspec.structs.replace(model, name=LINUX, about=_ABOUT_LINUX)}
+
+
 def resolve(name_or_path: str | Path) -> Model:
-    """The model with that name, or the one in that cat file.
+    """The model with that name, or the one in that cat file, configuration or folder.
 
     Raises BadInput, with similar names, if it is neither.
     """
@@ -110,13 +132,32 @@ def resolve(name_or_path: str | Path) -> Model:
     if wanted in models:
         return models[wanted]
     path = Path(wanted).expanduser()
-    if path.suffix == ".cat" or len(path.parts) > 1:
+    if wanted == LINUX and not path.exists():
+        if LINUX in (known := available()):
+            return known[LINUX]
+        raise BadInput("the Linux kernel's memory model is not installed", advice=kernel.ADVICE)
+    if path.is_dir():
+        return _of_file(_configuration(path))
+    if path.suffix in (".cat", _CONFIGURATION) or len(path.parts) > 1:
         return _of_file(path)
     close = difflib.get_close_matches(wanted.lower(), models, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]}? " if close else ""
     raise BadInput(
         f"unknown model {wanted!r}",
         advice=f"{hint}the models are {', '.join(models)}, or give the path of a cat file",
+    )
+
+
+def _configuration(folder: Path) -> Path:
+    """The only configuration in a folder, or that of the Linux kernel."""
+    found = sorted(folder.glob(f"*{_CONFIGURATION}"))
+    of_kernel = [each for each in found if each.name == kernel.CONFIGURATION]
+    if len(chosen := of_kernel or found) == 1:
+        return chosen[0]
+    raise BadInput(
+        f"the folder has {len(found) or 'no'} configurations",
+        place=str(folder),
+        advice="name a cat file, a .cfg file, or the folder tools/memory-model of a Linux kernel",
     )
 
 
@@ -133,6 +174,14 @@ def _of_file(path: Path) -> Model:
         raise BadInput(
             "the model is not a text file", place=str(path), advice="name a cat file"
         ) from error
+    if path.suffix == _CONFIGURATION:
+        return Model(
+            name=path.stem,
+            file=str(path.resolve()),
+            title=_title_of_configuration(path, text) or path.stem,
+            role="language",
+            dialects=("C",),
+        )
     return Model(
         name=path.stem,
         file=str(path.resolve()),
@@ -142,13 +191,20 @@ def _of_file(path: Path) -> Model:
     )
 
 
+def _title_of_configuration(path: Path, text: str) -> str | None:
+    """The title of the cat file that a configuration names."""
+    named = re.search(r"^\s*model\s+(\S+)", text, re.MULTILINE)
+    cat = path.parent / named[1] if named else None
+    return _title(cat.read_text(errors="replace")) if cat is not None and cat.is_file() else None
+
+
 def _dialects(cat: str) -> tuple[str, ...]:
     """The architecture that a cat file may begin with."""
-    word = re.match(r"\s*(?:\(\*.*?\*\)\s*)*(\w+)", cat, re.DOTALL)
+    word = re.match(rf"{_COMMENTS}(\w+)", cat, re.DOTALL)
     return (word[1],) if word and word[1] in ARCHITECTURES else ()
 
 
 def _title(cat: str) -> str | None:
     """The title of a cat file: a string, after an optional dialect."""
-    match = re.match(r'\s*(?:\(\*.*?\*\)\s*)*(?:\w+\s+)?"([^"\n]+)"', cat, re.DOTALL)
+    match = re.match(rf'{_COMMENTS}(?:\w+\s+)?"([^"\n]+)"', cat, re.DOTALL)
     return match[1] if match else None

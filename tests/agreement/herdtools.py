@@ -37,15 +37,19 @@ def generate(diy7: Tool, config: Path, folder: Path, *options: str) -> list[Path
 
 
 def ask(herd7: Tool, model: str | Path, tests: Sequence[Path], *options: str) -> dict[str, Answer]:
-    """herd7's answers by test name; `model` is a path, or a name that herd7 knows itself.
+    """herd7's answers by test name; `model` is a path, of a cat file or of a configuration, or a
+    name that herd7 knows itself.
 
     c11.def is herd7's own: without it atomic_exchange, which diy7 writes, is unknown to herd7.
     """
     if isinstance(model, Path) and "-set-libdir" not in options:
         # herd7 does not look beside the model; its own cos.cat is the quicker one
         options = (*options, "-I", str(libdir()), "-I", str(model.parent))
+    under = ["-macros", "c11.def", "-model", str(model)]
+    if Path(model).suffix == ".cfg":
+        under = ["-conf", str(model)]
     run = subprocess.run(
-        [herd7.path, *options, "-macros", "c11.def", "-model", str(model), *map(str, tests)],
+        [herd7.path, *options, *under, *map(str, tests)],
         capture_output=True,
         text=True,
         check=True,

@@ -143,12 +143,20 @@ def forget() -> None:
     _version.cache_clear()
 
 
+def prefixes() -> list[Path]:
+    """The folders that scripts/install-tools may have filled: the one that WEAKSPOT_TOOLS names,
+    and the clone's .tools."""
+    own = os.environ.get("WEAKSPOT_TOOLS", "")
+    return [*([Path(own)] if own else []), *_private_prefixes()]
+
+
+def _private_prefixes() -> list[Path]:
+    """The clone's .tools: beside its .venv, or, from another environment, by this file."""
+    return [Path(sys.prefix).parent / ".tools", Path(__file__).resolve().parents[2] / ".tools"]
+
+
 def _private_folders() -> list[Path]:
-    """The clone's .tools/bin: beside its .venv, or, from another environment, by this file."""
-    return [
-        Path(sys.prefix).parent / ".tools" / "bin",
-        Path(__file__).resolve().parents[2] / ".tools" / "bin",
-    ]
+    return [prefix / "bin" for prefix in _private_prefixes()]
 
 
 @lru_cache(maxsize=256)

@@ -1,12 +1,12 @@
 //! Checks a batch of litmus tests under a model; answers are handed over as they come.
-use super::arguments::{duration, load_model};
+use super::arguments::{duration, load_configuration};
 use super::error::Problem;
 use super::work::{catch_panic, in_parallel, Caller};
 use cat::Model;
-use enumerate::{decide, explain, Answer, EnumerateError, Explanation};
+use enumerate::{decide, explain, Answer, Configuration, EnumerateError, Explanation};
 use enumerate::{Limit, Limits, Observation, Witness};
 use litmus::value::Value;
-use litmus::{LitmusError, Observable, Printer, Test};
+use litmus::{LitmusError, Macros, Observable, Printer, Test};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -36,15 +36,15 @@ impl FromPyObject<'_> for TestSource {
 }
 
 impl TestSource {
-    fn read(&self) -> Result<Test, LitmusError> {
+    fn read(&self, macros: Option<&Macros>) -> Result<Test, LitmusError> {
         match self {
-            TestSource::Text(file, text) => Test::parse(file, text),
-            TestSource::File(path) => Test::read(path),
+            TestSource::Text(file, text) => Test::parse_with(file, text, macros),
+            TestSource::File(path) => Test::read(path, macros),
         }
     }
 }
 
-/// Decides tests under the model of a cat file; see the stub for what comes back.
+/// Decides tests under the model of a cat file or of a configuration (.cfg); see the stub for what comes back.
 #[pyfunction]
 #[pyo3(signature = (tests, model, *, folders=Vec::new(), seconds, candidates, memory,
                     done, jobs=0, explained=false))]
@@ -69,8 +69,8 @@ pub fn check(
         memory,
         stop: Some(stop.clone()),
     };
-    let model = load_model(py, &model, &folders)?;
-    let report = |number: usize| Report::new(&tests[number], &model, &limits, explained);
+    let asked = load_configuration(py, &model, &folders)?;
+    let report = |number: usize| Report::new(&tests[number], &asked, &limits, explained);
     let mut callback = Callback {
         done,
         dicts: AnswerDicts::new(py)?,
@@ -127,13 +127,13 @@ enum PrintedValue {
 }
 
 impl Report {
-    fn new(given: &TestSource, model: &Model, limits: &Limits, explained: bool) -> Report {
+    fn new(given: &TestSource, asked: &Configuration, limits: &Limits, explained: bool) -> Report {
         let unread = |outcome| Report {
             name: String::new(),
             condition: String::new(),
             outcome,
         };
-        let test = match catch_panic(|| given.read()) {
+        let test = match catch_panic(|| given.read(asked.macros.as_ref())) {
             Ok(Ok(test)) => test,
             Ok(Err(error)) => return unread(Outcome::Malformed(Problem::from(&error))),
             Err(message) => return unread(Outcome::Panicked(message)),
@@ -141,7 +141,7 @@ impl Report {
         Report {
             name: test.name.clone(),
             condition: test.printer().condition(&test.condition),
-            outcome: Outcome::new(&test, model, limits, explained),
+            outcome: Outcome::new(&test, &asked.model, limits, explained),
         }
     }
 }

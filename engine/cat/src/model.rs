@@ -6,7 +6,7 @@ use crate::evaluation::plan_cache::{CachedPlan, PlanCache};
 use crate::evaluation::prepare::prepare;
 use crate::evaluation::prepared::Prepared;
 use crate::plan::statements;
-use crate::syntax::ast::Block;
+use crate::syntax::ast::{Block, Statement, StatementKind};
 use crate::syntax::files::{self, Files, FindFile};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,8 +25,10 @@ pub struct Model {
     /// contain the register events and `rf-reg`.
     pub computes_dependencies: bool,
     files: Arc<Files>,
-    prelude: Block,
-    main: Block,
+    /// The prelude, the bell file if there is one, the model.
+    blocks: Vec<Block>,
+    /// The annotations that the bell file declares.
+    tags: Vec<String>,
     plans: PlanCache,
 }
 
@@ -38,7 +40,32 @@ impl Model {
             let message = format!("cannot read {}", path.display());
             return Err(CatError::placeless(message, "expected a cat file"));
         };
-        Model::build(path, text, &|name, including| {
+        Model::read(path, text, None, folders)
+    }
+
+    /// Reads a model and the bell file that declares its annotations.
+    pub fn load_with_bell(
+        path: &Path,
+        bell: &Path,
+        folders: &[PathBuf],
+    ) -> Result<Model, CatError> {
+        let text = |path: &Path| {
+            let missing = || {
+                let message = format!("cannot read {}", path.display());
+                CatError::placeless(message, "expected a file in the language cat")
+            };
+            files::read(path).ok_or_else(missing)
+        };
+        Model::read(path, text(path)?, Some((bell, text(bell)?)), folders)
+    }
+
+    fn read(
+        path: &Path,
+        text: String,
+        bell: Option<(&Path, String)>,
+        folders: &[PathBuf],
+    ) -> Result<Model, CatError> {
+        Model::build(path, text, bell, &|name, including| {
             let beside = including.parent().unwrap_or(Path::new(""));
             let searched = std::iter::once(beside).chain(folders.iter().map(PathBuf::as_path));
             let mut found = searched.map(|folder| folder.join(name));
@@ -52,14 +79,23 @@ impl Model {
         name: &str,
         load: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Model, CatError> {
-        Model::build(Path::new(name), text.to_owned(), &|name, _| {
+        Model::build(Path::new(name), text.to_owned(), None, &|name, _| {
             load(name).map(|text| (PathBuf::from(name), text))
         })
     }
 
-    fn build(path: &Path, text: String, find: &FindFile) -> Result<Model, CatError> {
+    fn build(
+        path: &Path,
+        text: String,
+        bell: Option<(&Path, String)>,
+        find: &FindFile,
+    ) -> Result<Model, CatError> {
         let mut files = Files::new();
         let prelude = files.add(Path::new(PRELUDE_NAME), PRELUDE.to_owned(), &|_, _| None)?;
+        let bell = match bell {
+            Some((path, text)) => Some(files.add(path, text, find)?),
+            None => None,
+        };
         let main = files.add(path, text, &|name, including| {
             let built_in = || (name == PRELUDE_NAME).then(|| (name.into(), PRELUDE.to_owned()));
             find(name, including).or_else(built_in)
@@ -68,12 +104,18 @@ impl Model {
             .file_stem()
             .map(|stem| stem.to_string_lossy().into_owned());
         Ok(Model {
-            name: main.name.or(stem).unwrap_or_default(),
-            architecture: main.architecture,
+            name: main.name.clone().or(stem).unwrap_or_default(),
+            architecture: main.architecture.clone(),
             computes_dependencies: main.catdep,
+            tags: bell
+                .as_ref()
+                .map_or(Vec::new(), |bell| tags(&bell.statements, &files)),
             files: Arc::new(files),
-            prelude: Arc::new(prelude.statements),
-            main: Arc::new(main.statements),
+            blocks: [Some(prelude), bell, Some(main)]
+                .into_iter()
+                .flatten()
+                .map(|file| Arc::new(file.statements))
+                .collect(),
             plans: PlanCache::default(),
         })
     }
@@ -84,11 +126,16 @@ impl Model {
         variants: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<CachedPlan>, CatError> {
         let on = self.files.variants.iter().map(|name| variants(name));
-        let blocks = [&self.prelude, &self.main];
+        let blocks: Vec<&Block> = self.blocks.iter().collect();
         let make = || statements::plan(&self.files, &blocks, variants);
         self.plans
             .plan(on.collect(), make)
             .map_err(|(at, fault)| fault.error(&self.files, &self.files.names, at))
+    }
+
+    /// The annotations that the model's bell file declares; their events are sets of the model.
+    pub fn tags(&self) -> &[String] {
+        &self.tags
     }
 
     /// The names of the sets and relations that the model reads from its input, including those
@@ -126,4 +173,18 @@ impl Model {
         let plan = self.plan(input.variants)?;
         prepare(&self.files, &plan, input).map_err(|error| *error)
     }
+}
+
+/// The tags of the enumerations that a file declares.
+fn tags(statements: &[Statement], files: &Files) -> Vec<String> {
+    let declared = statements
+        .iter()
+        .filter_map(|statement| match &statement.kind {
+            StatementKind::Enum(_, tags) => Some(tags),
+            _ => None,
+        });
+    let names = declared.flatten().map(|tag| files.names.text(*tag));
+    names
+        .map(|name| name.trim_start_matches('\'').to_owned())
+        .collect()
 }

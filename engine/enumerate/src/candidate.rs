@@ -35,8 +35,11 @@ pub struct Candidate<'p> {
     pub initial: usize,
     pub reads: Vec<EventId>,
     pub writes: Vec<EventId>,
-    /// The addresses of all events are known for any choice of reads-from.
+    /// The addresses of all events, and the indices of critical sections, are known for any choice
+    /// of reads-from.
     pub addresses_known: bool,
+    /// There are critical sections of SRCU.
+    pub has_indices: bool,
     /// `local[thread][id]` is the event's index here, if the model uses it.
     pub local: Vec<Vec<Option<EventId>>>,
 }
@@ -96,6 +99,11 @@ fn shift_act(action: Action, by: u32) -> Action {
         },
         Action::Lock { at } => Action::Lock { at: s(at) },
         Action::Unlock { at } => Action::Unlock { at: s(at) },
+        Action::LockTest { at } => Action::LockTest { at: s(at) },
+        Action::Srcu { at, value } => Action::Srcu {
+            at: s(at),
+            value: value.map(s),
+        },
         other => other,
     }
 }
@@ -152,8 +160,9 @@ impl<'p> Candidate<'p> {
             writes: pick(Action::is_store),
             addresses_known: events
                 .iter()
-                .filter_map(|e| e.action.address())
-                .all(|at| matches!(at, Term::Known(_))),
+                .flat_map(|e| [e.action.address(), e.action.index()])
+                .all(|at| !matches!(at, Some(Term::Var(_)))),
+            has_indices: events.iter().any(|e| e.action.index().is_some()),
             paths,
             shifts,
             initial,

@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 
 use super::answer::Answer;
-use super::candidate::{Candidate, Chosen, EventId, SearchControl, Visitor};
+use super::candidate::{Candidate, CandidateEvent, Chosen, EventId, SearchControl, Visitor};
 use super::error::EnumerateError;
 use super::final_state::{advance, last_in, possible_last_writes, FinalState};
-use super::graph_input::{event_locations, GraphInput};
+use super::graph_input::{event_indices, event_locations, GraphInput};
 use super::limits::{Limit, Limits, Meter, EVENTS};
 use super::paths::prepared::PreparedPath;
 use super::thread_paths::ThreadPaths;
@@ -68,6 +68,8 @@ struct Decision<'t> {
 struct PreparedModel {
     /// By event, the location with which it was prepared.
     locations: Vec<Option<u32>>,
+    /// By event, the index of its critical section of SRCU.
+    indices: Vec<Option<Value>>,
     /// By observed location, the writes that can be its last.
     last_write_choices: Vec<Vec<EventId>>,
     model: Prepared,
@@ -151,10 +153,11 @@ impl Visitor for DecisionVisitor<'_, '_, '_, '_> {
     }
 }
 
-/// Whether the addresses of all events are known.
+/// Whether the addresses of all events, and the indices of critical sections, are known.
 fn all_addresses_known(c: &Candidate<'_>, chosen: &Chosen<'_>) -> bool {
-    let mut addresses = c.events.iter().filter_map(|e| e.action.address());
-    c.addresses_known || addresses.all(|at| chosen.solver.known(at).is_some())
+    let terms = |e: &CandidateEvent| [e.action.address(), e.action.index()];
+    let mut terms = c.events.iter().flat_map(terms).flatten();
+    c.addresses_known || terms.all(|term| chosen.solver.known(term).is_some())
 }
 
 impl Decision<'_> {
@@ -278,14 +281,15 @@ impl Decision<'_> {
         prepared: &'s mut Option<PreparedModel>,
         chosen: &Chosen<'_>,
     ) -> Result<&'s mut PreparedModel, EnumerateError> {
+        let current = || (event_locations(c, chosen), event_indices(c, chosen));
         let changed = match &*prepared {
-            None => Some(event_locations(c, chosen)),
+            None => Some(current()),
             Some(_) if c.addresses_known => None,
-            Some(PreparedModel { locations: old, .. }) => {
-                Some(event_locations(c, chosen)).filter(|locations| locations != old)
-            }
+            Some(old) => Some(current()).filter(|(locations, indices)| {
+                (locations, indices) != (&old.locations, &old.indices)
+            }),
         };
-        if let Some(locations) = changed {
+        if let Some((locations, indices)) = changed {
             self.check_sizes(c, chosen, &locations)?;
             let graph = GraphInput::new(c, chosen, self.threads, &locations);
             let input = Input {
@@ -301,6 +305,7 @@ impl Decision<'_> {
             let last_writes = observed.map(|at| possible_last_writes(c, chosen, *at));
             *prepared = Some(PreparedModel {
                 locations,
+                indices,
                 last_write_choices: last_writes.collect(),
                 model,
             });

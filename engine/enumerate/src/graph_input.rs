@@ -1,7 +1,7 @@
 //! The predefined sets and relations of cat, for the events of a candidate. Each is computed when
 //! the model uses it.
 
-use super::candidate::{shift, Candidate, Chosen, EventId};
+use super::candidate::{shift, Candidate, CandidateEvent, Chosen, EventId};
 use super::paths::path::{Action, PathEventId};
 use super::paths::prepared::{rmw_pairs, PreparedPath};
 use super::thread_paths::ThreadPaths;
@@ -35,6 +35,15 @@ pub fn event_locations(c: &Candidate<'_>, chosen: &Chosen<'_>) -> Vec<Option<u32
         .collect()
 }
 
+/// By event, the index of its critical section of SRCU, as the candidate's equations determine it.
+pub fn event_indices(c: &Candidate<'_>, chosen: &Chosen<'_>) -> Vec<Option<Value>> {
+    let index = |e: &CandidateEvent| e.action.index().map(|index| chosen.solver.value(index));
+    match c.has_indices {
+        true => c.events.iter().map(index).collect(),
+        false => Vec::new(),
+    }
+}
+
 impl<'g> GraphInput<'g> {
     /// `locations` are the `event_locations`.
     pub fn new(
@@ -61,6 +70,10 @@ impl<'g> GraphInput<'g> {
         let is =
             |known: &&str| known.as_bytes().first() == name.as_bytes().first() && *known == name;
         let dialect = self.threads.dialect;
+        if let Some((_, bit)) = self.threads.tags.iter().find(|(tag, _)| tag == name) {
+            let has = |bit: usize, i: EventId| self.candidate.events[i].annotations >> bit & 1 == 1;
+            return Some(self.events(|i| bit.is_some_and(|bit| has(bit, i))));
+        }
         if let Some(bit) = dialect.annotations.iter().position(is) {
             return Some(self.events(|i| self.candidate.events[i].annotations >> bit & 1 == 1));
         }
@@ -100,6 +113,14 @@ impl<'g> GraphInput<'g> {
             "sm" | "si" => {
                 Relation::identity(&self.events(|i| self.candidate.events[i].action.is_memory()))
             }
+            "has-index" => {
+                let with = self.events(|i| self.candidate.events[i].action.index().is_some());
+                Relation::product(&with, &with)
+            }
+            "same-index" => self.same(|i| {
+                let index = self.candidate.events[i].action.index()?;
+                Some(self.chosen.solver.value(index))
+            }),
             "same-instance" => self.same(|i| self.instance(i)),
             "po" => self.threads(|p| p.order.po().iter()),
             "addr" => self.threads(|p| p.deps().addr.iter()),

@@ -9,6 +9,7 @@
 
 mod answer;
 mod candidate;
+mod configuration;
 mod decide;
 mod error;
 mod explain;
@@ -23,6 +24,7 @@ mod thread_paths;
 mod witness;
 
 pub use answer::{Answer, Observation};
+pub use configuration::{Configuration, ConfigurationError};
 pub use decide::decide;
 pub use error::EnumerateError;
 pub use explain::{explain, Explanation};

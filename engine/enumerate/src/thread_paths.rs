@@ -16,6 +16,9 @@ pub struct ThreadPaths {
     pub paths: Vec<Vec<PreparedPath>>,
     /// The locations on whose last writes the answer depends.
     pub observed: Vec<Address>,
+    /// The sets of events by annotation, of a model with a bell file: the name of the set, and the
+    /// bit of the annotation, if the test mentions it.
+    pub tags: Vec<(String, Option<usize>)>,
 }
 
 impl ThreadPaths {
@@ -23,7 +26,14 @@ impl ThreadPaths {
     pub fn new(test: &Test, model: &Model) -> Result<Result<ThreadPaths, Limit>, EnumerateError> {
         let split = matches!(test.program, Program::C(_))
             && model.splits_rmw().map_err(EnumerateError::Model)?;
-        Ok(ThreadPaths::of(test, model.computes_dependencies, split))
+        let bit = |tag: &String| {
+            let number = test.tags.iter().position(|known| known == tag)?;
+            Some(test.dialect.annotations.len() + number)
+        };
+        let tags = model.tags().iter();
+        let tags = tags.map(|tag| (set_name(tag), bit(tag))).collect();
+        let paths = ThreadPaths::of(test, model.computes_dependencies, split);
+        Ok(paths.map(|paths| ThreadPaths { tags, ..paths }))
     }
 
     /// `register_events`: the model uses the events of registers; `split_rmw`: a read-modify-write
@@ -41,14 +51,22 @@ impl ThreadPaths {
             dialect,
             paths,
             observed: test.observed_locations(),
+            tags: Vec::new(),
         })
     }
+}
+
+/// The set of the events with an annotation: `Before-atomic` for `before-atomic`.
+fn set_name(tag: &str) -> String {
+    let mut letters = tag.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 fn thread_paths(test: &Test, thread: usize, split_rmw: bool) -> Result<Vec<Path>, Limit> {
     let registers = initial_registers(test, thread);
     match &test.program {
-        Program::C(threads) => c::paths(&threads[thread], registers, split_rmw),
+        Program::C(threads) => c::paths(thread, &threads[thread], registers, split_rmw),
         Program::Assembly(threads) => assembly::paths(&threads[thread], test.dialect, registers),
     }
 }

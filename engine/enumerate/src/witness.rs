@@ -4,7 +4,8 @@
 use super::candidate::{Candidate, Chosen, EventId};
 use super::paths::path::Action;
 use super::term::Term;
-use litmus::{Annotations, Dialect, Test};
+use litmus::dialects::c::LOCK_READ;
+use litmus::{Annotations, Test};
 use relation::cycle::{cycle, label, Edge};
 use relation::Relation;
 
@@ -64,7 +65,12 @@ impl Witness {
             let action = &c.events[i].action;
             match i < c.initial {
                 true => used[i],
-                false => action.is_memory() || action.is_lock() || matches!(action, Action::Fence),
+                false => {
+                    action.is_memory()
+                        || matches!(action, Action::Fence | Action::Srcu { .. })
+                        // a lock of the Linux kernel is shown as its write
+                        || action.is_lock() && c.events[i].annotations != LOCK_READ
+                }
             }
         };
         let shown: Vec<EventId> = (0..n).filter(|i| is_shown(*i)).collect();
@@ -112,6 +118,8 @@ fn events(
             Action::Lock { .. } => "LOCK",
             Action::Unlock { .. } => "UNLOCK",
             Action::Fence => "F",
+            Action::LockTest { .. } => "TRYLOCK",
+            Action::Srcu { .. } => "SRCU",
             _ if event.action.is_load() => "R",
             _ => "W",
         };
@@ -125,7 +133,7 @@ fn events(
             kind,
             order: match initial {
                 true => String::new(),
-                false => order(test.dialect, kind, event.annotations),
+                false => order(test, kind, event.annotations),
             },
             location: text(event.action.address()),
             read: text(event.action.read()),
@@ -137,13 +145,22 @@ fn events(
 }
 
 /// An event's annotations, without those that repeat its kind.
-fn order(dialect: &Dialect, kind: &str, annotations: Annotations) -> String {
-    let implied = dialect.implied_annotations;
-    let words = dialect
-        .annotations
+fn order(test: &Test, kind: &str, annotations: Annotations) -> String {
+    let has = |bit: usize| annotations >> bit & 1 == 1;
+    let of_dialect = test.dialect.annotations;
+    let tags = test.tags.iter().zip(of_dialect.len()..);
+    let tags: Vec<&str> = tags
+        .filter(|(_, bit)| has(*bit))
+        .map(|(tag, _)| &**tag)
+        .collect();
+    if !tags.is_empty() {
+        return tags.join(" ");
+    }
+    let implied = test.dialect.implied_annotations;
+    let words = of_dialect
         .iter()
         .enumerate()
-        .filter(|(bit, name)| annotations >> bit & 1 == 1 && !implied.contains(name))
+        .filter(|(bit, name)| has(*bit) && !implied.contains(name))
         .filter(|(_, name)| **name != "NA" || matches!(kind, "R" | "W" | "RMW"))
         .map(|(_, name)| name.to_ascii_lowercase());
     words.collect::<Vec<String>>().join(" ")

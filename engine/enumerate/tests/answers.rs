@@ -41,7 +41,7 @@ fn every_case_is_answered_as_herd7_answers() {
     let cases = cases();
     assert!(cases.len() > 30);
     for case in cases {
-        let test = Test::read(&case).unwrap_or_else(|e| panic!("{e}"));
+        let test = Test::read(&case, None).unwrap_or_else(|e| panic!("{e}"));
         let answer = decide(&test, &model, &Limits::default());
         let answer = answer.unwrap_or_else(|e| panic!("{}: {e}", case.display()));
         let expected = std::fs::read_to_string(case.with_extension("herd")).expect("herd7's log");
@@ -59,7 +59,7 @@ fn every_case_is_answered_as_herd7_answers() {
 fn a_limit_gives_no_verdict() {
     let model = model();
     let case = folder().join("cases/expressions.litmus");
-    let test = Test::read(&case).unwrap_or_else(|e| panic!("{e}"));
+    let test = Test::read(&case, None).unwrap_or_else(|e| panic!("{e}"));
     let limits = Limits {
         candidates: 3,
         ..Limits::default()

@@ -203,7 +203,9 @@ impl Extractor<'_> {
             Statement::Lock(_)
             | Statement::Unlock(_)
             | Statement::If(..)
-            | Statement::While(..) => return None,
+            | Statement::While(..)
+            | Statement::Kernel(_)
+            | Statement::Position => return None,
         };
         actions.push(action);
         Some(())
@@ -263,7 +265,10 @@ impl Extractor<'_> {
                     weak: !strong,
                 }
             }
-            Expression::Const(_) | Expression::Reg(_) | Expression::Binary(..) => return None,
+            Expression::Const(_)
+            | Expression::Reg(_)
+            | Expression::Binary(..)
+            | Expression::Kernel(_) => return None,
         })
     }
 

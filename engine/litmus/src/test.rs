@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::c::macros::Macros;
+use super::c::statements;
 use super::condition::{Condition, Printer, Prop};
 use super::declarations::Types;
 use super::dialect::Dialect;
@@ -33,11 +35,13 @@ pub struct Test {
     /// Final states that do not satisfy it are ignored.
     pub filter: Option<Prop>,
     pub condition: Condition,
+    /// The annotations of the Linux kernel's model that events can have, by number.
+    pub tags: Vec<String>,
 }
 
 impl Test {
-    /// Reads a file.
-    pub fn read(path: &Path) -> Result<Test, LitmusError> {
+    /// Reads a file. C threads may use the macros.
+    pub fn read(path: &Path, macros: Option<&Macros>) -> Result<Test, LitmusError> {
         let bytes = std::fs::read(path).map_err(|e| LitmusError {
             file: path.display().to_string(),
             line: 1,
@@ -48,12 +52,21 @@ impl Test {
         })?;
         let text = String::from_utf8(bytes);
         let text = text.unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
-        parse(&text).map_err(|error| error.locate(&path.display().to_string(), &text))
+        Test::parse_with(&path.display().to_string(), &text, macros)
     }
 
     /// Reads the text of a test; `file` is for messages.
     pub fn parse(file: &str, text: &str) -> Result<Test, LitmusError> {
-        parse(text).map_err(|error| error.locate(file, text))
+        Test::parse_with(file, text, None)
+    }
+
+    /// Reads the text of a test, whose C threads may use the macros.
+    pub fn parse_with(
+        file: &str,
+        text: &str,
+        macros: Option<&Macros>,
+    ) -> Result<Test, LitmusError> {
+        parse(text, macros).map_err(|error| error.locate(file, text))
     }
 
     /// What final states are printed with: what the condition mentions and what `locations` lists,
@@ -126,7 +139,7 @@ impl Test {
     }
 }
 
-fn parse(text: &str) -> Result<Test, ParseError> {
+fn parse(text: &str, macros: Option<&Macros>) -> Result<Test, ParseError> {
     let sections = sections::split(text)?;
     let header = sections.dialect;
     let dialect = dialects::named(header.text).ok_or_else(|| {
@@ -136,7 +149,18 @@ fn parse(text: &str) -> Result<Test, ParseError> {
     })?;
     let mut locations = LocationNames::default();
     let mut initial = initial::initial(sections.initial, &mut locations, dialect.register)?;
-    let program = (dialect.program)(sections.program, &mut locations)?;
+    let mut tags = Vec::new();
+    let program = match macros.filter(|_| std::ptr::eq(dialect, &dialects::c::C)) {
+        Some(macros) => {
+            tags.clone_from(&macros.tags);
+            Program::C(statements::program(
+                sections.program,
+                Some(macros),
+                &mut tags,
+            )?)
+        }
+        None => (dialect.program)(sections.program, &mut locations)?,
+    };
     if let Program::C(threads) = &program {
         for (number, thread) in threads.iter().enumerate() {
             for name in &thread.variables[..thread.parameters] {
@@ -171,6 +195,7 @@ fn parse(text: &str) -> Result<Test, ParseError> {
         listed: end.listed,
         filter: end.filter,
         condition: end.condition,
+        tags,
     };
     complete_memory(&mut test);
     Ok(test)

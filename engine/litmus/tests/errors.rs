@@ -42,7 +42,8 @@ fn a_macro_of_the_kernel_is_unsupported() {
     assert_eq!(
         error(text),
         "t.litmus:4:3: unknown function `WRITE_ONCE`\n\
-         help: macros of the Linux kernel are not supported: use C11 atomics"
+         help: the Linux kernel's macros come with its model: -m FOLDER, with the folder \
+         tools/memory-model of a kernel tree"
     );
     assert!(Test::parse("t.litmus", text).is_err_and(|error| error.unsupported));
 }

@@ -10,7 +10,7 @@ use crate::syntax::ast::*;
 use crate::syntax::names::{Names, Symbol};
 use std::sync::Arc;
 
-/// The hashes of `generate_orders` in herd7's cross.cat and in models/cos.cat.
+/// The hashes of `generate_orders` in herd7's cross.cat and in models/cross.cat.
 pub const ORDERS: [u64; 2] = [0x4128_44da_e61d_f197, 0x5426_4776_dcdc_31a9];
 
 /// How deeply functions may refer to one another.

@@ -18,6 +18,9 @@ pub struct PathBuilder {
     pub decided: Vec<PathEventId>,
     /// A read-modify-write of C is two events.
     pub split_rmw: bool,
+    thread: usize,
+    /// The position of the statement as herd7 counts it.
+    position: i64,
 }
 
 impl PathBuilder {
@@ -35,7 +38,26 @@ impl PathBuilder {
             deciders: Vec::new(),
             decided: Vec::new(),
             split_rmw: false,
+            thread: 0,
+            position: 0,
         }
+    }
+
+    /// Sets the number of the thread.
+    pub fn of_thread(mut self, thread: usize) -> PathBuilder {
+        self.thread = thread;
+        self
+    }
+
+    /// Advances to the next statement.
+    pub fn next_position(&mut self) {
+        self.position += 1;
+    }
+
+    /// The index of a critical section of SRCU that begins here: a number of herd7's, which
+    /// differs for each.
+    pub fn srcu_index(&self) -> i64 {
+        (self.thread as i64 + 1) * 307 + self.position * 599
     }
 
     /// Starts the next instruction.

@@ -5,6 +5,8 @@
 //! a branch on what it reads, as the instructions are that it is compiled to.
 
 use super::builder::PathBuilder;
+use super::evaluated::{each, map, pairs, BoxedBuilder, Builders, Evaluated, Outcomes};
+use super::kernel;
 use super::path::{Action, Path, PathEventId, RegisterState};
 use crate::limits::{Limit, PATHS};
 use crate::term::Term;
@@ -13,23 +15,10 @@ use litmus::dialects::c::{
     access_annotations, order_annotation, ATOMIC, CASF, LOCK, PLAIN, RMW, UNLOCK,
 };
 use litmus::value::{Op, Value};
-use smallvec::{smallvec, SmallVec};
+use smallvec::smallvec;
 
 /// How often herd7 unrolls a `while` loop.
 const MAX_ROUNDS: u32 = 2;
-
-/// The value of an expression, and the events from which it comes.
-struct Evaluated {
-    value: Term,
-    from: SmallVec<[PathEventId; 2]>,
-}
-
-/// Builders are large and move with each part of an expression.
-type BoxedBuilder = Box<PathBuilder>;
-
-type Builders = SmallVec<[BoxedBuilder; 1]>;
-
-type Outcomes = SmallVec<[(BoxedBuilder, Evaluated); 1]>;
 
 /// What a path has yet to execute.
 #[derive(Clone)]
@@ -42,6 +31,8 @@ enum Task<'a> {
     LeaveBranch(usize),
 }
 
+const POSITION: Task<'_> = Task::Run(&Statement::Position);
+
 struct Walk<'a> {
     done: Vec<Path>,
     /// Paths that have not ended, with their tasks, the next one last.
@@ -50,12 +41,13 @@ struct Walk<'a> {
 
 /// All paths of the thread.
 pub fn paths(
+    number: usize,
     thread: &CThread,
     registers: Vec<RegisterState>,
     split_rmw: bool,
 ) -> Result<Vec<Path>, Limit> {
     let tasks = thread.body.iter().rev().map(Task::Run).collect();
-    let mut start = Box::new(PathBuilder::new(registers));
+    let mut start = Box::new(PathBuilder::new(registers).of_thread(number));
     start.path.structured = true;
     start.split_rmw = split_rmw;
     let mut walk = Walk {
@@ -85,6 +77,7 @@ impl<'a> Walk<'a> {
                 }
                 Task::Loop(condition, body, round) => {
                     b.next_instance(None);
+                    b.next_position();
                     let mut inside = vec![Task::StopAtLoopBound];
                     if round < MAX_ROUNDS {
                         inside = vec![Task::Loop(condition, body, round + 1)];
@@ -93,19 +86,30 @@ impl<'a> Walk<'a> {
                     self.branch(b, tasks, condition, inside, Vec::new());
                     return;
                 }
+                Task::Run(Statement::Position) => {
+                    b.next_position();
+                    continue;
+                }
                 Task::Run(Statement::While(condition, body)) => {
                     tasks.push(Task::Loop(condition, body, 0));
                     continue;
                 }
                 Task::Run(Statement::If(condition, then, otherwise)) => {
                     b.next_instance(None);
-                    let then = then.iter().rev().map(Task::Run).collect();
-                    let otherwise = otherwise.iter().rev().map(Task::Run).collect();
+                    b.next_position();
+                    // herd7 counts a branch, unless it is absent
+                    let branch = |statements: &'a [Statement]| -> Vec<Task<'a>> {
+                        let tasks = statements.iter().rev().map(Task::Run);
+                        let counted = (!statements.is_empty()).then_some(POSITION);
+                        tasks.chain(counted).collect()
+                    };
+                    let (then, otherwise) = (branch(then), branch(otherwise));
                     self.branch(b, tasks, condition, then, otherwise);
                     return;
                 }
                 Task::Run(stmt) => {
                     b.next_instance(None);
+                    b.next_position();
                     simple(b, stmt)
                 }
             };
@@ -141,7 +145,7 @@ impl<'a> Walk<'a> {
             let deciders: Vec<PathEventId> = (start..b.path.events.len())
                 .filter(|id| {
                     let action = &b.path.events[*id].action;
-                    action.is_load() || matches!(action, Action::RegisterRead)
+                    action.is_load_or_test() || matches!(action, Action::RegisterRead)
                 })
                 .collect();
             for (wanted, inside) in [(1, &then), (0, &otherwise)] {
@@ -195,18 +199,9 @@ fn simple(b: BoxedBuilder, stmt: &Statement) -> Builders {
             let id = b.event(Action::Unlock { at: at.value }, UNLOCK, false);
             b.data(&at.from, id);
         }),
-        Statement::If(..) | Statement::While(..) => smallvec![b],
+        Statement::Kernel(statement) => kernel::statement(eval, b, statement),
+        Statement::If(..) | Statement::While(..) | Statement::Position => smallvec![b],
     }
-}
-
-fn each(outcomes: Outcomes, f: impl Fn(&mut PathBuilder, Evaluated)) -> Builders {
-    outcomes
-        .into_iter()
-        .map(|(mut b, out)| {
-            f(&mut b, out);
-            b
-        })
-        .collect()
 }
 
 fn eval(mut b: BoxedBuilder, e: &Expression, data: bool) -> Outcomes {
@@ -229,14 +224,14 @@ fn eval(mut b: BoxedBuilder, e: &Expression, data: bool) -> Outcomes {
                 from: smallvec![id],
             }
         }),
-        Expression::Binary(op, x, y) => pairs(b, (x, data), (y, data), |b, x, y| {
+        Expression::Binary(op, x, y) => pairs(eval, b, (x, data), (y, data), |b, x, y| {
             let value = b.compute(*op, x.value, y.value);
             let mut from = x.from.clone();
             from.extend(y.from);
             Evaluated { value, from }
         }),
         Expression::Exchange { at, value, order } => {
-            pairs(b, (value, true), (at, false), |b, value, at| {
+            pairs(eval, b, (value, true), (at, false), |b, value, at| {
                 let read = b.fresh();
                 let update = Update {
                     operand: &value.from,
@@ -259,7 +254,7 @@ fn eval(mut b: BoxedBuilder, e: &Expression, data: bool) -> Outcomes {
             at,
             value,
             order,
-        } => pairs(b, (value, true), (at, false), |b, value, at| {
+        } => pairs(eval, b, (value, true), (at, false), |b, value, at| {
             let read = b.fresh();
             let written = b.compute(*op, read, value.value);
             let update = Update {
@@ -305,6 +300,7 @@ fn eval(mut b: BoxedBuilder, e: &Expression, data: bool) -> Outcomes {
             }
             done.into_iter().flatten().collect()
         }
+        Expression::Kernel(e) => kernel::expression(eval, b, e, data),
     }
 }
 
@@ -432,30 +428,4 @@ fn succeed(
     .into_iter()
     .map(Some)
     .collect()
-}
-
-fn map(outcomes: Outcomes, f: impl Fn(&mut PathBuilder, Evaluated) -> Evaluated) -> Outcomes {
-    outcomes
-        .into_iter()
-        .map(|(mut b, out)| {
-            let out = f(&mut b, out);
-            (b, out)
-        })
-        .collect()
-}
-
-fn pairs(
-    b: BoxedBuilder,
-    first: (&Expression, bool),
-    second: (&Expression, bool),
-    f: impl Fn(&mut PathBuilder, &Evaluated, Evaluated) -> Evaluated,
-) -> Outcomes {
-    let mut done = Outcomes::new();
-    for (b, x) in eval(b, first.0, first.1) {
-        for (mut b, y) in eval(b, second.0, second.1) {
-            let out = f(&mut b, &x, y);
-            done.push((b, out));
-        }
-    }
-    done
 }

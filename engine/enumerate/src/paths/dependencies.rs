@@ -78,23 +78,25 @@ pub fn dependencies(
         Set::of(n, (0..n).filter(|id| selects(&path.events[*id])))
     };
     let actions = |selects: fn(&Action) -> bool| set(&|event| selects(&event.action));
-    let (loads, stores) = (actions(Action::is_load), actions(Action::is_store));
-    let registers = actions(Action::is_register);
-    let relevant = registers.complement();
+    let (loads, stores) = (actions(Action::is_load_or_test), actions(Action::is_store));
+    let internal = actions(Action::is_internal);
+    let relevant = internal.complement();
     let ports = set(&|event| event.data_port);
     let iico_data = Relation::of(n, path.iico_data.iter().copied());
     let iico_ctrl = Relation::of(n, path.iico_ctrl.iter().copied());
-    let mut inside = within(&iico_data, &registers, &registers);
+    let mut inside = within(&iico_data, &internal, &internal);
     path.rf_reg.iter().for_each(|(a, b)| inside.insert(*a, *b));
     inside.close();
     let mut given = iico_ctrl.restrict_domain(&stores);
-    given.union_with(&iico_data.restrict_domain(&loads));
+    let from_loads = iico_data.restrict_domain(&loads);
+    given.union_with(&from_loads);
     let depend = given.sequence(&inside);
     let mut start = depend.clone();
     start.union_with(&Relation::identity(&loads));
     let mut last_data = iico_data.restrict_range(&actions(Action::is_commit));
     last_data.union_with(&within(&iico_data, &ports, &stores));
-    let mut last_address = iico_data.restrict_range(&loads.union(&actions(Action::is_lock)));
+    let has_address = |action: &Action| action.is_load() || action.is_lock();
+    let mut last_address = iico_data.restrict_range(&set(&|event| has_address(&event.action)));
     last_address.union_with(&within(&iico_data, &ports.complement(), &stores));
     let mut data = start.sequence(&last_data);
     let inside_one = pairs.iter().filter(|(r, w)| iico_data.contains(*r, *w));
@@ -102,14 +104,23 @@ pub fn dependencies(
     let addr = start.sequence(&last_address);
     let branches = actions(|action| matches!(action, Action::Branch));
     let decisions = actions(|action| matches!(action, Action::Decision));
-    let structured = Relation::of(n, path.control.iter().copied()).restrict_range(&relevant);
-    let mut control = structured.clone();
+    let structured = Relation::of(n, path.control.iter().copied());
+    // herd7 starts with loads here, and not with tests of locks
+    let tests = actions(|action| matches!(action, Action::LockTest { .. }));
+    let from_reads = structured.restrict_domain(&tests.complement());
+    let mut control = structured.restrict_range(&relevant);
     control.union_with(&within(&order.before, &branches, &relevant));
     control.union_with(&within(&order.iico, &decisions, &relevant));
     let mut known = depend.union(&addr);
     known.union_with(&data);
     let mut ctrl = known.sequence(&control);
-    ctrl.union_with(&structured);
+    ctrl.union_with(&from_reads);
+    if !path.control.is_empty() {
+        // what a branch assigns depends on its condition
+        let mut steps = inside.union(&from_reads);
+        steps.close();
+        ctrl.union_with(&from_loads.sequence(&steps).sequence(&from_reads));
+    }
     Dependencies {
         ctrl: within(&ctrl, &loads.union(&stores), &relevant),
         data: data.restrict_range(&actions(Action::is_memory)),
@@ -128,7 +139,7 @@ fn has_no_dependencies(path: &Path) -> bool {
         && !path.events.iter().any(|event| event.action.is_commit())
         && path.iico_data.iter().all(|(from, to)| match action(from) {
             Action::RegisterWrite => false,
-            from => !from.is_load() || matches!(action(to), Action::RegisterWrite),
+            from => !from.is_load_or_test() || matches!(action(to), Action::RegisterWrite),
         })
 }
 

@@ -37,6 +37,16 @@ pub enum Action {
     Unlock {
         at: Term,
     },
+    /// The Linux kernel's lock is found taken, or free, and is not taken.
+    LockTest {
+        at: Term,
+    },
+    /// An operation on a `srcu_struct` of the Linux kernel, with the index of the critical
+    /// section.
+    Srcu {
+        at: Term,
+        value: Option<Term>,
+    },
 }
 
 impl Action {
@@ -57,7 +67,20 @@ impl Action {
     }
 
     pub fn is_lock(&self) -> bool {
-        matches!(self, Action::Lock { .. } | Action::Unlock { .. })
+        matches!(
+            self,
+            Action::Lock { .. } | Action::Unlock { .. } | Action::LockTest { .. }
+        )
+    }
+
+    /// Dependencies may start with it.
+    pub fn is_load_or_test(&self) -> bool {
+        self.is_load() || matches!(self, Action::LockTest { .. })
+    }
+
+    /// Dependencies may pass through it.
+    pub fn is_internal(&self) -> bool {
+        self.is_register() || matches!(self, Action::Srcu { .. })
     }
 
     pub fn is_commit(&self) -> bool {
@@ -70,7 +93,17 @@ impl Action {
             | Action::Write { at, .. }
             | Action::Update { at, .. }
             | Action::Lock { at }
-            | Action::Unlock { at } => Some(at),
+            | Action::Unlock { at }
+            | Action::LockTest { at }
+            | Action::Srcu { at, .. } => Some(at),
+            _ => None,
+        }
+    }
+
+    /// The index of a critical section.
+    pub fn index(&self) -> Option<Term> {
+        match *self {
+            Action::Srcu { value, .. } => value,
             _ => None,
         }
     }

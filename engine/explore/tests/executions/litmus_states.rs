@@ -39,7 +39,7 @@ fn agree_under(
 ) -> usize {
     let mut compared = 0;
     for path in tests {
-        let test = Test::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        let test = Test::read(&path, None).unwrap_or_else(|error| panic!("{error}"));
         if test.dialect.name != "C" {
             continue;
         }
@@ -105,7 +105,7 @@ fn tests_of_dependencies_have_the_same_states_under_the_models_of_machines() {
 #[test]
 fn a_forwarded_acquire_load_is_found_once() {
     let path = root().join("tests/agreement/dependencies/LB+data-rfi-acq+data.litmus");
-    let test = Test::read(&path).unwrap_or_else(|error| panic!("{error}"));
+    let test = Test::read(&path, None).unwrap_or_else(|error| panic!("{error}"));
     for name in MACHINES {
         let (model, options) = (model(name), by_dependencies(1));
         let answer = decide(&test, &model, &Limits::default()).unwrap();

@@ -39,6 +39,82 @@ pub enum Expression {
         failure: MemoryOrder,
         strong: bool,
     },
+    Kernel(Box<KernelExpression>),
+}
+
+/// An annotation of the Linux kernel's memory model: an index into the test's.
+pub type Tag = u8;
+
+/// The annotations of the events of a read-modify-write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RmwTags {
+    pub read: Tag,
+    pub write: Tag,
+    /// That of the read, if it does not write.
+    pub failed: Tag,
+    /// That of a fence before it and a fence after it, if it writes.
+    pub fences: Option<Tag>,
+}
+
+/// An operation of the Linux kernel that has a value.
+#[derive(Clone, Debug)]
+pub enum KernelExpression {
+    Load {
+        at: Expression,
+        tag: Tag,
+    },
+    Exchange {
+        at: Expression,
+        value: Expression,
+        tags: RmwTags,
+    },
+    CompareExchange {
+        at: Expression,
+        old: Expression,
+        new: Expression,
+        tags: RmwTags,
+    },
+    Update {
+        op: Op,
+        at: Expression,
+        operand: Expression,
+        tags: RmwTags,
+        /// Its value is the one that it reads, not the one that it writes.
+        returns_old: bool,
+    },
+    /// Adds `addend` unless the value is `unless`; its value is whether it does.
+    AddUnless {
+        at: Expression,
+        addend: Expression,
+        unless: Expression,
+        tags: RmwTags,
+    },
+    TryLock(Expression),
+    IsLocked(Expression),
+    /// An operation on a `srcu_struct`; one that locks has an index as its value.
+    Srcu {
+        at: Expression,
+        tag: Tag,
+        locks: bool,
+    },
+}
+
+/// An operation of the Linux kernel that has no value.
+#[derive(Clone, Debug)]
+pub enum KernelStatement {
+    Store {
+        at: Expression,
+        value: Expression,
+        tag: Tag,
+    },
+    Fence(Tag),
+    Lock(Expression),
+    Unlock(Expression),
+    Srcu {
+        at: Expression,
+        tag: Tag,
+        value: Option<Expression>,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -53,6 +129,9 @@ pub enum Statement {
     Unlock(Expression),
     If(Expression, Vec<Statement>, Vec<Statement>),
     While(Expression, Vec<Statement>),
+    Kernel(KernelStatement),
+    /// The start of a block or a declaration: no event, but a position that herd7 counts.
+    Position,
 }
 
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,7 @@
 //! Parses C expressions: operators by precedence, and the functions of stdatomic.h.
 
 use super::ast::{Expression, MemoryOrder};
+use super::kernel;
 use super::parser::Parser;
 use crate::error::ParseError;
 use crate::lexer::TokenKind;
@@ -128,6 +129,11 @@ impl Parser<'_, '_> {
                 Ok(Expression::Const(Value::Int(n)))
             }
             TokenKind::Name(name) => {
+                if self.for_kernel() && kernel::is_expression(name) {
+                    let offset = self.cursor.offset();
+                    self.cursor.step();
+                    return self.kernel_expression(name, offset);
+                }
                 if matches!(self.cursor.ahead(1), TokenKind::Sign("(")) {
                     return self.call(name);
                 }
@@ -140,11 +146,11 @@ impl Parser<'_, '_> {
                     let index = self.expr()?;
                     self.cursor.expect("]")?;
                     let scaled = Expression::Binary(Op::Mul, Box::new(index), constant(4));
-                    let base = Expression::Reg(self.register(name));
+                    let base = self.variable(name);
                     let at = Expression::Binary(Op::Add, Box::new(base), Box::new(scaled));
                     return Ok(Expression::Load(Box::new(at), None));
                 }
-                Ok(Expression::Reg(self.register(name)))
+                Ok(self.variable(name))
             }
             _ => Err(self.cursor.unexpected("an expression")),
         }
@@ -153,6 +159,15 @@ impl Parser<'_, '_> {
     fn call(&mut self, name: &str) -> Result<Expression, ParseError> {
         let offset = self.cursor.offset();
         self.cursor.step();
+        if self.is_expression_macro(name) {
+            return self.expand_expression(name, offset);
+        }
+        if self.for_kernel() && name == "atomic_add_unless" {
+            self.cursor.expect("(")?;
+            let expression = self.add_unless(offset)?;
+            self.cursor.expect(")")?;
+            return Ok(Expression::Kernel(Box::new(expression)));
+        }
         let explicit = name.ends_with("_explicit");
         let base = name.strip_suffix("_explicit").unwrap_or(name);
         let fetch = base.strip_prefix("atomic_fetch_").and_then(|op| match op {
@@ -210,7 +225,7 @@ impl Parser<'_, '_> {
                 strong,
             });
         }
-        Err(unknown_call(offset, name))
+        Err(self.unknown_call(offset, name))
     }
 
     fn order_argument(&mut self, explicit: bool) -> Result<MemoryOrder, ParseError> {
@@ -244,26 +259,34 @@ impl Parser<'_, '_> {
     }
 }
 
-pub(super) fn unknown_call(offset: usize, name: &str) -> ParseError {
-    const KERNEL: [&str; 12] = [
-        "READ_ONCE",
-        "WRITE_ONCE",
-        "smp_",
-        "rcu_",
-        "srcu_",
-        "spin_",
-        "xchg",
-        "cmpxchg",
-        "atomic_read",
-        "atomic_set",
-        "atomic_add",
-        "__",
-    ];
-    let error = ParseError::unsupported(offset, format!("unknown function `{name}`"));
-    match KERNEL.iter().any(|k| name.starts_with(k)) {
-        true => error.help("macros of the Linux kernel are not supported: use C11 atomics"),
-        false => error.help(
-            "supported are the functions of stdatomic.h (atomic_load_explicit, …), lock and unlock",
-        ),
+impl Parser<'_, '_> {
+    pub(super) fn unknown_call(&self, offset: usize, name: &str) -> ParseError {
+        const KERNEL: [&str; 12] = [
+            "READ_ONCE",
+            "WRITE_ONCE",
+            "smp_",
+            "rcu_",
+            "srcu_",
+            "spin_",
+            "xchg",
+            "cmpxchg",
+            "atomic_read",
+            "atomic_set",
+            "atomic_add",
+            "__",
+        ];
+        let error = ParseError::unsupported(offset, format!("unknown function `{name}`"));
+        if self.macros.is_some() {
+            return error.help("it is neither a macro of the model nor a function of stdatomic.h");
+        }
+        match KERNEL.iter().any(|k| name.starts_with(k)) {
+            true => error.help(
+                "the Linux kernel's macros come with its model: -m FOLDER, with the folder \
+                 tools/memory-model of a kernel tree",
+            ),
+            false => error.help(
+                "supported are the functions of stdatomic.h (atomic_load_explicit, …), lock and unlock",
+            ),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What parsing statements and expressions share: the position, variables, types.
 
-use super::ast::CThread;
+use super::ast::{CThread, Expression};
+use super::macros::{Frame, Macros};
 use crate::error::ParseError;
 use crate::lexer::{Cursor, Syntax, TokenKind};
 use crate::value::RegisterId;
@@ -19,6 +20,48 @@ pub struct Parser<'p, 't> {
     pub(super) cursor: Cursor<'t>,
     pub(super) thread: &'p mut CThread,
     pub(super) depth: usize,
+    /// Those of the Linux kernel, if the model comes with some.
+    pub(super) macros: Option<&'t Macros>,
+    /// The annotations that the test and the macros mention.
+    pub(super) tags: &'p mut Vec<String>,
+    /// Of the macro that is being expanded.
+    pub(super) frame: Frame,
+    pub(super) expansions: usize,
+    /// It reads the definitions of macros, which may refer to later ones.
+    pub(super) defining: bool,
+}
+
+impl<'p, 't> Parser<'p, 't> {
+    pub(super) fn new(
+        cursor: Cursor<'t>,
+        thread: &'p mut CThread,
+        macros: Option<&'t Macros>,
+        tags: &'p mut Vec<String>,
+    ) -> Parser<'p, 't> {
+        Parser {
+            cursor,
+            thread,
+            depth: 0,
+            macros,
+            tags,
+            frame: Frame::default(),
+            expansions: 0,
+            defining: false,
+        }
+    }
+
+    /// Whether the primitives of the Linux kernel's model are known.
+    pub(super) fn for_kernel(&self) -> bool {
+        self.defining || self.macros.is_some()
+    }
+
+    /// A variable, or the argument of a macro with this name.
+    pub(super) fn variable(&mut self, name: &str) -> Expression {
+        match self.frame.argument(name) {
+            Some(argument) => argument.clone(),
+            None => Expression::Reg(self.register(name)),
+        }
+    }
 }
 
 impl Parser<'_, '_> {

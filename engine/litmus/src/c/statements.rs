@@ -1,7 +1,8 @@
 //! Parses the threads of C tests: parameters and statements.
 
 use super::ast::{CThread, Expression, MemoryOrder, Statement};
-use super::expressions::unknown_call;
+use super::kernel;
+use super::macros::Macros;
 use super::parser::{Parser, SYNTAX};
 use crate::error::ParseError;
 use crate::lexer::{tokens, Cursor, TokenKind};
@@ -10,8 +11,13 @@ use crate::sections::SourceSpan;
 /// The deepest nesting of blocks that is accepted, so that no input exhausts the stack.
 const MAX_DEPTH: usize = 60;
 
-/// The threads in the order of their numbers.
-pub fn program(section: SourceSpan<'_>) -> Result<Vec<CThread>, ParseError> {
+/// The threads in the order of their numbers. `tags` are the annotations that the macros mention;
+/// those of the test are added.
+pub fn program(
+    section: SourceSpan<'_>,
+    macros: Option<&Macros>,
+    tags: &mut Vec<String>,
+) -> Result<Vec<CThread>, ParseError> {
     let mut cursor = Cursor::new(tokens(section.text, section.offset, &SYNTAX)?);
     let mut threads: Vec<Option<CThread>> = Vec::new();
     while !cursor.at_end() {
@@ -28,11 +34,7 @@ pub fn program(section: SourceSpan<'_>) -> Result<Vec<CThread>, ParseError> {
                     .help("threads are functions named P0, P1, … up to P63")
             })?;
         let mut thread = CThread::default();
-        let mut parser = Parser {
-            cursor,
-            thread: &mut thread,
-            depth: 0,
-        };
+        let mut parser = Parser::new(cursor, &mut thread, macros, tags);
         parser.parameters()?;
         let body = parser.block()?;
         cursor = parser.cursor;
@@ -89,7 +91,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    fn block(&mut self) -> Result<Vec<Statement>, ParseError> {
+    pub(super) fn block(&mut self) -> Result<Vec<Statement>, ParseError> {
         self.cursor.expect("{")?;
         let mut out = Vec::new();
         while !self.cursor.eat("}") {
@@ -109,16 +111,27 @@ impl Parser<'_, '_> {
     }
 
     fn nested(&mut self) -> Result<Vec<Statement>, ParseError> {
-        if self.cursor.is("{") {
-            return self.block();
-        }
         let mut out = Vec::new();
-        self.statement(&mut out)?;
+        match self.cursor.is("{") {
+            true => {
+                self.position(&mut out);
+                out.extend(self.block()?);
+            }
+            false => self.statement(&mut out)?,
+        }
         Ok(out)
+    }
+
+    /// Notes a position that has no event.
+    fn position(&self, out: &mut Vec<Statement>) {
+        if self.for_kernel() {
+            out.push(Statement::Position);
+        }
     }
 
     fn statement_at_depth(&mut self, out: &mut Vec<Statement>) -> Result<(), ParseError> {
         if self.cursor.is("{") {
+            self.position(out);
             out.extend(self.block()?);
             return Ok(());
         }
@@ -183,10 +196,21 @@ impl Parser<'_, '_> {
             return self.declarators(out);
         }
         let offset = self.cursor.offset();
+        if self.for_kernel() && self.cursor.is("(") {
+            let value = self.expr()?;
+            out.push(Statement::Effect(value));
+            return Ok(());
+        }
         let name = match self.cursor.kind() {
             TokenKind::Name(n) => n,
             _ => return Err(self.cursor.unexpected("a statement")),
         };
+        if self.for_kernel() && kernel::is_statement(name) {
+            self.cursor.step();
+            let statement = self.kernel_statement(name, offset)?;
+            out.push(statement);
+            return Ok(());
+        }
         match self.cursor.ahead(1) {
             TokenKind::Sign("=") => self.declarators(out),
             TokenKind::Sign("(") => self.call_statement(name, offset, out),
@@ -221,17 +245,24 @@ impl Parser<'_, '_> {
             return Ok(e);
         }
         let name = self.cursor.name("a pointer")?;
-        Ok(Expression::Reg(self.register(name)))
+        Ok(self.variable(name))
     }
 
     fn declarators(&mut self, out: &mut Vec<Statement>) -> Result<(), ParseError> {
         loop {
             while self.cursor.eat("*") {}
+            let at = self.cursor.offset();
             let name = self.cursor.name("a variable")?;
+            if self.frame.argument(name).is_some() {
+                let message = "assignments to parameters of macros are not supported";
+                return Err(ParseError::unsupported(at, message));
+            }
             let reg = self.register(name);
             if self.cursor.eat("=") {
                 let value = self.expr()?;
                 out.push(Statement::Assign(reg, value));
+            } else if self.depth > 1 {
+                self.position(out);
             }
             if !self.cursor.eat(",") {
                 return Ok(());
@@ -245,6 +276,19 @@ impl Parser<'_, '_> {
         offset: usize,
         out: &mut Vec<Statement>,
     ) -> Result<(), ParseError> {
+        if self.is_statement_macro(name) {
+            self.cursor.step();
+            self.position(out);
+            out.extend(self.expand_statement(name, offset)?);
+            return Ok(());
+        }
+        let is_expression = self.is_expression_macro(name)
+            || self.for_kernel() && (kernel::is_expression(name) || name == "atomic_add_unless");
+        if is_expression {
+            let value = self.expr()?;
+            out.push(Statement::Effect(value));
+            return Ok(());
+        }
         match name {
             "atomic_store" | "atomic_store_explicit" => {
                 self.cursor.step();
@@ -286,7 +330,7 @@ impl Parser<'_, '_> {
                 let e = self.expr()?;
                 out.push(Statement::Effect(e));
             }
-            _ => return Err(unknown_call(offset, name)),
+            _ => return Err(self.unknown_call(offset, name)),
         }
         Ok(())
     }

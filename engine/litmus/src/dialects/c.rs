@@ -1,14 +1,14 @@
 //! The dialect C: C11 atomics and plain accesses in functions. `crate::c` reads the threads.
 
 use crate::annotation::{annotation, Annotations};
-use crate::c::ast::MemoryOrder;
+use crate::c::ast::{MemoryOrder, Tag};
 use crate::c::statements;
 use crate::dialect::{Dialect, Reservation};
 use crate::program::Program;
 
 pub static C: Dialect = Dialect {
     name: "C",
-    program: |section, _| statements::program(section).map(Program::C),
+    program: |section, _| statements::program(section, None, &mut Vec::new()).map(Program::C),
     register: |name| Some(name.to_string()),
     register_order: |_| (0, 0),
     annotations: &ANNOTATIONS,
@@ -33,6 +33,27 @@ pub const CASF: Annotations = annotation(&ANNOTATIONS, "CASF");
 pub const LOCK: Annotations =
     PLAIN | annotation(&ANNOTATIONS, "LK") | annotation(&ANNOTATIONS, "LS");
 pub const UNLOCK: Annotations = PLAIN | annotation(&ANNOTATIONS, "UL");
+
+/// That of an annotation of the Linux kernel's model; all that have one are plain for C11.
+pub const fn tag_annotation(tag: Tag) -> Annotations {
+    tag_bit(tag) | ANNOT | PLAIN
+}
+
+pub const fn tag_bit(tag: Tag) -> Annotations {
+    1 << (ANNOTATIONS.len() + tag as usize)
+}
+
+/// An access or a fence with an annotation of the Linux kernel's model.
+pub const ANNOT: Annotations = annotation(&ANNOTATIONS, "annot");
+
+pub const LOCK_READ: Annotations =
+    PLAIN | annotation(&ANNOTATIONS, "LK") | annotation(&ANNOTATIONS, "LKR");
+pub const LOCK_WRITE: Annotations =
+    PLAIN | annotation(&ANNOTATIONS, "LK") | annotation(&ANNOTATIONS, "LKW");
+pub const LOCK_FAILURE: Annotations = PLAIN | annotation(&ANNOTATIONS, "LF");
+/// `spin_is_locked` that is true, and one that is not.
+pub const IS_LOCKED: Annotations = PLAIN | annotation(&ANNOTATIONS, "RL");
+pub const IS_UNLOCKED: Annotations = PLAIN | annotation(&ANNOTATIONS, "RU");
 
 pub fn order_annotation(order: MemoryOrder) -> Annotations {
     match order {
