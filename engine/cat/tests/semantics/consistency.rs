@@ -269,7 +269,7 @@ fn axioms_are_analysed_statically() {
     ];
     assert_eq!(lasting(&rc11), expected);
     assert!(compiled("sc").shows_porf_acyclic());
-    assert_eq!(lasting(&compiled("tso")).len(), 3);
+    assert_eq!(lasting(&compiled("tso")).len(), 4);
     // No single axiom states it.
     assert!(!compiled("tso").shows_porf_acyclic());
     assert!(!compiled("c11").shows_porf_acyclic());

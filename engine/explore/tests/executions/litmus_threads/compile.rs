@@ -199,6 +199,8 @@ impl Compiler {
                 self.emit(Step::Truncation);
                 ends.into_iter().for_each(|end| self.land(end));
             }
+            Statement::Position => {}
+            Statement::Kernel(_) => return Err(unsupported("an operation of the kernel")),
         }
         Ok(())
     }
@@ -253,6 +255,7 @@ impl Compiler {
                 })
             }
             Expression::CompareExchange { .. } => self.compare_exchange(e)?,
+            Expression::Kernel(_) => return Err(unsupported("an operation of the kernel")),
         };
         Ok(to)
     }
