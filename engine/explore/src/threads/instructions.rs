@@ -2,6 +2,7 @@
 use crate::source::Action;
 use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment};
 use program::interpreter::thread::Thread;
+use program::interpreter::RunEnd;
 use program::interpreter::{self, Cas, ExternCall, Flow};
 use program::ir::arithmetic::rmw;
 use program::ir::bits::mask;
@@ -14,10 +15,8 @@ use std::sync::Arc;
 /// Objects are aligned to at most a page when the lifetime of a local begins again.
 const MAX_ALIGN: u32 = 12;
 
-/// What is refused under most models.
-const ASYMMETRIC: &str =
-    "an asymmetric fence, which the model does not define: sc, tso and rc20 do, \
-                          and so does a model that uses the sets LIGHT and HEAVY";
+const ASYMMETRIC: &str = "the model gives no meaning to an asymmetric fence (sc, tso and rc20 do, \
+                          by the sets LIGHT and HEAVY)";
 
 impl ThreadEnvironment<'_> {
     /// Whether another thread may use a local whose lifetime ends. Its end is a use: it must be
@@ -177,7 +176,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         self.local.uses = 0;
         if !signal && !self.local.alone {
             if matches!(order, Order::Light | Order::Heavy) && !self.asymmetric_fences {
-                return Err(Interruption::Unsupported(ASYMMETRIC.to_string(), site));
+                return Err(RunEnd::at_limit("model", ASYMMETRIC, Some(site)).into());
             }
             self.ask(t, Action::Fence { order }, site)?;
         }
