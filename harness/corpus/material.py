@@ -165,10 +165,10 @@ def resolve(
             found[word] = _program(path, {each.name for each in found.values()}, others)
         else:
             found[word] = corpus.find(word, root)
-    return tuple(found.values()), told_apart(tests)
+    return tuple(found.values()), distinguished(tests)
 
 
-def told_apart(tests: Sequence[Test]) -> tuple[Test, ...]:
+def distinguished(tests: Sequence[Test]) -> tuple[Test, ...]:
     """The tests, those of folders under their paths where two different ones have one name."""
     contents: dict[str, set[str]] = {}
     for test in tests:

@@ -1,6 +1,7 @@
 /* Asymmetric fences: heavy() is membarrier(2), light() restrains the compiler alone. A compiler barrier
    is no light fence to weakspot unless the program says so, as here. */
 
+#define _GNU_SOURCE /* syscall */
 #include <assert.h>
 #include <linux/membarrier.h>
 #include <pthread.h>

@@ -115,12 +115,12 @@ def test_locks_agree_with_the_packaged_c11(herd7: Tool) -> None:
 def test_our_cos_and_c11_los_mean_what_the_packaged_ones_mean(
     herd7: Tool, model: str, tmp_path: Path
 ) -> None:
-    """herd7 takes these two from its library: here from one that holds ours alone."""
+    """herd7 takes these from its library: here from one that holds ours alone."""
     library = herdtools.libdir()
     assert library is not None
     for name in ("stdlib.cat", "c11.def"):
         shutil.copy(library / name, tmp_path)
-    for name in ("cos.cat", "c11_los.cat"):
+    for name in ("cos.cat", "cross.cat", "c11_los.cat"):
         shutil.copy(models.folder() / name, tmp_path)
     ours = ask(herd7, MODELS[model].path, LITMUS, "-set-libdir", str(tmp_path))
     assert differing(ours, answers(herd7, model, tuple(LITMUS))) == []

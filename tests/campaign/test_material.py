@@ -53,8 +53,11 @@ def test_two_contents_under_one_name_are_an_error(tmp_path: Path) -> None:
     for folder, value in (("a", 0), ("b", 1)):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "SB.litmus").write_text(make_test("SB", value=value).text)
+    files = [str(tmp_path / folder / "SB.litmus") for folder in "ab"]
     with pytest.raises(BadInput, match="two different tests have the name SB"):
-        gather([str(tmp_path)])
+        gather(files)
+    # those of a folder have their paths as names
+    assert [entry.name for entry in gather([str(tmp_path)]).entries] == ["a/SB", "b/SB"]
 
 
 def test_one_test_of_two_structures_has_both_origins_and_all_their_models(tmp_path: Path) -> None:
