@@ -10,6 +10,7 @@ section 9.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -205,13 +206,14 @@ def segments(
     """Every segment of one thread's events, with the indices of its first and last access. No
     segment crosses an asymmetric fence, which litmus tests do not have."""
     steps = _steps(events, sites)
+    fences = [*itertools.accumulate((_is_asymmetric(step) for step in steps), initial=0)]
     accesses = [(at, step) for at, step in enumerate(steps) if step.access is not None]
     for number, (at, first) in enumerate(accesses):
         assert first.access is not None
         yield Segment((first.access,)), first.index, first.index
         for until, last in accesses[number + 1 :]:
             assert last.access is not None
-            if _asymmetric(steps, at, until):
+            if fences[until] > fences[at]:
                 break
             if last.access.loc == first.access.loc:
                 continue
@@ -221,7 +223,7 @@ def segments(
             if middle is not None:
                 yield _insert(steps, at, middle, until), first.index, last.index
             overwrite = _own_overwrite(steps, until)
-            if overwrite is not None and not _asymmetric(steps, until, overwrite):
+            if overwrite is not None and fences[overwrite] == fences[until]:
                 over = steps[overwrite].access
                 assert over is not None
                 coi = _edge(steps, until, overwrite, "coi")
@@ -232,10 +234,9 @@ def segments(
                 )
 
 
-def _asymmetric(steps: Sequence[_Step], at: int, until: int) -> bool:
-    """Whether a light or a heavy fence stands between two accesses."""
-    between = (step for step in steps[at + 1 : until] if step.access is None)
-    return any(step.event["order"] in ("light", "heavy") for step in between)
+def _is_asymmetric(step: _Step) -> bool:
+    """Whether it is a light or a heavy fence."""
+    return step.access is None and step.event["order"] in ("light", "heavy")
 
 
 def _insert(steps: Sequence[_Step], at: int, middle: int, until: int) -> Segment:

@@ -112,7 +112,8 @@ def test_every_macro_that_a_scenario_defines_is_one_of_its_sources(structure: St
     for scenario in structure.scenarios:
         for define in scenario.defines:
             name = define.partition("=")[0]
-            assert re.search(rf"^#\s*(ifdef|ifndef|if|elif)\b.*\b{name}\b", text, re.MULTILINE), name
+            used = rf"^#\s*(ifdef|ifndef|if|elif)\b.*\b{name}\b"
+            assert re.search(used, text, re.MULTILINE), name
 
 
 def test_models_of_the_corpus_are_known() -> None:
