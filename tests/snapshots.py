@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: what differs from run to run, and what stands for it
 _UNSTEADY = (
     (re.compile(r"\b\d+(?:\.\d+)? (?:s|ms|ns|min)\b"), "<time>"),
+    (re.compile(r"^(Time \S+) \d+\.\d+$", re.MULTILINE), r"\1 <time>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T -]\d\d:?\d\d(?::?\d\d)?(?:[+-]\d{4})?)?\b"), "<date>"),
     (re.compile(rf"\bweakspot {re.escape(__version__)}"), "weakspot <version>"),
     (re.compile(r"\b(clang|gcc|zig)-\d+(?:\.\d+)*"), r"\1-<version>"),
