@@ -244,10 +244,8 @@ def object_clients(
         {},
     )
     limits = bounds or Bounds(seconds=20.0)
-    with mutants.clients_of(
-        subject, search.Size(calls, threads), limits, build, progress=progress or Quiet()
-    ) as found:
-        return found
+    size = search.Size(calls, threads)
+    return mutants.clients_of(subject, size, limits, build, progress=progress or Quiet())
 
 
 def compare_orders(

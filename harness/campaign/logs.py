@@ -5,7 +5,6 @@ Out: a Record with these answers and nothing else.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -52,18 +51,13 @@ def read(path: Path) -> Record:
 
 
 def _herd(path: Path, text: str) -> dict[str, Any]:
-    answers: dict[str, Any] = {
-        "verdicts": tuple(herdlog.parse_verdicts(text, checker="")),
-        "histograms": tuple(herdlog.parse_histograms(text, runner="")),
-    }
-    found = len(answers["verdicts"]) + len(answers["histograms"])
-    begun = len(re.findall(r"^Test \S+", text, re.MULTILINE))
-    if not begun:
+    log = herdlog.parse(text)
+    if not log.begun:
         raise _no_answers(path)
-    if found < begun:
-        missing = f"{begun - found} of {begun} tests in this log have no complete answer"
-        answers["notes"] = (f"{path}: {missing}",)
-    return answers
+    notes = []
+    if missing := log.begun - len(log.verdicts) - len(log.histograms):
+        notes.append(f"{path}: {missing} of {log.begun} tests in this log have no complete answer")
+    return {"verdicts": log.verdicts, "histograms": log.histograms, "notes": tuple(notes)}
 
 
 def _json_lines(path: Path, text: str) -> dict[str, Any]:

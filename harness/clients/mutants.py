@@ -7,8 +7,6 @@ scenario.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from weakspot.errors import BadInput
@@ -16,12 +14,11 @@ from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.clients.clients import Client
-from weakspot.harness.clients.program import Subject, text
-from weakspot.harness.clients.search import Search, Size, compiled
+from weakspot.harness.clients.program import Subject
+from weakspot.harness.clients.search import Search, Size, compiled, write_scenario
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.orders.mutants import Change, changes
 from weakspot.harness.values.bounds import Bounds
-from weakspot.system.files import disk
 
 
 class Clients:
@@ -69,26 +66,13 @@ class Clients:
     def write(self, file: Path) -> None:
         """Write a program in which main chooses one of the clients that were found. Raises BadInput
         for a file that cannot be written."""
-        listed = list(self.noticing.values())
-        most = max(len(each) for client in listed for each in client.threads)
-        with disk(file):
-            file.write_text(
-                text(
-                    self._subject,
-                    threads=self._size.threads,
-                    calls=most,
-                    listed=listed,
-                    beside=file.parent,
-                ),
-                encoding="utf-8",
-            )
+        write_scenario(self._subject, list(self.noticing.values()), self._size.threads, file)
 
 
-@contextmanager
 def clients_of(
     subject: Subject, size: Size, bounds: Bounds, build: Build = NO_OPTIONS, *, progress: Progress
-) -> Iterator[Clients]:
+) -> Clients:
     """The clients of an object of at most this size, each search for `bounds.seconds`. Raises
     BadInput, Unsupported, MissingTool or ToolFailed."""
     with compiled(subject, size, build) as program:
-        yield Clients(subject, program, size, bounds, progress)
+        return Clients(subject, program, size, bounds, progress)

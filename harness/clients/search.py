@@ -93,13 +93,19 @@ def written(subject: Subject, size: Size, file: Path) -> int:
         for calls in range(1, size.calls + 1)
         for each in clients(subject.signatures, calls=calls, threads=size.threads)
     ]
-    within = max(len(each) for client in listed for each in client.threads)
+    write_scenario(subject, listed, size.threads, file)
+    return len(listed)
+
+
+def write_scenario(subject: Subject, listed: Sequence[Client], threads: int, file: Path) -> None:
+    """Write a program in which main chooses one of these clients. Raises BadInput for a file that
+    cannot be written."""
+    calls = max(len(each) for client in listed for each in client.threads)
     with disk(file):
         file.write_text(
-            text(subject, threads=size.threads, calls=within, listed=listed, beside=file.parent),
+            text(subject, threads=threads, calls=calls, listed=listed, beside=file.parent),
             encoding="utf-8",
         )
-    return len(listed)
 
 
 def program_of(

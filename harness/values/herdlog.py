@@ -61,6 +61,25 @@ class _Block(msgspec.Struct):
     hash: str = ""
 
 
+class Log(msgspec.Struct, frozen=True):
+    """The answers in a log, in order; `begun` is how many tests it begins: more than there are
+    answers if it is truncated."""
+
+    verdicts: tuple[Verdict, ...]
+    histograms: tuple[Histogram, ...]
+    begun: int
+
+
+def parse(text: str) -> Log:
+    """A log of herd7 or litmus7, which names neither a model nor a machine."""
+    blocks = list(_blocks(text))
+    return Log(
+        tuple(_verdict(each, "", "") for each in blocks if not each.histogram),
+        tuple(_histogram(each, "", "") for each in blocks if each.histogram),
+        sum(_TEST.match(line) is not None for line in text.splitlines()),
+    )
+
+
 def parse_verdicts(text: str, *, model: str = "", checker: str = "herd7") -> list[Verdict]:
     """The verdicts in a log of herd7, in order."""
     return [_verdict(b, model, checker) for b in _blocks(text) if not b.histogram]

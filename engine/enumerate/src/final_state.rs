@@ -67,8 +67,15 @@ impl<'s, 'p> FinalState<'s, 'p> {
 
     /// The values of these, one after the other, with undetermined ones numbered in the order in which they appear.
     pub fn values(&self, observables: &[Observable]) -> Vec<Value> {
-        let parts = observables.iter().flat_map(Observable::parts);
-        let mut values: Vec<Value> = parts.map(|o| self.value(&o)).collect();
+        let mut values = Vec::with_capacity(observables.len());
+        for observable in observables {
+            match observable {
+                Observable::Array { .. } => {
+                    values.extend(observable.parts().iter().map(|part| self.value(part)));
+                }
+                single => values.push(self.value(single)),
+            }
+        }
         number_undetermined(&mut values);
         values
     }

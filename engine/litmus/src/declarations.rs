@@ -1,6 +1,5 @@
 //! What the initial state declares: the types of locations and registers.
 
-use std::collections::BTreeMap;
 
 use super::observable::Observable;
 use super::types::{Array, Type};
@@ -19,7 +18,8 @@ pub enum Declaration {
 pub struct Types {
     /// By index into the test's location names.
     pub locations: FxHashMap<u32, Declaration>,
-    pub registers: BTreeMap<(usize, String), Declaration>,
+    /// By thread and name.
+    pub registers: FxHashMap<usize, FxHashMap<String, Declaration>>,
 }
 
 impl Types {
@@ -34,9 +34,8 @@ impl Types {
     pub fn of(&self, observable: &Observable) -> Type {
         let declared = match observable {
             Observable::Register { thread, name } => {
-                let found = self.registers.iter();
-                let mut found = found.filter(|((t, n), _)| t == thread && n == name);
-                found.next().map(|(_, declared)| *declared)
+                let declared = self.registers.get(thread);
+                declared.and_then(|of| of.get(name)).copied()
             }
             Observable::Memory(at) | Observable::Element { at, .. } => {
                 self.locations.get(&at.name).copied()

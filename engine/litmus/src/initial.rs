@@ -124,7 +124,9 @@ fn declaration(
         Declared::Observable(Observable::Register { thread, name }) => {
             if let Some(declaration) = declaration {
                 let register = (thread, name.clone());
-                parser.types.registers.insert(register, declaration);
+                let (thread, name) = register;
+                let declared = parser.types.registers.entry(thread).or_default();
+                declared.insert(name, declaration);
             }
             state.registers.insert((thread, name), values[0]);
         }

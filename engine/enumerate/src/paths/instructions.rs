@@ -126,7 +126,6 @@ pub fn step(
             op,
             a,
             b: other,
-            width,
             flags,
         } => {
             let x = source(&mut b, *a, false);
@@ -139,7 +138,6 @@ pub fn step(
                 return vec![(b, Successor::Next)];
             }
             let result = b.compute(*op, x.value, y.value);
-            let result = narrow(&mut b, result, *width);
             write_register(&mut b, *to, result, &from);
             set_flags(&mut b, *flags, (x.value, y.value), result, &from);
         }

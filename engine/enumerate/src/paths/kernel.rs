@@ -7,7 +7,7 @@ use super::path::{Action, PathEventId};
 use crate::term::Term;
 use litmus::c::ast::{Expression, KernelExpression, KernelStatement, RmwTags, Tag};
 use litmus::dialects::c::{
-    tag_annotation, ANNOT, IS_LOCKED, IS_UNLOCKED, LOCK_FAILURE, LOCK_READ, LOCK_WRITE, RMW, UNLOCK,
+    tag_annotation, ANNOT, IS_LOCKED, IS_UNLOCKED, LOCK_FAILURE, LOCK_READ, LOCK_WRITE, RMW,
 };
 use litmus::value::Op;
 use litmus::Annotations;
@@ -47,10 +47,6 @@ pub fn statement(eval: Evaluate, b: BoxedBuilder, statement: &KernelStatement) -
         }
         KernelStatement::Lock(at) => each(eval(b, at, false), |b, at| {
             lock(b, &at);
-        }),
-        KernelStatement::Unlock(at) => each(eval(b, at, false), |b, at| {
-            let id = b.event(Action::Unlock { at: at.value }, UNLOCK, false);
-            b.data(&at.from, id);
         }),
         KernelStatement::Srcu { at, tag, value } => match value {
             None => each(eval(b, at, false), |b, at| {

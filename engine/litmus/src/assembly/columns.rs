@@ -183,6 +183,19 @@ impl InstructionReader<'_> {
         self.cursor.signed_number()
     }
 
+    /// A number from 0 to `limit` - 1.
+    pub fn number_below(&mut self, limit: i64) -> Result<i64, ParseError> {
+        let offset = self.cursor.offset();
+        let number = self.number()?;
+        match (0..limit).contains(&number) {
+            true => Ok(number),
+            false => Err(ParseError::new(
+                offset,
+                format!("expected a number from 0 to {}, found {number}", limit - 1),
+            )),
+        }
+    }
+
     pub fn at_number(&self) -> bool {
         let number = |k: TokenKind| matches!(k, TokenKind::Number(_));
         let sign = |k: TokenKind| matches!(k, TokenKind::Sign("#" | "$" | "-"));

@@ -18,13 +18,8 @@ impl Formula {
         Formula::Apply(op, Box::new([a, b]))
     }
 
-    fn with(self, op: Op, n: i64) -> Formula {
+    pub fn with(self, op: Op, n: i64) -> Formula {
         Formula::apply(op, self, Formula::Constant(n))
-    }
-
-    /// The value, which has this form with so many bits.
-    pub fn fitting(self, op: Op, bits: i64) -> Formula {
-        self.with(op, bits)
     }
 
     /// The lowest bits, with zeros above.
@@ -54,14 +49,6 @@ impl Formula {
         match by {
             0 => self,
             by => self.with(Op::ShiftRight, by),
-        }
-    }
-
-    /// With copies of the sign.
-    pub fn shifted_right_signed(self, by: i64) -> Formula {
-        match by {
-            0 => self,
-            by => self.with(Op::ShiftRightSigned, by),
         }
     }
 

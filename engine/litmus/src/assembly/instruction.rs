@@ -135,7 +135,6 @@ pub enum Instruction {
         op: Op,
         a: Source,
         b: Source,
-        width: Option<Width>,
         flags: FlagUpdate,
     },
     /// Computes a value, and flags if there is a second formula, from operands.

@@ -109,7 +109,6 @@ pub enum KernelStatement {
     },
     Fence(Tag),
     Lock(Expression),
-    Unlock(Expression),
     Srcu {
         at: Expression,
         tag: Tag,

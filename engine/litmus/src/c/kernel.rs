@@ -151,7 +151,11 @@ impl Parser<'_, '_> {
                 KernelStatement::Store { at, value, tag }
             }
             "__lock" => KernelStatement::Lock(self.expr()?),
-            "__unlock" => KernelStatement::Unlock(self.expr()?),
+            "__unlock" => {
+                let mutex = self.expr()?;
+                self.cursor.expect(")")?;
+                return Ok(Statement::Unlock(mutex));
+            }
             "__srcu" => {
                 let at = self.expr()?;
                 let value = match self.cursor.eat(",") {

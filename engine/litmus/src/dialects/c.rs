@@ -36,11 +36,7 @@ pub const UNLOCK: Annotations = PLAIN | annotation(&ANNOTATIONS, "UL");
 
 /// That of an annotation of the Linux kernel's model; all that have one are plain for C11.
 pub const fn tag_annotation(tag: Tag) -> Annotations {
-    tag_bit(tag) | ANNOT | PLAIN
-}
-
-pub const fn tag_bit(tag: Tag) -> Annotations {
-    1 << (ANNOTATIONS.len() + tag as usize)
+    1 << (ANNOTATIONS.len() + tag as usize) | ANNOT | PLAIN
 }
 
 /// An access or a fence with an annotation of the Linux kernel's model.

@@ -232,7 +232,6 @@ fn read(
                 op: Op::And,
                 a: source(to),
                 b: source(from),
-                width: None,
                 flags: FlagUpdate::Result(flags),
             }),
             _ => None,
@@ -343,7 +342,6 @@ fn compare(to: Operand, from: Operand, flags: RegisterId) -> Option<Instruction>
             op: Op::Sub,
             a: source(a),
             b: source(b),
-            width: None,
             flags: FlagUpdate::Operands(flags),
         },
     })
@@ -363,7 +361,6 @@ fn arithmetic(
             op,
             a: Source::Reg(to),
             b: source(with),
-            width: None,
             flags: FlagUpdate::Result(flags),
         },
         (Operand::Memory(at), with) => Instruction::Modify {

@@ -273,7 +273,7 @@ fn evaluate(r: &mut InstructionReader<'_>, form: Form) -> Result<Instruction, Pa
             let a = operands.register(&named(r)?);
             r.comma()?;
             let by = match r.at_number() {
-                true => Formula::Constant(number_below(r, bits)?),
+                true => Formula::Constant(r.number_below(bits)?),
                 false => Formula::apply(
                     Op::And,
                     operands.whole(&named(r)?),
@@ -301,7 +301,7 @@ fn evaluate(r: &mut InstructionReader<'_>, form: Form) -> Result<Instruction, Pa
         Form::Field { signed, meaning } => {
             let from = operands.register(&named(r)?);
             r.comma()?;
-            let first = number_below(r, bits)?;
+            let first = r.number_below(bits)?;
             r.comma()?;
             let offset = r.cursor.offset();
             let second = r.number()?;
@@ -314,7 +314,7 @@ fn evaluate(r: &mut InstructionReader<'_>, form: Form) -> Result<Instruction, Pa
             let mut by = 0;
             if r.cursor.eat(",") {
                 keyword(r, "LSL")?;
-                by = number_below(r, bits)?;
+                by = r.number_below(bits)?;
             }
             let value = value << by;
             match wide {
@@ -332,7 +332,7 @@ fn evaluate(r: &mut InstructionReader<'_>, form: Form) -> Result<Instruction, Pa
             r.comma()?;
             let low = operands.register(&named(r)?);
             r.comma()?;
-            let by = number_below(r, bits)?;
+            let by = r.number_below(bits)?;
             match by {
                 0 => low,
                 by => Formula::apply(Op::Or, low.shifted_right(by), high.shifted_left(bits - by)),
@@ -373,7 +373,7 @@ fn second(
         let mut value = r.number()?;
         if r.cursor.eat(",") {
             keyword(r, "LSL")?;
-            value = value.wrapping_shl(u32::try_from(number_below(r, bits)?).unwrap_or(0));
+            value = value.wrapping_shl(u32::try_from(r.number_below(bits)?).unwrap_or(0));
         }
         return Ok(Formula::Constant(value));
     }
@@ -388,7 +388,7 @@ fn second(
         .to_ascii_uppercase();
     let mut by = 0;
     if r.at_number() {
-        by = number_below(r, bits)?;
+        by = r.number_below(bits)?;
     }
     let by_constant = Formula::Constant(by);
     let shift = match word.as_str() {
@@ -428,18 +428,5 @@ fn keyword(r: &mut InstructionReader<'_>, word: &str) -> Result<(), ParseError> 
             Ok(())
         }
         _ => Err(r.cursor.unexpected(&format!("`{word}`"))),
-    }
-}
-
-/// A number from 0 to `limit` - 1.
-fn number_below(r: &mut InstructionReader<'_>, limit: i64) -> Result<i64, ParseError> {
-    let offset = r.cursor.offset();
-    let number = r.number()?;
-    match (0..limit).contains(&number) {
-        true => Ok(number),
-        false => Err(ParseError::new(
-            offset,
-            format!("expected a number from 0 to {}, found {number}", limit - 1),
-        )),
     }
 }

@@ -69,14 +69,14 @@ pub fn compute(
         }
         Form::ClearLeft => {
             r.comma()?;
-            let cleared = below(r, 64)?;
+            let cleared = r.number_below(64)?;
             Formula::Operand(0).zero_extended(64 - cleared)
         }
         _ => {
             let mut numbers = [0; 3];
             for number in &mut numbers {
                 r.comma()?;
-                *number = below(r, 32)?;
+                *number = r.number_below(32)?;
             }
             let insert = matches!(form, Form::Rotate { insert: true });
             if insert {
@@ -136,16 +136,4 @@ fn compare(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError> {
         value: Formula::Constant(0),
         flags: Some((flags, Formula::apply(Op::Compare, word, b))),
     })
-}
-
-fn below(r: &mut InstructionReader<'_>, limit: i64) -> Result<i64, ParseError> {
-    let offset = r.cursor.offset();
-    let number = r.number()?;
-    match (0..limit).contains(&number) {
-        true => Ok(number),
-        false => Err(ParseError::new(
-            offset,
-            format!("expected a number from 0 to {}, found {number}", limit - 1),
-        )),
-    }
 }

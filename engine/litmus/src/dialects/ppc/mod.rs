@@ -125,7 +125,6 @@ fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError>
         op,
         a,
         b,
-        width: None,
         flags,
     })
 }
@@ -155,7 +154,6 @@ fn compare(r: &mut InstructionReader<'_>, immediate: bool) -> Result<Instruction
         op: Op::Sub,
         a,
         b,
-        width: None,
         flags: FlagUpdate::Operands(flags),
     })
 }

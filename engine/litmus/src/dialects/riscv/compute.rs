@@ -131,13 +131,13 @@ pub fn compute(
             let value = Formula::apply(op, a, Formula::Constant(n));
             // herd7 extends with signs here: the two agree on values that fit
             match op {
-                Op::Mask => value.fitting(Op::ExactNarrow, n),
+                Op::Mask => value.with(Op::ExactNarrow, n),
                 _ => value,
             }
         }
         Form::Upper => Formula::Constant(r.number()?)
             .shifted_left(12)
-            .fitting(Op::ExactNarrow, 32),
+            .with(Op::ExactNarrow, 32),
     };
     Ok(Some(Instruction::Evaluate {
         to,
@@ -162,7 +162,7 @@ fn result(op: Op, word: Word, a: Formula, b: Formula) -> Formula {
     let value = Formula::apply(op, part(a), b);
     match word {
         Word::Whole => value,
-        Word::Any => value.fitting(Op::ExactNarrow, 32),
+        Word::Any => value.with(Op::ExactNarrow, 32),
         Word::Signed | Word::Unsigned => value.sign_extended(32),
     }
 }
