@@ -1,6 +1,5 @@
 //! What the initial state declares: the types of locations and registers.
 
-
 use super::observable::Observable;
 use super::types::{Array, Type};
 use rustc_hash::FxHashMap;
