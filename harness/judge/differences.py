@@ -7,20 +7,16 @@ mcompare7 does, states observed on a machine are compared with the states that a
 one record has the ones and the other one the others.
 
 A rate is how often the outcome of a test's condition was observed. Two rates are compared by the
-test of two Poisson rates that Gu, Ng, Tang, Schucany recommend for its power and its size
-(Biometrical Journal 50, 2008, statistic W5: the difference of the square roots, which Huffman,
-Applied Statistics 33, 1984, introduced), on the hits of different episodes if the runner counts
-them; the p-values are corrected for their number (Holm, Scandinavian Journal of Statistics 6,
-1979). Two runs on one machine differ more than independent hits would, with its load, frequency and
-placement of memory; so a rate is reported as changed only if it is at least twice the other one,
-too.
+test in `values.rates`, on the hits of different episodes if the runner counts them; the p-values
+are corrected for their number (Holm, Scandinavian Journal of Statistics 6, 1979). Two runs on one
+machine differ more than independent hits would, with its load, frequency and placement of memory;
+so a rate is reported as changed only if it is at least twice the other one, too.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from statistics import NormalDist
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -34,6 +30,7 @@ from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.numbers import amount, rounded
 from weakspot.harness.values.program_run import ProgramRun
+from weakspot.harness.values.rates import equal_rates_p
 from weakspot.harness.values.record import Record
 from weakspot.harness.values.state import State, within
 from weakspot.harness.values.verdict import Verdict
@@ -296,10 +293,7 @@ class _Rates(msgspec.Struct, frozen=True):
     @property
     def p(self) -> float:
         """The probability of hits that differ at least as much, if the rates are equal."""
-        (one, other), (first, second) = self.hits, self.runs
-        ratio = first / second
-        distance = math.sqrt(one + 3 / 8) - math.sqrt(ratio * (other + 3 / 8))
-        return 2 * NormalDist().cdf(-2 * abs(distance) / math.sqrt(1 + ratio))
+        return equal_rates_p(self.hits, self.runs)
 
     @property
     def factor(self) -> float:
