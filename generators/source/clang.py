@@ -24,6 +24,10 @@ from weakspot.errors import BadInput, MissingTool, ToolFailed, excerpt, quoted
 from weakspot.generators.source.build import SUFFIXES
 from weakspot.system import tools
 from weakspot.system.compilers import zig
+from weakspot.system.compilers.clang import newest
+
+OLDEST = 15
+"""The first clang whose IR today's LLVM reads: pointers without the type that they point to."""
 
 COMPILE_SECONDS = 60.0
 """How long the compiler may take for one file."""
@@ -44,6 +48,9 @@ PACKAGED = [each for each in (*_ROOTS, _MULTIARCH) if Path(each).is_dir()]
 """Where the system's packages put headers of libraries. The clang in ziglang has its own C library:
 there, these folders are searched after all others."""
 
+SYSTEM = ("/usr/include", "/usr/local/include", "/usr/lib", "/opt")
+"""Where the headers of an installed clang and of the system are."""
+
 HEADERS = Path(__file__).parent / "headers"
 """C++ headers that are read in place of the library's."""
 
@@ -54,6 +61,9 @@ LANGUAGE_FLAGS = {
     "c": ["-x", "c", "-fgnu89-inline"],
     "c++": [*("-x", "c++"), f"-I{HEADERS}", *("-include", "weakspot_runtime.h")],
 }
+LIBCXX = 22
+"""The version of libc++ that the headers in HEADERS fit."""
+
 LEAN = "-D_LIBCPP_REMOVE_TRANSITIVE_INCLUDES"
 """libc++'s headers without optional includes: at most half the time."""
 
@@ -93,8 +103,11 @@ class Clang(msgspec.Struct, frozen=True):
 
 
 def find(asked: str | None) -> Clang:
-    """The clang asked for, else what WEAKSPOT_CLANG names, else the one in ziglang."""
+    """The clang asked for, else what WEAKSPOT_CLANG names, else the one in ziglang, else the newest
+    on PATH."""
     asked = asked or os.environ.get("WEAKSPOT_CLANG") or None
+    if asked is None and zig.program() is None and (system := newest(OLDEST)):
+        asked = system.path
     return _ziglang() if asked in (None, *zig.NAMES) else _installed(asked)
 
 
@@ -102,8 +115,10 @@ def _ziglang() -> Clang:
     program, folder = zig.program(), zig.folder()
     if program is None or folder is None:
         raise MissingTool(
-            "no C compiler: the Python package ziglang is not installed",
-            advice=f"{tools.advice(zig.ZIGLANG)}, or name an installed clang in WEAKSPOT_CLANG",
+            f"no C compiler: neither the Python package ziglang nor clang {OLDEST} or newer is "
+            "installed",
+            advice=f"{tools.advice(zig.ZIGLANG)}, or install clang; WEAKSPOT_CLANG names one that "
+            "is not on PATH",
         )
     name = f"ziglang {zig.version()}"
     # headers that musl does not have, and then those of the system's packages, are searched last
@@ -135,7 +150,7 @@ def _installed(asked: str) -> Clang:
         commands={"c": [found.path, *wide], "c++": [found.path, "-stdlib=libc++", *wide]},
         identity=f"{program} {status.st_size} {status.st_mtime_ns}",
         name=found.path,
-        headers=["/usr/include", "/usr/local/include", "/usr/lib", "/opt", str(program.parents[1])],
+        headers=[*SYSTEM, *(str(program.parents[1] / each) for each in ("include", "lib"))],
     )
 
 
@@ -268,6 +283,12 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
             advice = (
                 "C++ headers have such names, and this is read as C: name the source .cpp, or give "
                 "-x c++ for standard input"
+            )
+        elif SUFFIXES[path.suffix] == "c++" and clang.library is None:
+            advice = (
+                f"C++ is read with libc++ {LIBCXX}: {tools.advice(zig.ZIGLANG)}, which contains "
+                "it, or install it with its clang; if it is a header of yours, name its folder as "
+                "an include folder"
             )
     file = os.path.normpath(path.parent / name)
     return BadInput(

@@ -361,7 +361,8 @@ def parsed(llvm: Any, text: str, clang: Clang, context: Any) -> Any:
         raise ToolFailed(
             f"LLVM cannot read what {clang.describe(text)} wrote",
             excerpt=quoted(lines[1:4]),
-            advice="unset WEAKSPOT_CLANG to use the clang in ziglang, which fits",
+            advice="use the clang in ziglang, which fits: pip install ziglang, and unset "
+            "WEAKSPOT_CLANG",
         ) from error
 
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -366,10 +367,44 @@ def test_a_missing_compiler_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
         compiled(tmp_path, "int main(void) { return 0; }")
 
 
-def test_without_ziglang_the_advice_names_the_package_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def clangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Makes programs that state to be clang of these versions the only ones on PATH; ziglang is not
+    installed."""
     monkeypatch.setitem(sys.modules, "ziglang", None)
+
+    def made(*versions: int) -> None:
+        for version in versions:
+            program = tmp_path / "bin" / f"clang-{version}"
+            program.parent.mkdir(exist_ok=True)
+            program.write_text(f"#!/bin/sh\necho Debian clang version {version}.1.7 1\n")
+            program.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+    return made
+
+
+def test_without_ziglang_the_newest_clang_is_used(
+    tmp_path: Path, clangs: Callable[..., None]
+) -> None:
+    clangs(9, 15, 19, 16)
+    assert clang.find(None).name == str(tmp_path / "bin" / "clang-19")
+
+
+def test_files_beside_a_clang_of_ones_own_are_not_the_systems(
+    tmp_path: Path, clangs: Callable[..., None]
+) -> None:
+    clangs(19)
+    found = clang.find(None)
+    assert found.system_name(str(tmp_path / "queue.c")) is None
+    assert found.system_name(str(tmp_path / "lib/clang/19/include/stdatomic.h")) == "<stdatomic.h>"
+
+
+@pytest.mark.parametrize("versions", [(), (14,)])
+def test_without_a_clang_the_advice_names_the_package_to_install(
+    tmp_path: Path, clangs: Callable[..., None], versions: tuple[int, ...]
+) -> None:
+    clangs(*versions)
     with pytest.raises(MissingTool) as caught:
         compiled(tmp_path, "int main(void) { return 0; }")
     assert "pip install ziglang" in (caught.value.advice or "")

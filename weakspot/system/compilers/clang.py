@@ -6,20 +6,21 @@ It makes no whole programs here: those would need the target's C library and hea
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
 
 from weakspot.system import process, tools
 from weakspot.system.compilers import Compiler, Platform, newest_first
-from weakspot.system.tools import Program, Requirement
+from weakspot.system.tools import Program, Requirement, Tool
 
 CLANG = Program(
     "clang",
     lost="nothing while ziglang is there; a system clang's own version",
+    aliases=tuple(f"clang-{major}" for major in range(40, 14, -1)),
     advice="install clang, or the Python package ziglang, which contains one",
-    role="C compiler",
+    role="clang",
 )
 
 
@@ -32,9 +33,9 @@ class Clang(msgspec.Struct, frozen=True):
 
     def installed(self, platforms: Sequence[Platform]) -> list[Compiler]:
         found: dict[str, Compiler] = {}
-        for tool in tools.matching(r"clang(-\d+)?"):
-            if tool.version:
-                name = f"clang-{tool.version.split('.')[0]}"
+        for tool, major in _versions():
+            if major:
+                name = f"clang-{major}"
                 backends = _backends(tool.path)
                 commands = {
                     each.name: (tool.path, f"--target={each.triple}", *each.flags)
@@ -49,6 +50,18 @@ class Clang(msgspec.Struct, frozen=True):
 
     def driver(self, *_: str, native: bool) -> None:  # noqa: ARG002
         return None
+
+
+def newest(oldest: int) -> Tool | None:
+    """The newest clang on the path; None if each is older than `oldest`."""
+    found = [(major, tool) for tool, major in _versions() if major >= oldest]
+    return max(found, key=lambda each: each[0])[1] if found else None
+
+
+def _versions() -> Iterator[tuple[Tool, int]]:
+    """Every clang on the path with its major version; 0 if it states none."""
+    for tool in tools.matching(r"clang(-\d+)?"):
+        yield tool, int((tool.version or "0").split(".")[0])
 
 
 @lru_cache

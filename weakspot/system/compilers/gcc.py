@@ -15,7 +15,6 @@ GCC = Program(
     "gcc",
     lost="runs of what gcc makes of a test; zig's clang compiles instead",
     advice="install your system's C compiler (Debian, Ubuntu: gcc)",
-    role="C compiler",
 )
 GXX = Program(
     "g++",

@@ -15,7 +15,7 @@ ZIGLANG = Module(
     "ziglang",
     lost="reading C without a system clang; programs for machines without a compiler",
     advice="pip install ziglang",
-    role="C compiler",
+    role="clang",
     distribution="ziglang",
 )
 NAMES = ("zig", "ziglang")
