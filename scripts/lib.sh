@@ -164,17 +164,19 @@ install_packages() { # run|dev
   echo "$now $1" >"$stamp"
 }
 
-# The requirements in pyproject.toml: to build the engine, to run weakspot too, to develop it too.
-requirements() { # build|run|dev
+# The requirements in pyproject.toml: to build the engine, to run weakspot too, to develop it too; or
+# to build the engine and package it.
+requirements() { # build|run|dev|release
   "$python" - "$clone/pyproject.toml" "$1" <<'PYTHON'
 import sys, tomllib
 with open(sys.argv[1], "rb") as file:
     table = tomllib.load(file)
+extras = table["project"]["optional-dependencies"]
 wanted = table["build-system"]["requires"]
-if sys.argv[2] != "build":
-    wanted += table["project"]["dependencies"]
-if sys.argv[2] == "dev":
-    wanted += table["project"]["optional-dependencies"]["dev"]
+if sys.argv[2] in ("run", "dev"):
+    wanted += table["project"]["dependencies"] + extras["zig"]
+if sys.argv[2] in ("dev", "release"):
+    wanted += extras[sys.argv[2]]
 print(*wanted, sep="\n")
 PYTHON
 }
