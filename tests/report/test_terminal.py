@@ -193,6 +193,17 @@ def test_the_last_line_summarises_the_campaign(snapshot: SnapshotAssertion) -> N
     } == snapshot
 
 
+def test_claims_that_were_not_confirmed_leave_the_campaign_open() -> None:
+    record = small()
+    (structure,) = record.structures
+    observed = msgspec.structs.replace(structure, claims=structure.claims[:1])
+    found = msgspec.structs.replace(record, findings=(), structures=(observed,))
+    assert campaign.summary(found) == ("good", "1 of 1 claim confirmed")
+    silent = tuple(msgspec.structs.replace(each, target=0) for each in record.histograms)
+    state, text = campaign.summary(msgspec.structs.replace(found, histograms=silent))
+    assert (state, text) == ("open", "0 of 1 claim confirmed; 1 not observed this time")
+
+
 def test_many_tests_are_not_all_printed() -> None:
     shown = piped(lambda out: campaign.campaign(large(400), out))
     assert "more in the report" in shown

@@ -4,42 +4,41 @@
     report/structures/*.html   claims, scenarios, tests, source
     report/programs/*.html     one program: its explorations, runs and violations
     report/tests/*.html        one test: its cycle, verdicts, outcomes, source lines
-    report/data/*.js           the rows of the tables, which site.js filters in the browser
-    report/assets/             style and script
+    report/sources/*.html      the source of a structure, with its atomic operations marked
+    report/lists/*.html        the rows of the tables of tests after the first ones
+    report/data/*.js           the rows of the tables, which table.js filters in the browser
+    report/assets/             style and scripts
 
 All links are relative, so that a campaign's folder can be moved.
 """
 
 from __future__ import annotations
 
-import importlib.resources
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-
-import msgspec
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from urllib.parse import quote
 
 from weakspot.harness.judge.findings import undecided
 from weakspot.harness.judge.observed import ObservedOutcome, observed_outcomes
 from weakspot.harness.report.campaign import summary
 from weakspot.harness.report.site.data import SiteData, site_data
+from weakspot.harness.report.site.observations import families, shape_table
+from weakspot.harness.report.site.pages import Pages, Templates
 from weakspot.harness.report.site.program_page import program_view
-from weakspot.harness.report.site.source_excerpts import SourceLine, sources
+from weakspot.harness.report.site.source_page import TITLES, source_view
 from weakspot.harness.report.site.structure_page import claim_views, scenarios
 from weakspot.harness.report.site.test_page import test_view
-from weakspot.harness.report.site.test_table import rows
+from weakspot.harness.report.site.test_table import PAGE, TestTable, table_of
 from weakspot.harness.values.descriptions import (
     EMULATED,
     describe_origin,
     describe_steadiness,
-    execution_count,
     machine_label,
-    negative_result_strength,
     observed_share,
 )
+from weakspot.harness.values.numbers import scientific
+from weakspot.harness.values.rates import rate
 from weakspot.harness.values.record import (
     Entry,
     MachineInfo,
@@ -48,8 +47,6 @@ from weakspot.harness.values.record import (
     program_name,
     unique,
 )
-from weakspot.harness.values.state import state_text
-from weakspot.system.files import disk
 
 _MOST = 100  # findings on one page
 _ANSWERS = ("Never", "Sometimes", "Always", "Undefined", "Safe", "Violated", "Unknown")
@@ -61,7 +58,17 @@ def write_site(record: Record, folder: Path) -> Path:
     Raises WeakspotError if the folder cannot be written.
     """
     view = site_data(record)
-    pages = _Pages(folder, view)
+    templates = Templates()
+    templates.environment.filters.update(profile=_profile, rate_text=_rate_text)
+    common = {
+        "most": _MOST,
+        "page_size": PAGE,
+        "record": record,
+        "manifest": record.manifest,
+        "programs": view.programs,
+        "structures": view.structures,
+    }
+    pages = Pages(folder, templates, common)
     pages.assets()
     for structure in record.structures:
         _structure(pages, view, structure)
@@ -71,97 +78,40 @@ def write_site(record: Record, folder: Path) -> Path:
             f"report/tests/{view.pages[entry.name]}",
             "test.html.j2",
             view=test_view(view, entry),
-            structures=view.structures,
         )
     _index(pages, view)
     return folder / "index.html"
 
 
-class _Pages:
-    """The folder that pages are written into, and the templates."""
-
-    def __init__(self, folder: Path, view: SiteData) -> None:
-        self.folder, self.view = folder, view
-        self.site = Path(str(importlib.resources.files("weakspot.harness.report.site")))
-        environment = Environment(
-            loader=FileSystemLoader(self.site / "templates"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            auto_reload=False,
+def _table(pages: Pages, table: TestTable, page: str) -> TestTable:
+    """Write the data of a table and the lists of its later rows; `page` shows the table."""
+    pages.data(table.data, table.encoded())
+    for at, name in enumerate(table.lists, 1):
+        pages.write(
+            f"report/lists/{name}",
+            "list.html.j2",
+            table=table,
+            first=at * PAGE + 1,
+            last=min((at + 1) * PAGE, len(table.rows)),
+            back=f"../../{quote(page)}",
         )
-        excerpt = environment.get_template("code.html.j2")
-
-        @lru_cache(maxsize=4096)  # many tests come from the same few source lines
-        def code(lines: tuple[SourceLine, ...]) -> Markup:
-            return Markup(excerpt.render(lines=lines))
-
-        environment.filters.update(
-            share=observed_share,
-            negative_result_strength=negative_result_strength,
-            state_text=state_text,
-            execution_count=execution_count,
-            profile=_profile,
-            machine_label=machine_label,
-            code=lambda excerpt: code(excerpt.lines),
-        )
-        self.templates = {
-            name: environment.get_template(name)
-            for name in ("index.html.j2", "structure.html.j2", "program.html.j2", "test.html.j2")
-        }
-
-    def assets(self) -> None:
-        with disk(self.folder):
-            for name in ("tests", "programs", "structures", "data", "assets"):
-                place = self.folder / "report" / name
-                place.mkdir(parents=True, exist_ok=True)
-                for old in (*place.glob("*.html"), *place.glob("*.js")):
-                    old.unlink()
-            for name in ("style.css", "site.js"):
-                content = (self.site / "assets" / name).read_bytes()
-                (self.folder / "report" / "assets" / name).write_bytes(content)
-
-    def write(self, path: str, template: str, **values: object) -> None:
-        text = self.templates[template].render(
-            values,
-            root="../" * path.count("/"),
-            most=_MOST,
-            record=self.view.record,
-            manifest=self.view.record.manifest,
-            programs=self.view.programs,
-        )
-        with disk(self.folder / path):
-            (self.folder / path).write_text(text, encoding="utf-8")
-
-    def data(self, name: str, value: Mapping[str, object]) -> None:
-        """A script that sets the table's data: a page opened from a file may load no JSON."""
-        path = self.folder / "report" / "data" / name
-        with disk(path):
-            path.write_bytes(b"window.weakspot = " + msgspec.json.encode(value) + b";\n")
+    return table
 
 
-def _table(
-    view: SiteData, entries: Sequence[Entry], models: Sequence[str], structure: str = ""
-) -> dict[str, object]:
-    return {
-        "models": list(models),
-        "machines": list({f"{h.machine} {h.runner}": None for h in view.record.histograms}),
-        "scenarios": {
-            entry.name: " ".join(dict.fromkeys(origin.scenario for origin in entry.test.origins))
-            for entry in entries
-        },
-        "tests": rows(view, entries, models, structure),
-    }
+def _rate_text(counts: tuple[int, int]) -> str:
+    """`2.3·10⁻³ (1.9·10⁻³ to 2.8·10⁻³)`"""
+    found = rate(*counts)
+    return f"{scientific(found.value)} ({scientific(found.low)} to {scientific(found.high)})"
 
 
-def _structure(pages: _Pages, view: SiteData, structure: StructureInfo) -> None:
+def _structure(pages: Pages, view: SiteData, structure: StructureInfo) -> None:
     record = view.record
     entries = record.tests_of(structure.name)
     claims = claim_views(view, structure)
     page = view.structures[structure.name]
     data = page.removesuffix(".html") + ".js"
-    pages.data(data, _table(view, entries, structure.models, structure.name))
+    table = table_of(view, entries, structure.models, data, structure.name)
+    source = source_view(view, structure)
     names = {
         structure.name,
         *(program_name(structure.name, each.name) for each in structure.scenarios),
@@ -172,6 +122,10 @@ def _structure(pages: _Pages, view: SiteData, structure: StructureInfo) -> None:
         f"report/structures/{page}",
         "structure.html.j2",
         structure=structure,
+        page=page,
+        shapes=shape_table(view, entries),
+        families=families(view, entries),
+        has_source=bool(source.files),
         findings=[
             each for each in record.findings if each.subject in subjects and not each.recorded
         ],
@@ -183,13 +137,21 @@ def _structure(pages: _Pages, view: SiteData, structure: StructureInfo) -> None:
         explored=unique(
             each.model for name in names for each in record.explorations_of.get(name, ())
         ),
-        sources=sources(record, structure, view.contradicting),
         pages=view.pages,
-        data=data,
+        table=_table(pages, table, f"report/structures/{page}"),
     )
+    if source.files:
+        pages.write(
+            f"report/sources/{page}",
+            "source.html.j2",
+            structure=structure,
+            page=page,
+            view=source,
+            titles=TITLES,
+        )
 
 
-def _programs(pages: _Pages, view: SiteData, structure: StructureInfo) -> None:
+def _programs(pages: Pages, view: SiteData, structure: StructureInfo) -> None:
     for scenario in structure.scenarios:
         page = view.programs.get(program_name(structure.name, scenario.name))
         if page is not None:
@@ -197,16 +159,15 @@ def _programs(pages: _Pages, view: SiteData, structure: StructureInfo) -> None:
                 f"report/programs/{page}",
                 "program.html.j2",
                 view=program_view(view, structure, scenario),
-                structures=view.structures,
             )
 
 
-def _index(pages: _Pages, view: SiteData) -> None:
+def _index(pages: Pages, view: SiteData) -> None:
     record = view.record
     data = "all-tests.js"
     while data in {page.removesuffix(".html") + ".js" for page in view.structures.values()}:
         data = f"_{data}"
-    pages.data(data, _table(view, record.entries, list(record.model)))
+    table = table_of(view, record.entries, list(record.model), data)
     state, text = summary(record)
     pages.write(
         "index.html",
@@ -220,7 +181,8 @@ def _index(pages: _Pages, view: SiteData) -> None:
         undecided=undecided(record),
         structures=[_row(view, structure) for structure in record.structures],
         pages=view.pages,
-        data=data,
+        table=_table(pages, table, "index.html"),
+        shapes=shape_table(view, record.entries),
         emulated=EMULATED,
     )
 
@@ -276,6 +238,7 @@ def _row(view: SiteData, structure: StructureInfo) -> dict[str, Any]:
         "page": view.structures[structure.name],
         "title": structure.title if structure.title != structure.name else "",
         "tests": f"{len(entries):,}",
+        "observed": _observed(record, entries),
         "programs": ", ".join(
             f"{results.count(result)} {label}" for result, label in labels if result in results
         ),
@@ -286,6 +249,14 @@ def _row(view: SiteData, structure: StructureInfo) -> dict[str, Any]:
             if subject in subjects
         ),
     }
+
+
+def _observed(record: Record, entries: Sequence[Entry]) -> str:
+    """`12 of 31`: the tests that a machine showed, of those that ran."""
+    given = [record.histograms_of.get(entry.name, ()) for entry in entries]
+    ran = [those for those in given if any(each.iterations for each in those)]
+    seen = [those for those in ran if any(each.target for each in those)]
+    return f"{len(seen):,} of {len(ran):,}" if ran else ""
 
 
 def _profile(machine: MachineInfo) -> Iterator[tuple[str, str]]:

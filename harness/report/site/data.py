@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 import msgspec
@@ -19,8 +19,10 @@ class SiteData(msgspec.Struct, frozen=True, kw_only=True):
     record: Record
     pages: dict[str, str]  # by test
     programs: dict[str, str]  # by explored program
-    structures: dict[str, str]  # by structure
+    structures: dict[str, str]  # by structure; also those of their sources
+    anchors: dict[tuple[str, str], str]  # of a structure's source files, on the page of its sources
     contradicting: frozenset[str]  # tests observed although a model that applies forbids them
+    contradicted: frozenset[tuple[str, str]]  # these tests, with the machines that showed them
     claimed: frozenset[str]  # tests that a claim is about
     findings: dict[str, tuple[Finding, ...]]  # by subject
 
@@ -30,6 +32,16 @@ def site_data(record: Record) -> SiteData:
     found: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in record.findings:
         found[finding.subject].append(finding)
+    anchors: dict[tuple[str, str], str] = {}
+    files: Counter[str] = Counter()
+    for source in record.sources:
+        anchors[source.structure, source.file] = f"f{files[source.structure]}-"
+        files[source.structure] += 1
+    contradicted = frozenset(
+        (each.histogram.test, each.histogram.machine)
+        for each in observed_outcomes(record)
+        if each.contradicted
+    )
     return SiteData(
         record=record,
         pages={
@@ -37,9 +49,9 @@ def site_data(record: Record) -> SiteData:
         },
         programs=dict(_pages(record.explorations_of)),
         structures=dict(_pages(structure.name for structure in record.structures)),
-        contradicting=frozenset(
-            each.histogram.test for each in observed_outcomes(record) if each.contradicted
-        ),
+        anchors=anchors,
+        contradicting=frozenset(test for test, _ in contradicted),
+        contradicted=contradicted,
         claimed=frozenset(
             claim.test for structure in record.structures for claim in structure.claims
         ),

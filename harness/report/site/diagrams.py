@@ -3,33 +3,49 @@
 The cycle is the execution that the test's condition asks for: program order down each thread, and
 reads-from, from-reads or coherence from one thread to the next (Alglave, Maranget, Tautschnig,
 Herding cats, TOPLAS 2014). The colours are those of herd7's diagrams.
+
+A witness shows what its other edges do not imply: program order from each event to the next, edges
+within a thread only on the cycle, and fr besides the cycle only from reads of initial values, as
+that from other reads follows from rf and co. In a large witness, events that no edge leads to are
+folded.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from weakspot.generators.litmus import Cas, Fence, Guard, Load, Rmw, Statement, Store, Test
-from weakspot.harness.report.witness import heading, places
-from weakspot.harness.values.witness import Witness, WitnessEvent
+from weakspot.harness.report.site.layout import LETTER, Box, Edge, arrange
+from weakspot.harness.report.witness import heading
+from weakspot.harness.values.witness import Execution, Witness, WitnessEvent
 
-_GUTTER, _ROW, _WIDTH, _HEIGHT, _MARGIN = 88, 78, 148, 36, 44
-_LETTER = 7.9  # the width of a letter in the label of a box
+_WIDTH, _MOST = 120.0, 44  # of a box in pixels; of its text in letters
+_FOLDED, _SMALL = 3, 14  # events that are folded at least, and witnesses that are not
 _COMMUNICATION = {"Rfe": "rf", "Fre": "fr", "Coe": "co", "Wse": "co"}
 
 
-class Node(msgspec.Struct, frozen=True):
-    """A box: an access, or a fence, which has no frame. `site` is its `file:line`, if known."""
+class Node(msgspec.Struct, frozen=True, kw_only=True):
+    """A box: an access, a fence or folded events, which have no frame. `site` is its `file:line`,
+    if known; `title` is the whole text where `label` is shortened."""
 
-    x: float
-    y: float
     label: str
-    order: str
-    fence: bool
+    order: str = ""
+    kind: str = "access"  # fence, folded
     site: str = ""
-    width: float = _WIDTH
+    title: str = ""
+    cycle: bool = False
+    x: float = 0
+    y: float = 0
+    width: float = 0
+    height: float = 0
+
+    @property
+    def fence(self) -> bool:
+        return self.kind == "fence"
 
     @property
     def left(self) -> float:
@@ -37,29 +53,54 @@ class Node(msgspec.Struct, frozen=True):
 
     @property
     def top(self) -> float:
-        return self.y - _HEIGHT / 2
+        return self.y - self.height / 2
 
 
 class Arrow(msgspec.Struct, frozen=True):
-    """An edge along `path`, an SVG path, with its name at (x, y)."""
+    """An edge along `path`, an SVG path, with its name at (x, y), between two nodes."""
 
     kind: str  # po, rf, fr, co: its colour
     name: str
     path: str
     x: float
     y: float
+    source: int
+    target: int
+    cycle: bool
+    straight: bool
 
 
 class Diagram(msgspec.Struct, frozen=True):
-    """Sizes in pixels; `heads` are the centres of the columns, from the left, and their names."""
+    """Sizes in pixels; `heads` are the centres of the columns, from the left, and their names.
+    `folded` counts the events that are not drawn one by one."""
 
     width: float
     height: float
     heads: tuple[tuple[float, str], ...]
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
+    folded: int = 0
 
-    box_height = _HEIGHT
+    @property
+    def has_cycle(self) -> bool:
+        """Whether some edges are on the cycle and others are not."""
+        return len({arrow.cycle for arrow in self.arrows}) > 1
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of edges, for the legend."""
+        found = {arrow.kind for arrow in self.arrows}
+        return tuple(kind for kind in ("po", "rf", "co", "fr") if kind in found)
+
+
+class _Drawn(msgspec.Struct, frozen=True):
+    """An edge between nodes of a thread and row, before the layout."""
+
+    kind: str
+    name: str
+    source: int
+    target: int
+    cycle: bool
 
 
 def cycle_diagram(test: Test) -> Diagram | None:
@@ -73,89 +114,224 @@ def cycle_diagram(test: Test) -> Diagram | None:
     ]
     if len(kinds) != len(threads) or not all(threads):
         return None
-    columns: list[list[Node]] = []
-    arrows: list[Arrow] = []
+    nodes: list[Node] = []
+    columns: list[list[int]] = []
+    edges: list[_Drawn] = []
     for number, thread in enumerate(threads):
-        x = _MARGIN + (_GUTTER + _WIDTH) * number + _WIDTH / 2
-        nodes = [
-            Node(x, 64 + _ROW * row, *_label(statement), fence=isinstance(statement, Fence))
-            for row, statement in enumerate(thread)
-        ]
-        columns.append(nodes)
-        names = _inner(words[number], sum(not node.fence for node in nodes))
+        columns.append([])
+        for statement in thread:
+            label, order = _label(statement)
+            kind = "fence" if isinstance(statement, Fence) else "access"
+            columns[-1].append(len(nodes))
+            nodes.append(Node(label=label, order=order, kind=kind, cycle=True))
+        names = _inner(words[number], sum(not nodes[at].fence for at in columns[-1]))
         done = 0
-        for above, below in itertools.pairwise(nodes):
-            start, end = above.y + _HEIGHT / 2, below.y - _HEIGHT / 2 - 4
-            name = "po" if above.fence or below.fence else names[done]
-            done += not below.fence
+        for above, below in itertools.pairwise(columns[-1]):
+            fenced = nodes[above].fence or nodes[below].fence
+            name = "po" if fenced else names[done]
+            done += not nodes[below].fence
             kind = {"rfi": "rf", "coi": "co"}.get(name, "po")
-            path = f"M {x} {start} L {x} {end}"
-            arrows.append(Arrow(kind, name, path, x + 10, (start + end) / 2 + 4))
-    height = 64 + _ROW * (max(map(len, columns)) - 1) + _HEIGHT / 2 + 34
+            edges.append(_Drawn(kind, name, above, below, True))
     for number, kind in enumerate(kinds):
-        source = [node for node in columns[number] if not node.fence][-1]
+        source = [at for at in columns[number] if not nodes[at].fence][-1]
         after = columns[(number + 1) % len(columns)]
-        target = next(node for node in after if not node.fence)
-        far = len(columns) > 2 and number == len(columns) - 1
-        arrow = _around(kind, source, target, height) if far else _across(kind, source, target)
-        arrows.append(arrow)
-    return Diagram(
-        width=_MARGIN * 2 + (_GUTTER + _WIDTH) * len(columns) - _GUTTER,
-        height=height,
-        heads=tuple((nodes[0].x, f"P{thread}") for thread, nodes in enumerate(columns)),
-        nodes=tuple(node for nodes in columns for node in nodes),
-        arrows=tuple(arrows),
-    )
+        target = next(at for at in after if not nodes[at].fence)
+        edges.append(_Drawn(kind, kind, source, target, True))
+    place = {at: (x, y) for x, column in enumerate(columns) for y, at in enumerate(column)}
+    return _diagram(nodes, place, edges, [f"P{at}" for at in range(len(columns))])
 
 
 def witness_diagram(witness: Witness) -> Diagram | None:
     """The diagram of a witness, None without events; reads of initial values are in the text."""
-    place = places(witness)
-    if not place:
+    threads: defaultdict[int, list[int]] = defaultdict(list)
+    for number, event in enumerate(witness.events):
+        if event.thread is not None:
+            threads[event.thread].append(number)
+    if not threads:
         return None
-    labels = {
-        number: (f"{event.label}: {_access(event)}", event)
-        for number, event in enumerate(witness.events)
-        if number in place
+    on_cycle = _cycle_edges(witness, threads)
+    edges = _communication(witness, on_cycle)
+    important = {end for kind, *ends, _ in edges for end in ends}
+    important |= {end for one, other, _ in on_cycle for end in (one, other)}
+    if isinstance(witness, Execution):
+        important |= set(witness.conflict or ())
+    chains, nodes, number_of = _nodes(witness, threads, important, on_cycle)
+    drawn = [
+        _Drawn("po", "po", above, below, (above, below) in _po_pairs(on_cycle, number_of))
+        for chain in chains
+        for above, below in itertools.pairwise(chain)
+    ]
+    drawn += [
+        _Drawn(kind, kind, number_of[one], number_of[other], cycle)
+        for kind, one, other, cycle in edges
+    ]
+    place = _layers(chains, [edge for edge in drawn if edge.kind == "rf"])
+    heads = [heading(witness, thread) for thread in sorted(threads)]
+    folded = sum(map(len, threads.values())) - sum(node.kind != "folded" for node in nodes)
+    return _diagram(nodes, place, drawn, heads, folded)
+
+
+_Step = tuple[int, int, str]
+
+
+def _cycle_edges(witness: Witness, threads: Mapping[int, Sequence[int]]) -> set[_Step]:
+    """The cycle's edges, each po as the steps from an event to the next one."""
+    found: set[_Step] = set()
+    for one, other, kind in witness.cycle:
+        thread = witness.events[one].thread
+        if kind == "po" and thread is not None and witness.events[other].thread == thread:
+            chain = threads[thread]
+            within = chain[chain.index(one) : chain.index(other) + 1]
+            found |= {(above, below, "po") for above, below in itertools.pairwise(within)}
+        else:
+            found.add((one, other, kind))
+    return found
+
+
+def _communication(witness: Witness, on_cycle: Iterable[_Step]) -> list[tuple[str, int, int, bool]]:
+    """The edges of rf, co and fr that are drawn, with whether they are on the cycle."""
+    events = witness.events
+    cycle = {(kind, one, other) for one, other, kind in on_cycle if kind != "po"}
+    initial = {read for write, read in witness.rf if events[write].thread is None}
+    found: dict[tuple[str, int, int], bool] = {}
+    for kind, pairs in (("rf", witness.rf), ("co", witness.co), ("fr", witness.fr)):
+        for one, other in pairs:
+            first, second = events[one].thread, events[other].thread
+            if first is None or second is None:
+                continue
+            key = kind, one, other
+            if key in cycle or (first != second and (kind != "fr" or one in initial)):
+                found[key] = key in cycle
+    for key in cycle:
+        if None not in (events[key[1]].thread, events[key[2]].thread):
+            found.setdefault(key, True)
+    return [(*key, cycle) for key, cycle in found.items()]
+
+
+def _nodes(
+    witness: Witness,
+    threads: Mapping[int, Sequence[int]],
+    important: set[int],
+    on_cycle: Iterable[_Step],
+) -> tuple[list[list[int]], list[Node], dict[int, int]]:
+    """The nodes of each thread, and the node of each event."""
+    total = sum(map(len, threads.values()))
+    cycle = {end for one, other, _ in on_cycle for end in (one, other)}
+    # an event that a po step of the cycle passes is on it, but may be folded
+    ends = {end for one, other, kind in witness.cycle for end in (one, other)}
+    nodes: list[Node] = []
+    chains: list[list[int]] = []
+    number_of: dict[int, int] = {}
+    kept = important - (cycle - ends)
+    for thread in sorted(threads):
+        chains.append([])
+        for plain, group in itertools.groupby(threads[thread], lambda at: at not in kept):
+            those = list(group)
+            if plain and total > _SMALL and len(those) >= _FOLDED:
+                for at in those:
+                    number_of[at] = len(nodes)
+                chains[-1].append(len(nodes))
+                text = "\n".join(_text(witness.events[at]) for at in those)
+                passed = all(at in cycle for at in those)
+                label = f"… {len(those)} events"
+                nodes.append(Node(label=label, kind="folded", title=text, cycle=passed))
+                continue
+            for at in those:
+                event = witness.events[at]
+                number_of[at] = len(nodes)
+                chains[-1].append(len(nodes))
+                whole = f"{event.label}: {_access(event)}"
+                nodes.append(
+                    Node(
+                        label=_shortened(whole),
+                        order=event.order,
+                        kind="fence" if event.kind == "F" else "access",
+                        site=event.site,
+                        title=_text(event) if len(whole) > _MOST else "",
+                        cycle=at in cycle,
+                    )
+                )
+    return chains, nodes, number_of
+
+
+def _po_pairs(on_cycle: Iterable[_Step], number_of: Mapping[int, int]) -> set[tuple[int, int]]:
+    return {
+        (number_of[one], number_of[other])
+        for one, other, kind in on_cycle
+        if kind == "po" and one in number_of and other in number_of
     }
-    longest = max(len(label) + 1 + len(event.order) for label, event in labels.values())
-    width = max(_WIDTH, 16 + _LETTER * longest)
-    nodes = {
-        number: Node(
-            _MARGIN + (_GUTTER + width) * place[number][0] + width / 2,
-            64 + _ROW * place[number][1],
-            label,
-            event.order,
-            fence=event.kind == "F",
-            site=event.site,
-            width=width,
-        )
-        for number, (label, event) in labels.items()
-    }
-    arrows = []
-    for one, other in itertools.pairwise(place):
-        if place[one][0] == place[other][0]:
-            above, below = nodes[one], nodes[other]
-            start, end = above.y + _HEIGHT / 2, below.y - _HEIGHT / 2 - 4
-            path = f"M {above.x} {start} L {above.x} {end}"
-            arrows.append(Arrow("po", "po", path, above.x + 10, (start + end) / 2 + 4))
-    for kind, edges in (("rf", witness.rf), ("co", witness.co), ("fr", witness.fr)):
-        for one, other in edges:
-            if one in nodes and other in nodes:
-                within = place[one][0] == place[other][0]
-                draw_edge = _beside if within else _across
-                arrows.append(draw_edge(kind, nodes[one], nodes[other]))
-    columns = {
-        column: (nodes[number].x, heading(witness, witness.events[number].thread or 0))
-        for number, (column, _) in place.items()
-    }
+
+
+def _layers(chains: Sequence[Sequence[int]], reads: Iterable[_Drawn]) -> dict[int, tuple[int, int]]:
+    """Column and row of each node. A read is no higher than the write it reads, if that is possible
+    for all of them."""
+    simple = {at: row for chain in chains for row, at in enumerate(chain)}
+    reads = list(reads)
+    rows = dict(simple)
+    for _ in range(len(rows) + 1):
+        before = dict(rows)
+        for chain in chains:
+            for above, below in itertools.pairwise(chain):
+                rows[below] = max(rows[below], rows[above] + 1)
+        for edge in reads:
+            rows[edge.target] = max(rows[edge.target], rows[edge.source])
+        if rows == before:
+            break
+    else:
+        rows = simple
+    return {at: (column, rows[at]) for column, chain in enumerate(chains) for at in chain}
+
+
+def _diagram(
+    nodes: Sequence[Node],
+    place: Mapping[int, tuple[int, int]],
+    edges: Sequence[_Drawn],
+    heads: Sequence[str],
+    folded: int = 0,
+) -> Diagram:
+    boxes = [
+        Box(*place[at], width=max(_WIDTH, 18 + LETTER * _letters(node)))
+        for at, node in enumerate(nodes)
+    ]
+    made = arrange(boxes, [Edge(edge.source, edge.target) for edge in edges])
     return Diagram(
-        width=_MARGIN * 2 + (_GUTTER + width) * len(columns) - _GUTTER,
-        height=64 + _ROW * max(row for _, row in place.values()) + _HEIGHT / 2 + 34,
-        heads=tuple(head for _, head in sorted(columns.items())),
-        nodes=tuple(nodes.values()),
-        arrows=tuple(arrows),
+        width=made.width,
+        height=made.height,
+        heads=tuple(zip(made.centres, heads, strict=True)),
+        nodes=tuple(
+            msgspec.structs.replace(node, x=box.x, y=box.y, width=box.width, height=box.height)
+            for node, box in zip(nodes, made.boxes, strict=True)
+        ),
+        arrows=tuple(
+            Arrow(
+                edge.kind,
+                edge.name,
+                route.path,
+                route.x,
+                route.y,
+                edge.source,
+                edge.target,
+                edge.cycle,
+                " V " in route.path,
+            )
+            for edge, route in zip(edges, made.routes, strict=True)
+        ),
+        folded=folded,
     )
+
+
+def _letters(node: Node) -> float:
+    """How many letters wide a node's text is; the site is smaller."""
+    return max(len(node.label) + 1 + len(node.order), 0.85 * len(node.site))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"
+
+
+def _text(event: WitnessEvent) -> str:
+    parts = (f"{event.label}: {_access(event)}", event.order, event.site)
+    return " ".join(filter(None, parts))
 
 
 def _access(event: WitnessEvent) -> str:
@@ -192,37 +368,6 @@ def _inner(words: list[str], accesses: int) -> list[str]:
         return ["po"] * (accesses - 1)
     known = {"Rfi": "rfi", "Coi": "coi", "Wsi": "coi", "DpC": "ctrl", "DpD": "data", "DpA": "addr"}
     return [known.get(word[:3], "po") for word in words]
-
-
-def _across(kind: str, source: Node, target: Node) -> Arrow:
-    """To an adjacent column; the name is near the source, away from the crossing."""
-    side = 1 if target.x > source.x else -1
-    x1, x2 = source.x + side * source.width / 2, target.x - side * (target.width / 2 + 5)
-    y1, y2 = source.y, target.y
-    bend = side * abs(x2 - x1) * 0.3
-    path = f"M {x1} {y1} C {x1 + bend} {y1}, {x2 - bend} {y2}, {x2} {y2}"
-    part = 0.2
-    return Arrow(kind, kind, path, x1 + (x2 - x1) * part, y1 + (y2 - y1) * part * 0.5 - 6)
-
-
-def _beside(kind: str, source: Node, target: Node) -> Arrow:
-    """To another node of the same column, around the nodes between."""
-    x = source.left
-    bow = 14 + 0.12 * abs(target.y - source.y)
-    path = f"M {x} {source.y} C {x - bow} {source.y}, {x - bow - 4} {target.y}, {x - 5} {target.y}"
-    return Arrow(kind, kind, path, x - bow + 2, (source.y + target.y) / 2)
-
-
-def _around(kind: str, source: Node, target: Node, height: float) -> Arrow:
-    """Below all columns and up the left margin, to the first thread."""
-    bottom, left, round_ = height - 14, 14, 12
-    end = target.left - 5
-    path = (
-        f"M {source.x} {source.y + _HEIGHT / 2} V {bottom - round_} "
-        f"q 0 {round_} {-round_} {round_} H {left + round_} q {-round_} 0 {-round_} {-round_} "
-        f"V {target.y + round_} q 0 {-round_} {round_} {-round_} H {end}"
-    )
-    return Arrow(kind, kind, path, (source.x + left) / 2, bottom - 6)
 
 
 def _label(statement: Statement) -> tuple[str, str]:

@@ -27,7 +27,12 @@ class ViolationView(msgspec.Struct, frozen=True, kw_only=True):
     columns: tuple[str, ...]
     diagram: Diagram | None
     page: str  # of the test of its critical cycle
-    excerpts: tuple[SourceExcerpt, ...]  # the source lines of the witness's events
+
+    @property
+    def title(self) -> str:
+        """The violation's message, after its kind unless it begins with that."""
+        kind, message = self.violation.kind, self.violation.message
+        return message if message.startswith(kind) else f"{kind}: {message}"
 
 
 class ProgramView(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +45,7 @@ class ProgramView(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[ProgramRun, ...]
     violations: tuple[ViolationView, ...]
     findings: tuple[Finding, ...]
+    excerpts: tuple[SourceExcerpt, ...]  # the source lines of all witnesses' events
 
 
 def program_view(site: SiteData, structure: StructureInfo, scenario: Scenario) -> ProgramView:
@@ -56,25 +62,28 @@ def program_view(site: SiteData, structure: StructureInfo, scenario: Scenario) -
         scenario=scenario,
         explorations=explorations,
         runs=record.runs_of.get(name, ()),
-        violations=tuple(_violation(site, structure.name, given) for given in found.values()),
+        violations=(views := tuple(_violation(site, given) for given in found.values())),
         findings=site.findings.get(name, ()),
+        excerpts=source_excerpts(
+            site, structure.name, [place for view in views for place in _places(view.violation)]
+        ),
     )
 
 
-def _violation(
-    site: SiteData, structure: str, given: Sequence[tuple[str, Violation]]
-) -> ViolationView:
+def _violation(site: SiteData, given: Sequence[tuple[str, Violation]]) -> ViolationView:
     shown = min(
         (violation for _, violation in given),
         key=lambda each: len(each.witness.events) if each.witness else math.inf,
     )
-    places = [event.site for event in shown.witness.events] if shown.witness else []
-    places += shown.sites
     return ViolationView(
         violation=shown,
-        models=tuple(model for model, _ in given),
+        models=tuple(dict.fromkeys(model for model, _ in given)),
         columns=tuple(witness.columns(shown.witness)),
         diagram=witness_diagram(shown.witness) if shown.witness else None,
         page=site.pages.get(shown.test, ""),
-        excerpts=source_excerpts(site.record, structure, places),
     )
+
+
+def _places(violation: Violation) -> list[str]:
+    events = violation.witness.events if violation.witness else ()
+    return [*(event.site for event in events), *violation.sites]

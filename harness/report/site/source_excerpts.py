@@ -1,4 +1,4 @@
-"""Source lines, marked where tests have sites."""
+"""Excerpts of sources: the lines around sites."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from weakspot.generators.litmus import Origin
-from weakspot.harness.values.record import Record, StructureInfo
+from weakspot.harness.report.site.data import SiteData
+from weakspot.harness.values.record import Record
 
 _CONTEXT = 2  # lines before and after a site
 
 
 class SourceLine(msgspec.Struct, frozen=True):
-    """A line of source. `tests` have a site on it; `is_contradicting` is set if one of them was
-    observed although a model forbids it."""
+    """A line of source, and whether a site is on it."""
 
     number: int
     text: str
-    tests: tuple[str, ...] = ()
-    is_contradicting: bool = False
+    is_site: bool = False
 
 
 class SourceExcerpt(msgspec.Struct, frozen=True):
-    """Lines of a file; the page marks a gap where line numbers are not consecutive."""
+    """Lines of a file; the page marks a gap where line numbers are not consecutive. `page` and
+    `anchor` lead to the whole file."""
 
     file: str
+    page: str
+    anchor: str
     lines: tuple[SourceLine, ...]
 
 
@@ -49,7 +51,7 @@ def _text(record: Record, structure: str, file: str) -> list[str]:
     )
 
 
-def origin_threads(record: Record, origin: Origin) -> tuple[OriginThread, ...]:
+def origin_threads(site_data: SiteData, origin: Origin) -> tuple[OriginThread, ...]:
     """The threads of an origin, with the lines around their sites."""
     found = []
     for operation, sites in zip(origin.operations, origin.sites, strict=True):
@@ -57,16 +59,25 @@ def origin_threads(record: Record, origin: Origin) -> tuple[OriginThread, ...]:
         for site in sites:
             marked[site.file].add(site.line)
         excerpts = tuple(
-            SourceExcerpt(file, _around(_text(record, origin.structure, file), numbers))
-            for file, numbers in marked.items()
+            _excerpt(site_data, origin.structure, file, lines) for file, lines in marked.items()
         )
         calls = dict.fromkeys(" ← ".join(site.chain) for site in sites if site.chain)
         found.append(OriginThread(operation, tuple(calls), excerpts))
     return tuple(found)
 
 
+def _excerpt(site_data: SiteData, structure: str, file: str, lines: set[int]) -> SourceExcerpt:
+    page = site_data.structures.get(structure, "")
+    return SourceExcerpt(
+        file,
+        page,
+        site_data.anchors.get((structure, file), "") if page else "",
+        _around(_text(site_data.record, structure, file), lines),
+    )
+
+
 def source_excerpts(
-    record: Record, structure: str, sites: Iterable[str]
+    site_data: SiteData, structure: str, sites: Iterable[str]
 ) -> tuple[SourceExcerpt, ...]:
     """The lines around `file:line` sites, in files whose source is recorded."""
     marked: defaultdict[str, set[int]] = defaultdict(set)
@@ -74,10 +85,7 @@ def source_excerpts(
         file, _, line = site.rpartition(":")
         if line.isdigit():
             marked[file].add(int(line))
-    found = (
-        SourceExcerpt(file, _around(_text(record, structure, file), lines))
-        for file, lines in marked.items()
-    )
+    found = (_excerpt(site_data, structure, file, lines) for file, lines in marked.items())
     return tuple(excerpt for excerpt in found if excerpt.lines)
 
 
@@ -90,36 +98,4 @@ def _around(text: Sequence[str], marked: set[int]) -> tuple[SourceLine, ...]:
             if 0 < number <= len(text)
         }
     )
-    return tuple(
-        SourceLine(number, text[number - 1], ("here",) if number in marked else ())
-        for number in shown
-    )
-
-
-def sources(
-    record: Record, structure: StructureInfo, contradicting: frozenset[str]
-) -> tuple[SourceExcerpt, ...]:
-    """The structure's sources, each line with the tests that have a site on it; `contradicting` are
-    tests that were observed although a model forbids them."""
-    tests: defaultdict[tuple[str, int], dict[str, None]] = defaultdict(dict)
-    for entry in record.tests_of(structure.name):
-        for origin in entry.test.origins:
-            if origin.structure == structure.name:
-                for each in (each for sites in origin.sites for each in sites):
-                    tests[each.file, each.line][entry.name] = None
-    return tuple(
-        SourceExcerpt(
-            source.file,
-            tuple(
-                SourceLine(
-                    number,
-                    text,
-                    tuple(names := tests.get((source.file, number), {})),
-                    bool(contradicting & names.keys()),
-                )
-                for number, text in enumerate(source.text.splitlines(), 1)
-            ),
-        )
-        for source in record.sources
-        if source.structure == structure.name
-    )
+    return tuple(SourceLine(number, text[number - 1], number in marked) for number in shown)

@@ -10,40 +10,41 @@ import msgspec
 from weakspot.generators.litmus import Origin
 from weakspot.harness.judge.observed import can_contradict
 from weakspot.harness.report import witness
+from weakspot.harness.report.site.bars import Axis, Bar, axis, target_rate
 from weakspot.harness.report.site.data import SiteData
 from weakspot.harness.report.site.diagrams import Diagram, cycle_diagram, witness_diagram
+from weakspot.harness.report.site.observations import Family, weaker_variants
 from weakspot.harness.report.site.source_excerpts import OriginThread, origin_threads
 from weakspot.harness.report.tables import runner_differences
-from weakspot.harness.report.terminal import magnitude
 from weakspot.harness.values.agreement import conclusive, models_by_answer
 from weakspot.harness.values.claims import Claim
 from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.harness.values.condition import Proposition, proposition
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.rates import rate
 from weakspot.harness.values.record import Entry, Record
 from weakspot.harness.values.state import normalized
 from weakspot.harness.values.verdict import Verdict
 
 
-class ObservedCount(msgspec.Struct, frozen=True):
-    """How often a machine showed a state. `part` is the length of its bar in percent; `wrong` is
-    set if a model that applies to the machine forbids the state."""
-
-    count: int
-    text: str
-    part: float
-    wrong: bool
-
-
 class OutcomeRow(msgspec.Struct, frozen=True):
-    """A final state: the models that allow it and the machines that showed it. `allowed` is None
-    for a model without a list of states; `target` marks the condition's outcome."""
+    """A final state: the models that allow it, and a bar for each run. `allowed` is None for a
+    model without a list of states; `target` marks the condition's outcome. A bar is None where
+    nothing ran."""
 
     state: str
     target: bool
     allowed: tuple[bool | None, ...]
-    seen: tuple[ObservedCount | None, ...]
+    bars: tuple[Bar | None, ...]
+
+    @property
+    def status(self) -> str:
+        """What the models answer together."""
+        known = {each for each in self.allowed if each is not None}
+        if not known:
+            return ""
+        return "some" if len(known) > 1 else "allowed" if True in known else "forbidden"
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +67,8 @@ class TestView(msgspec.Struct, frozen=True, kw_only=True):
     checkers: tuple[str, ...]
     matrix: tuple[tuple[str, str, tuple[Verdict | None, ...]], ...]  # model, role, one per checker
     outcomes: tuple[OutcomeRow, ...]
+    axis: Axis  # of the outcomes
+    variants: Family | None  # the test beside its weaker variants
     histograms: tuple[Histogram, ...]
     runner_differences: tuple[str, ...]  # differences between runners
     allowed: list[str]
@@ -90,6 +93,7 @@ def test_view(site: SiteData, entry: Entry) -> TestView:
     ]
     checkers = tuple(dict.fromkeys(verdict.checker for verdict in verdicts))
     histograms = record.histograms_of.get(entry.name, ())
+    scale = axis(filter(None, map(target_rate, histograms)))
     return TestView(
         entry=entry,
         page=site.pages[entry.name],
@@ -103,7 +107,9 @@ def test_view(site: SiteData, entry: Entry) -> TestView:
             )
             for model in entry.models
         ),
-        outcomes=_outcomes(record, entry, histograms),
+        outcomes=_outcomes(record, entry, histograms, scale),
+        axis=scale,
+        variants=weaker_variants(site, record, entry),
         histograms=histograms,
         runner_differences=tuple(runner_differences(histograms)),
         allowed=allowed,
@@ -118,7 +124,7 @@ def test_view(site: SiteData, entry: Entry) -> TestView:
         ),
         diagram=cycle_diagram(entry.test),
         reasons=_reasons(verdicts),
-        origins=tuple((origin, origin_threads(record, origin)) for origin in entry.test.origins),
+        origins=tuple((origin, origin_threads(site, origin)) for origin in entry.test.origins),
         compiled=record.compiled_of.get(entry.name, ()),
         shown_by=tuple(
             (name, page)
@@ -154,7 +160,7 @@ def _of(verdicts: Iterable[Verdict], model: str, checker: str) -> Verdict | None
 
 
 def _outcomes(
-    record: Record, entry: Entry, histograms: Sequence[Histogram]
+    record: Record, entry: Entry, histograms: Sequence[Histogram], scale: Axis
 ) -> tuple[OutcomeRow, ...]:
     """Every state that a checker lists or a machine showed, with their common variables."""
     listed: dict[str, list[dict[str, str]] | None] = {}  # None: a race, so everything is allowed
@@ -189,20 +195,22 @@ def _outcomes(
             for model, states in allowed.items()
             if states is not None and values not in states
         ]
+        target = _satisfied(holds, dict(zip(names, values, strict=True)))
         found.append(
             OutcomeRow(
                 " ".join(f"{name}={value}" for name, value in zip(names, values, strict=True)),
-                _satisfied(holds, dict(zip(names, values, strict=True))),
+                target,
                 tuple(
-                    model not in forbidding if model in allowed else None for model in entry.models
+                    (listed[model] is None or model not in forbidding) if model in allowed else None
+                    for model in entry.models
                 ),
                 tuple(
-                    _seen(record, histogram, counted[values], forbidding)
+                    _bar(record, histogram, counted[values], target, forbidding, scale)
                     for histogram, counted in zip(histograms, counts, strict=True)
                 ),
             )
         )
-    return tuple(found)
+    return tuple(sorted(found, key=lambda row: not row.target))
 
 
 _Key = tuple[str, ...]
@@ -217,11 +225,18 @@ def _satisfied(holds: Proposition | None, state: dict[str, str]) -> bool:
         return False
 
 
-def _seen(
-    record: Record, histogram: Histogram, count: int, forbidding: Sequence[str]
-) -> ObservedCount | None:
-    if not count:
+def _bar(
+    record: Record,
+    histogram: Histogram,
+    count: int,
+    target: bool,
+    forbidding: Sequence[str],
+    scale: Axis,
+) -> Bar | None:
+    if not histogram.iterations:
         return None
+    # only hits of the condition's outcome are counted per episode
+    independent = histogram.target_independent if target and count == histogram.target else None
+    found = rate(count, max(histogram.iterations, count), independent)
     wrong = any(can_contradict(record.model[model], histogram) for model in forbidding)
-    part = magnitude(count, histogram.iterations)
-    return ObservedCount(count, f"{count:,}", round(100 * part, 1), wrong)
+    return scale.bar(found, is_forbidden=wrong and count > 0)
