@@ -19,7 +19,7 @@ from weakspot.harness.values.numbers import rounded
 from weakspot.harness.values.record import Entry, Record
 from weakspot.harness.values.verdict import Verdict
 
-PAGE = 200
+PAGE = 100
 """How many rows are shown at once."""
 
 ANSWERS = {
