@@ -321,13 +321,18 @@ def chosen_folder(output: Path | None, *, fresh: bool, root: Path) -> Path | Non
     return output
 
 
-def newest(root: Path) -> Path | None:
-    """The campaign below `root` that was started last, if there is one."""
+def campaigns(root: Path) -> list[Path]:
+    """The campaigns below `root`, in the order in which they were started."""
     found = []
     for path in root.glob(f"*/{MANIFEST}"):
         with contextlib.suppress(BadInput):
             found.append((read_manifest(path.parent).started, path.parent))
-    return max(found)[1] if found else None
+    return [folder for _, folder in sorted(found)]
+
+
+def newest(root: Path) -> Path | None:
+    """The campaign below `root` that was started last, if there is one."""
+    return next(reversed(campaigns(root)), None)
 
 
 class _Version(msgspec.Struct):

@@ -27,14 +27,22 @@ B, or A and B answer no question in common.
 
 Examples:
   weakspot diff results/2026-11-21-1402 results/2026-11-22-0915
+  weakspot diff results/old results/new -o changes.html
   weakspot diff herd.log engine.log            two checkers
   weakspot diff model.log hardware.log         what was observed but is not allowed"""
 )
 @click.argument("before", metavar="A", type=click.Path(path_type=Path))
 @click.argument("after", metavar="B", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write the comparison as a web page, too.",
+)
 @click.option("--all", "everything", is_flag=True, help="Print every difference of each kind.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per difference.")
-def diff(before: Path, after: Path, everything: bool, as_json: bool) -> int:
+def diff(before: Path, after: Path, output: Path | None, everything: bool, as_json: bool) -> int:
     """Compare two campaigns or logs.
 
     Prints the findings that are new and gone, the answers and observations that differ, and the
@@ -43,6 +51,10 @@ def diff(before: Path, after: Path, everything: bool, as_json: bool) -> int:
     from weakspot.harness.report import differences, terminal
 
     found = projects.diff(before, after)
+    if output is not None:
+        from weakspot.harness.report.site.comparison_page import write_comparison
+
+        write_comparison(found, output)
     if as_json:
         say(json_lines(found.differences))
     else:

@@ -14,9 +14,16 @@ from weakspot.harness.cli.output import results_folder, say
 
 @command(
     epilog="""\
+For a folder that contains campaigns, such as results, the page lists them with the trends of their
+results, and compares each campaign with the one before it.
+
+Exit codes: 0 written; 2 bad usage, no campaign, or a folder that cannot be written. What the
+campaigns found is not reported by this code.
+
 Examples:
   weakspot report                                    the newest campaign in results/
   weakspot report results/2026-11-21-1402 --open
+  weakspot report results                            all campaigns, with trends
   weakspot report campaign -o public                 a site for a web server"""
 )
 @click.argument("campaigns", nargs=-1, metavar="[CAMPAIGN…]", type=click.Path(path_type=Path))
@@ -33,7 +40,7 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
 
     A site opens from a file and needs no network."""
     from weakspot.harness.campaign import folder as campaign_folder
-    from weakspot.harness.report.site import build
+    from weakspot.harness.report.site import build, results_page
 
     if output is not None and len(campaigns) > 1:
         raise click.UsageError("-o can be used with one campaign only.")
@@ -47,7 +54,12 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
             )
         campaigns = (newest,)
     for folder in campaigns:
-        page = build.write_site(campaign_folder.load(folder), output or folder)
+        if not (folder / campaign_folder.MANIFEST).exists() and campaign_folder.campaigns(folder):
+            if output is not None:
+                raise click.UsageError("-o can be used with one campaign only.")
+            page = results_page.write_results(folder)
+        else:
+            page = build.write_site(campaign_folder.load(folder), output or folder)
         say([str(page)])
         if show:
             click.launch(page.resolve().as_uri())

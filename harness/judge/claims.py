@@ -83,6 +83,15 @@ def standing(record: Record, structures: Iterable[StructureInfo]) -> str:
     )
 
 
+def confirmed(record: Record) -> int:
+    """How many claims are confirmed for all of their models and kinds of machine."""
+    return sum(
+        _standing(record, structure, claim) == "confirmed"
+        for structure in record.structures
+        for claim in structure.claims
+    )
+
+
 _PARTIAL = ("not observed this time", "confirmed in part", "not checked")
 
 

@@ -339,6 +339,8 @@ def _changed(rates: Iterable[_Rates]) -> Iterator[Difference]:
                 before=before,
                 after=after,
                 p=highest,
+                hits=each.hits,
+                runs=each.runs,
             )
 
 
@@ -385,9 +387,15 @@ def _settings(before: Record, after: Record) -> Iterator[Difference]:
     if not one.started or not other.started:
         return
     yield from _different("weakspot", {"": one.weakspot}, {"": other.weakspot})
-    yield from _different("tool", one.tools, other.tools)
+    names = {**one.tools, **other.tools}
+    tools = ({name: which.tools.get(name) or "absent" for name in names} for which in (one, other))
+    yield from _different("tool", *tools)
     digests = ({each.name: each.digest for each in which.models} for which in (one, other))
     yield from _different("model", *digests)
+    for name in {**before.machine, **after.machine}:
+        if name not in after.machine or name not in before.machine:
+            here = ("described" if name in each.machine else "absent" for each in (before, after))
+            yield _note("setting", f"machine {name}", *here)
     for name, machine in before.machine.items():
         if name in after.machine:
             profiles = machine.profile, after.machine[name].profile

@@ -14,7 +14,7 @@ from weakspot.harness.values.state import State, state_text
 
 _SHOWN, _STATES = 20, 6
 
-_TITLES: dict[DifferenceKind, tuple[str, str]] = {
+KINDS: dict[DifferenceKind, tuple[str, str]] = {
     "finding": ("findings", ""),
     "exploration": ("explorations", "exploration"),
     "verdict": ("verdicts", "verdict"),
@@ -25,6 +25,7 @@ _TITLES: dict[DifferenceKind, tuple[str, str]] = {
     "text": ("texts of tests and programs", ""),
     "setting": ("settings", ""),
 }
+"""The heading of each kind of difference, and what is counted."""
 
 
 def print_comparison(found: Comparison, out: Console, *, everything: bool = False) -> None:
@@ -33,7 +34,7 @@ def print_comparison(found: Comparison, out: Console, *, everything: bool = Fals
         out.print(line)
     for note in found.notes:
         out.print(Text(f"note: {note}", style="dim"))
-    for kind, (title, _) in _TITLES.items():
+    for kind, (title, _) in KINDS.items():
         those = [each for each in found.differences if each.kind == kind]
         if those:
             out.print()
@@ -44,7 +45,7 @@ def print_comparison(found: Comparison, out: Console, *, everything: bool = Fals
             if len(those) > limit:
                 out.print(Text(f"  and {len(those) - limit:,} more: --all", style="dim"))
     out.print()
-    for text in _missing(found, everything):
+    for text in missing_texts(found, everything=everything):
         out.print(Text(text, style="dim"))
     out.print(_closing(found))
 
@@ -84,7 +85,8 @@ def _states(side: str, states: Sequence[State]) -> Iterator[Text]:
         yield Text(f"      only in {side}: {shown}{more}")
 
 
-def _missing(found: Comparison, everything: bool) -> Iterator[str]:
+def missing_texts(found: Comparison, *, everything: bool) -> Iterator[str]:
+    """What only one side has, one line per kind."""
     for kind, sides in found.missing.items():
         if found.compared.get("outcome") and kind in ("verdict", "rate"):
             continue  # one side has verdicts and the other one histograms
@@ -92,7 +94,7 @@ def _missing(found: Comparison, everything: bool) -> Iterator[str]:
             if names:
                 shown = names if everything else names[:3]
                 more = f", {len(names) - len(shown):,} more" if len(names) > len(shown) else ""
-                what = _TITLES[kind][1]
+                what = KINDS[kind][1]
                 yield f"only {side} has {amount(len(names), what)}: {', '.join(shown)}{more}"
 
 
@@ -100,7 +102,7 @@ def _closing(found: Comparison) -> Text:
     """`2 of 40 verdicts changed, 40 of 40 explorations are the same`"""
     changed = [each for each in found.differences if each.weight != "note"]
     compared = ", ".join(
-        amount(count, _TITLES[kind][1]) for kind, count in found.compared.items() if count
+        amount(count, KINDS[kind][1]) for kind, count in found.compared.items() if count
     )
     text = amount(len(changed), "difference") if changed else "no difference"
     colour = "red" if changed else "green"

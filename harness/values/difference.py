@@ -22,7 +22,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     none. `only_before` and `only_after` are the states that one of them has. `weight` is "changed"
     if one of the answers is no longer true, "open" if a question that was answered no longer is,
     and "note" for what is new or may explain others. `p` is the probability that two measurements
-    of one rate differ at least as much, corrected for the number of rates that are compared.
+    of one rate differ at least as much, corrected for the number of rates that are compared; `hits`
+    and `runs` are the two measurements.
     """
 
     kind: DifferenceKind
@@ -34,6 +35,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     only_before: tuple[State, ...] = ()
     only_after: tuple[State, ...] = ()
     p: float | None = None
+    hits: tuple[int, int] | None = None
+    runs: tuple[int, int] | None = None
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):

@@ -162,3 +162,29 @@ def test_settings_that_may_explain_a_difference_are_notes() -> None:
     (found,) = differences(with_kernel("6.1"), with_kernel("6.6"))
     assert (found.subject, found.before, found.after) == ("machine local kernel", "6.1", "6.6")
     assert found.weight == "note"
+
+
+def test_machines_and_tools_of_one_record_alone_are_notes() -> None:
+    def with_setting(machine: str, tools: dict[str, str]) -> Record:
+        machines = (MachineInfo(machine, "x86_64", False),)
+        return Record(
+            manifest=msgspec.structs.replace(
+                MANIFEST, started="yes", machines=machines, tools=tools
+            )
+        )
+
+    one = with_setting("local", {"gcc": "12", "herd7": "7.58"})
+    other = with_setting("ssh:pi", {"gcc": "14"})
+    assert [(each.subject, each.before, each.after) for each in differences(one, other)] == [
+        ("tool gcc", "12", "14"),
+        ("tool herd7", "7.58", "absent"),
+        ("machine local", "described", "absent"),
+        ("machine ssh:pi", "absent", "described"),
+    ]
+
+
+def test_a_rate_that_changed_has_its_hits_and_runs() -> None:
+    before, after = record(histograms=(histogram(900),)), record(histograms=(histogram(3),))
+    (found,) = (each for each in differences(before, after) if each.kind == "rate")
+    assert found.hits == (900, 3)
+    assert found.runs == tuple(each.histograms[0].iterations for each in (before, after))

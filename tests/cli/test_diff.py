@@ -25,6 +25,15 @@ def test_two_campaigns(run: Run, folder: Path, snapshot: SnapshotAssertion) -> N
     found = run("diff", "old", "new")
     assert found.code == 1
     assert found.out == snapshot
+    page = run("diff", "old", "new", "-o", "pages/changes.html")
+    assert (page.code, page.out) == (found.code, found.out)
+    assert "+ new" not in (folder / "pages/changes.html").read_text()
+    assert "− gone" in (folder / "pages/changes.html").read_text()
+    listed = run("report", ".")
+    assert (listed.code, listed.out) == (0, "index.html\n")
+    assert "new/report/changes.html" in (folder / "index.html").read_text()
+    assert run("report", ".", "-o", "elsewhere").code == 2
+    assert run("report", "pages").code == 2
     same = run("diff", "new", "new")
     assert same.code == 0
     assert same.out.splitlines()[-1].startswith("no difference in 4 explorations")

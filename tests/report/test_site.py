@@ -51,7 +51,8 @@ class Page(HTMLParser):
         assert not any(name.startswith("on") for name, _ in attrs)
 
     def handle_data(self, data: str) -> None:
-        self.words.append(data)
+        if self.lasttag != "style" or not data.strip().startswith("/*"):
+            self.words.append(data)
 
     @property
     def lines(self) -> str:

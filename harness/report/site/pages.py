@@ -25,6 +25,7 @@ from weakspot.harness.values.descriptions import (
     negative_result_strength,
     observed_share,
 )
+from weakspot.harness.values.numbers import scientific
 from weakspot.harness.values.state import state_text
 from weakspot.system.files import disk
 
@@ -56,6 +57,7 @@ class Templates:
             share=observed_share,
             negative_result_strength=negative_result_strength,
             state_text=state_text,
+            scientific=scientific,
             execution_count=execution_count,
             machine_label=machine_label,
             code=code,
