@@ -165,8 +165,8 @@ install_packages() { # run|dev
 }
 
 # The requirements in pyproject.toml: to build the engine, to run weakspot too, to develop it too; or
-# to build the engine and package it.
-requirements() { # build|run|dev|release
+# to build the engine and package it, or its documentation.
+requirements() { # build|run|dev|release|docs
   "$python" - "$clone/pyproject.toml" "$1" <<'PYTHON'
 import sys, tomllib
 with open(sys.argv[1], "rb") as file:
@@ -175,8 +175,10 @@ extras = table["project"]["optional-dependencies"]
 wanted = table["build-system"]["requires"]
 if sys.argv[2] in ("run", "dev"):
     wanted += table["project"]["dependencies"] + extras["zig"]
-if sys.argv[2] in ("dev", "release"):
+if sys.argv[2] in ("dev", "release", "docs"):
     wanted += extras[sys.argv[2]]
+if sys.argv[2] == "dev":
+    wanted += extras["docs"]
 print(*wanted, sep="\n")
 PYTHON
 }

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pages
 import pytest
 from samples import Run
 
@@ -40,6 +41,9 @@ def programs(folder: Path) -> Path:
     (folder / "queue.c").write_text(program("README.md"))
     (folder / "box.c").write_text(program("docs/linearizability.md"))
     (folder / "message.c").write_text(program("docs/weak-memory.md"))
+    for page in ("research.md", "comparison.md"):
+        for name, text in pages.files(ROOT / "docs" / page).items():
+            (folder / name).write_text(text)
     return folder
 
 

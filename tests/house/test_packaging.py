@@ -13,8 +13,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from wheels import ROOT, extension, try_in_empty_home
 
-ROOT = Path(__file__).resolve().parents[2]
 DATA = {
     "weakspot/generators/emit/templates": (
         ROOT / "generators" / "emit" / "templates",
@@ -108,6 +108,21 @@ def test_a_wheel_serves_every_python_from_the_oldest_on(wheel: Path) -> None:
     assert "-cp311-abi3-" in wheel.name
 
 
+def test_a_wheels_engine_needs_the_stable_part_of_python_only(wheel: Path) -> None:
+    """What abi3audit checks of released wheels, as far as names show it: nothing private."""
+    engine = extension(wheel)
+    allowed = {
+        "_Py_Dealloc",
+        "_Py_IncRef",
+        "_Py_DecRef",
+        "_Py_NoneStruct",
+        "_Py_TrueStruct",
+        "_Py_FalseStruct",
+    }
+    assert {each for each in engine.python if each.startswith("_Py")} <= allowed
+    assert engine.python
+
+
 def test_a_wheel_holds_the_corpus_the_models_and_the_templates(wheel: Path) -> None:
     held = set(zipfile.ZipFile(wheel).namelist())
     for prefix, (folder, patterns) in DATA.items():
@@ -143,3 +158,9 @@ def test_an_installed_weakspot_works_from_any_folder(weakspot: Path, tmp_path: P
     listed = run(weakspot, "structures", cwd=tmp_path).stdout
     assert "store_buffering" in listed
     assert not list(tmp_path.iterdir())
+
+
+def test_an_installed_weakspot_needs_no_home_and_no_other_programs(
+    weakspot: Path, tmp_path: Path
+) -> None:
+    try_in_empty_home(weakspot, tmp_path)
