@@ -39,7 +39,7 @@ def project(folder: Path) -> Path:
 def configure(folder: Path, text: str) -> None:
     (folder / "weakspot.toml").write_text(
         f'models = ["rc20"]\nmachine_models = []\n{text}\n'
-        '[gate]\nscenarios = ["wide.c"]\nbudget = "4s"\n'
+        '[gate]\nscenarios = ["wide.c"]\nbudget = "1s"\n'
     )
 
 

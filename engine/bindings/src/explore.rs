@@ -5,8 +5,8 @@ use super::work::{catch_panic, in_parallel, Caller};
 use cat::Model;
 use explore::witness::{ReturnedCalls, Witness, WitnessEvent};
 use explore::{
-    self, Acyclic, Answer, Checkpoint, Estimate, Exploration, ExploreError, FaultKind, Limit,
-    Options, ProgramSource, Request, Violation,
+    self, Acyclic, Checkpoint, Estimate, Exploration, ExploreError, ExploredProgram, FaultKind,
+    Limit, Options, ProgramSource, Request, Violation,
 };
 use program::interpreter::Limits;
 use program::ir::{Program, SiteId};
@@ -93,7 +93,7 @@ pub fn explore<'py>(
                         .take();
                     let asked =
                         explore::request(program, model, limits, &options, request, earlier);
-                    let Answer {
+                    let ExploredProgram {
                         source,
                         found,
                         checkpoint: left,

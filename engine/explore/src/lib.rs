@@ -32,4 +32,4 @@ pub use graph::{Event, EventId, Graph, GraphLocation, ThreadEvents, NONE};
 pub use history::{Call, History, Nearest, Specification, UnexplainedCalls};
 pub use search::{explore, explore_each, unsuitable, EndedExecution};
 pub use source::*;
-pub use threads::{request, Answer, Checkpoint, ProgramSource, Request};
+pub use threads::{request, Checkpoint, ExploredProgram, ProgramSource, Request};

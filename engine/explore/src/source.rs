@@ -7,7 +7,7 @@
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use program::ir::{Order, SiteId};
-use program::memory::{bytes_of, Dep};
+use program::memory::{is_wholly, Dep};
 
 /// Main is thread 0; every other thread has the number given by the event that creates it.
 pub type ThreadId = usize;
@@ -371,7 +371,10 @@ impl Initial {
     pub fn answer(self) -> Answer {
         match self {
             Initial::Value(value) => Answer::new(value),
-            Initial::Indeterminate { value, undefined } => Answer { value, undefined },
+            Initial::Indeterminate { value, undefined } => Answer {
+                undefined,
+                ..Answer::new(value)
+            },
             Initial::Outside => Answer::default(),
         }
     }
@@ -384,18 +387,21 @@ pub struct Answer {
     /// The bytes of a value read that are indeterminate: a bit for each, the lowest first. Of a value
     /// of 16 bytes, all or none.
     pub undefined: u8,
+    /// Where the source compares calls: whether no operation call of another thread precedes the read.
+    pub before_calls: bool,
 }
 
 impl Answer {
     pub fn new(value: u64) -> Answer {
-        let undefined = 0;
-        Answer { value, undefined }
+        Answer {
+            value,
+            ..Answer::default()
+        }
     }
 
     /// Whether all bytes of a value of this size are indeterminate.
     pub fn is_undefined(self, size: u32) -> bool {
-        let all = bytes_of(8 * size);
-        self.undefined & all == all
+        is_wholly(self.undefined, 8 * size)
     }
 }
 
@@ -440,21 +446,12 @@ pub trait Source: Sync {
     /// the next call.
     fn next(&self, thread: &mut Self::Thread) -> Next;
 
-    fn answer(&self, thread: &mut Self::Thread, value: u64);
+    fn answer(&self, thread: &mut Self::Thread, answer: Answer);
 
-    /// As `answer`, for a read of indeterminate bytes.
-    fn answer_indeterminate(&self, thread: &mut Self::Thread, answer: Answer) {
-        self.answer(thread, answer.value);
-    }
-
-    /// Whether threads are told which of their reads no operation call of another thread precedes.
+    /// Whether what a thread does depends on which of its reads no operation call of another thread
+    /// precedes.
     fn compares_calls(&self) -> bool {
         false
-    }
-
-    /// As `answer`, for such a read.
-    fn answer_before_calls(&self, thread: &mut Self::Thread, value: u64) {
-        self.answer(thread, value);
     }
 
     /// Whether events have dependencies, and reads may be postponed.

@@ -376,7 +376,7 @@ fn threads_that_meet_have_one_execution_in_every_model_that_barriers_order() {
 
 #[test]
 fn one_order_of_arrivals_shows_what_all_orders_show() {
-    compare_each(0..240, 60);
+    compare_each(0..120, 60);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! not interrupted finds.
 use cat::Model;
 use explore::{
-    request, Acyclic, Answer, Checkpoint, Exploration, Limit, Limits, Options, Request, Search,
-    Violation,
+    request, Acyclic, Checkpoint, Exploration, ExploredProgram, Limit, Limits, Options, Request,
+    Search, Violation,
 };
 use program::interpreter;
 use program::Program;
@@ -84,7 +84,7 @@ fn asked<'p>(
     model: &Model,
     options: &Options,
     earlier: Option<Checkpoint>,
-) -> Answer<'p> {
+) -> ExploredProgram<'p> {
     let limits = interpreter::Limits {
         loops: 2,
         ..interpreter::Limits::default()

@@ -66,7 +66,7 @@ fn thread(function: &str) -> <ProgramSource<'static> as Source>::Thread {
                     return created;
                 }
             }
-            action if action.has_answer() => source.answer(&mut main, 0),
+            action if action.has_answer() => source.answer(&mut main, explore::Answer::default()),
             _ => {}
         }
     }
@@ -114,7 +114,7 @@ fn run(function: &str, answers: &[Answer]) -> (Vec<String>, Next) {
                 let sets = set("addr", of.addr) + &set("data", of.data) + &set("ctrl", of.ctrl);
                 events.push(name(label.action) + &sets);
                 match read.then(|| answers.next().unwrap_or(&Value(0))) {
-                    Some(Value(value)) => source.answer(&mut now, *value),
+                    Some(Value(value)) => source.answer(&mut now, explore::Answer::new(*value)),
                     Some(Postponed) => source.postpone(&mut now),
                     None => {}
                 }

@@ -6,7 +6,7 @@ mod dice;
 
 use cat::Model;
 use dice::Dice;
-use explore::{Action, Acyclic, EventLabel, Next, Options, ProgramSource, Source};
+use explore::{Action, Acyclic, Answer, EventLabel, Next, Options, ProgramSource, Source};
 use program::interpreter::Limits;
 use program::memory::Dep;
 use program::Program;
@@ -44,7 +44,7 @@ fn run(
                 events.push(label);
                 if label.action.has_answer() {
                     match answer(events.len() - 1, label.action) {
-                        Some(value) => source.answer(&mut now, value),
+                        Some(value) => source.answer(&mut now, Answer::new(value)),
                         None => source.postpone(&mut now),
                     }
                 }
@@ -64,7 +64,7 @@ fn threads(source: &ProgramSource) -> Vec<Thread> {
         };
         match label.action {
             Action::Create { thread } => found.push(source.created(&main, thread)),
-            action if action.has_answer() => source.answer(&mut main, 0),
+            action if action.has_answer() => source.answer(&mut main, Answer::default()),
             _ => {}
         }
     }

@@ -363,7 +363,7 @@ fn compare_each(seeds: std::ops::Range<u64>, most: u64) {
 
 #[test]
 fn fewer_rounds_show_what_all_rounds_show() {
-    compare_each(0..420, 200);
+    compare_each(0..210, 200);
 }
 
 #[test]

@@ -362,8 +362,8 @@ impl Graph {
             _ => 0,
         };
         Answer {
-            value: event.value,
             undefined,
+            ..Answer::new(event.value)
         }
     }
 

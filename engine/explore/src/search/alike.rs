@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::source::{Action, Initial, Location, Next, Source, ThreadId};
+use crate::source::{Action, Answer, Initial, Location, Next, Source, ThreadId};
 
 /// How many threads that behave alike main starts one directly after the other, as long as no other
 /// thread runs. It runs main alone, at most so many events of it: a choice of search depends on it,
@@ -40,9 +40,9 @@ pub fn alike<S: Source>(source: &S, events: usize) -> usize {
                     (None, Initial::Value(value)) => value,
                     _ => break,
                 };
-                source.answer(&mut main, value);
+                source.answer(&mut main, Answer::new(value));
             }
-            Action::Choose { .. } => source.answer(&mut main, 0),
+            Action::Choose { .. } => source.answer(&mut main, Answer::default()),
             Action::Join { .. } | Action::Wait => break,
             Action::Fence { .. } | Action::Allocate { .. } | Action::Free { .. } => {}
         }

@@ -75,7 +75,7 @@ impl<T: Clone> ThreadStates<T> {
                 action if action.has_answer() => break,
                 _ => open = classes.len(),
             }
-            node = self.reach(source, node, Transition::Answered(0));
+            node = self.reach(source, node, Transition::Answered(Answer::default()));
             nodes.push(node);
         }
         classes.retain(|class| {
@@ -162,17 +162,12 @@ impl<T: Clone> ThreadStates<T> {
         for (number, from) in previous.iter().enumerate() {
             let exchange = &exchanges.each()[number];
             let answer = match (transition, self.next(before)) {
-                (Transition::Answered(value), Next::Event(label)) => match label.action {
-                    Action::Read { at, .. } => exchange.value(at, value),
-                    Action::Join { thread } => exchange.value(self.result_of(thread), value),
-                    _ => Some(value),
-                }
-                .map(Transition::Answered),
-                (Transition::ReadIndeterminate(answer), Next::Event(label)) => match label.action {
+                (Transition::Answered(answer), Next::Event(label)) => match label.action {
                     Action::Read { at, .. } => exchange.value(at, answer.value),
-                    _ => None,
+                    Action::Join { thread } => exchange.value(self.result_of(thread), answer.value),
+                    _ => Some(answer.value),
                 }
-                .map(|value| Transition::ReadIndeterminate(Answer { value, ..answer })),
+                .map(|value| Transition::Answered(Answer { value, ..answer })),
                 (other, _) => Some(other),
             };
             let transition = answer.ok_or(exchange.one())?;

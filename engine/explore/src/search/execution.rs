@@ -5,7 +5,7 @@
 
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::search::thread_states::{Node, ThreadStates, Transition, NO_STATE};
-use crate::source::{Action, EventLabel, Initial, Location, Next, Source, ThreadId};
+use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source, ThreadId};
 
 #[derive(Clone, Copy)]
 struct ThreadPosition {
@@ -252,14 +252,13 @@ impl Execution {
                 index: 0,
             };
         }
-        let transition = match Transition::past(event.action, self.graph.answer(id)) {
-            Transition::Answered(value)
-                if event.is_read() && source.compares_calls() && !self.graph.follows_calls(id) =>
-            {
-                Transition::AnsweredBeforeCalls(value)
-            }
-            known => known,
+        let answer = Answer {
+            before_calls: event.is_read()
+                && source.compares_calls()
+                && !self.graph.follows_calls(id),
+            ..self.graph.answer(id)
         };
+        let transition = Transition::past(event.action, answer);
         self.heads[event.thread] = ThreadPosition {
             node: states.follow(source, head.node, transition),
             index: head.index + 1,

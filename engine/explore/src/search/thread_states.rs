@@ -28,12 +28,8 @@ struct State<T> {
 /// A transition from one state to another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Transition {
-    /// The event was performed, with this answer; 0 if it has none.
-    Answered(u64),
-    /// Its read read a value of which some bytes are indeterminate.
-    ReadIndeterminate(Answer),
-    /// Its read was performed, with this answer, and no call of another thread precedes it.
-    AnsweredBeforeCalls(u64),
+    /// The event was performed, with this answer; the default if it has none.
+    Answered(Answer),
     /// Its read was postponed.
     Postponed,
     /// Its read reads uninitialised memory.
@@ -55,9 +51,8 @@ impl Transition {
                 uninitialised_ok: false,
                 ..
             } if answer.is_undefined(at.size) => Transition::Unwritten,
-            Action::Read { .. } if answer.undefined != 0 => Transition::ReadIndeterminate(answer),
-            action if action.has_answer() => Transition::Answered(answer.value),
-            _ => Transition::Answered(0),
+            action if action.has_answer() => Transition::Answered(answer),
+            _ => Transition::Answered(Answer::default()),
         }
     }
 }
@@ -170,18 +165,10 @@ impl<T: Clone> ThreadStates<T> {
         };
         let next = match transition {
             Transition::Created(_) => source.next(&mut thread),
-            Transition::Answered(value) => {
+            Transition::Answered(answer) => {
                 if matches!(&state.next, Next::Event(label) if label.action.has_answer()) {
-                    source.answer(&mut thread, value);
+                    source.answer(&mut thread, answer);
                 }
-                source.next(&mut thread)
-            }
-            Transition::ReadIndeterminate(answer) => {
-                source.answer_indeterminate(&mut thread, answer);
-                source.next(&mut thread)
-            }
-            Transition::AnsweredBeforeCalls(value) => {
-                source.answer_before_calls(&mut thread, value);
                 source.next(&mut thread)
             }
             Transition::Postponed => {

@@ -1,11 +1,11 @@
 //! How a thread reads and writes memory: its own directly, shared memory by events.
-use crate::source::{Action, Answer, FaultKind, Location};
+use crate::source::{Action, FaultKind, Location};
 use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
 use crate::threads::sharing::SharingChanged;
 use program::interpreter::thread::Thread;
 use program::ir::bits::mask;
 use program::ir::{Order, SiteId};
-use program::memory::{Byte, Dep, Val};
+use program::memory::{is_wholly, Byte, Dep, Val};
 use std::sync::Arc;
 
 /// How many of the values that it has written a thread remembers, to find that it writes one again.
@@ -137,16 +137,8 @@ impl ThreadEnvironment<'_> {
             self.has_read_own(t, spot, size.into());
             let memory = &self.local.memory;
             let mut value = memory.read(place, size, |a, b| self.sets.union(a, b));
-            if value.undefined != 0 && !how.uninitialised_ok {
-                let undefined = value.undefined;
-                if (Answer {
-                    value: 0,
-                    undefined,
-                })
-                .is_undefined(size)
-                {
-                    return Err(unwritten(site));
-                }
+            if is_wholly(value.undefined, 8 * size) && !how.uninitialised_ok {
+                return Err(unwritten(site));
             }
             value.dep = self.read_own(value.dep, spot.addr);
             self.own_address(t, spot);

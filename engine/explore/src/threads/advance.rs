@@ -53,7 +53,6 @@ pub struct Runner<'s> {
     pub sets: &'s DependencySets,
     pub limits: &'s Limits,
     /// The order of operation calls is compared with a specification.
-    pub compares_calls: bool,
     /// The model says what asymmetric fences order.
     pub asymmetric_fences: bool,
 }
@@ -207,7 +206,7 @@ impl Runner<'_> {
         let heard = run.local.heard;
         let heard = heard.is_some_and(|(epoch, at)| epoch == thread.epoch && at >= from);
         rounds == 0 && self.may_race(thread, from)
-            || self.compares_calls && heard && self.sharing.continues(thread.id, rounds)
+            || heard && self.sharing.continues(thread.id, rounds)
     }
 
     /// Whether a read in the last round of a thread's loop may race with what other threads do only

@@ -25,5 +25,5 @@ mod synchronisation;
 mod value_dependencies;
 
 pub use checkpoint::Checkpoint;
-pub use request::{request, Answer, Request};
+pub use request::{request, ExploredProgram, Request};
 pub use source::ProgramSource;

@@ -36,7 +36,7 @@ const COUNTS: Duration = Duration::from_secs(1);
 const ESTIMATES: Duration = Duration::from_secs(4);
 
 /// What exploring a program has found. The source gives the names in it.
-pub struct Answer<'p> {
+pub struct ExploredProgram<'p> {
     pub source: ProgramSource<'p>,
     pub found: Exploration,
     /// What is needed to resume the exploration of everything, if a limit has ended it.
@@ -52,7 +52,7 @@ pub fn request<'p>(
     options: &Options,
     request: Request,
     earlier: Option<Checkpoint>,
-) -> Result<Answer<'p>, ExploreError> {
+) -> Result<ExploredProgram<'p>, ExploreError> {
     let specification = program.specification();
     let skips_calls = specification.is_some() && !orders_calls(model, options)?;
     let specification = specification.filter(|_| !skips_calls);
@@ -78,7 +78,7 @@ fn answer<'p>(
     request: Request,
     earlier: Option<Checkpoint>,
     specification: Option<Program>,
-) -> Result<Answer<'p>, ExploreError> {
+) -> Result<ExploredProgram<'p>, ExploreError> {
     let clock = Clock::new(options);
     let specified;
     let clock = match specification {
@@ -90,7 +90,7 @@ fn answer<'p>(
                         limit: Some(limit),
                         ..Exploration::default()
                     };
-                    return Ok(Answer {
+                    return Ok(ExploredProgram {
                         source: ProgramSource::new(program, limits),
                         found,
                         checkpoint: None,
@@ -117,7 +117,7 @@ fn answer<'p>(
         )?,
         Request::Estimate { seed } => estimated(&mut source, model, &clock, seed)?,
     };
-    Ok(Answer {
+    Ok(ExploredProgram {
         source,
         found,
         checkpoint: None,
@@ -227,7 +227,7 @@ fn everything<'p>(
     limits: Limits,
     clock: &Clock,
     earlier: Option<Checkpoint>,
-) -> Result<Answer<'p>, ExploreError> {
+) -> Result<ExploredProgram<'p>, ExploreError> {
     let whole = clock.given.limits.time;
     let deepens = limits.loops > 1 && whole != Duration::MAX;
     let first = match deepens {
@@ -273,7 +273,7 @@ fn everything<'p>(
             let part = fewer.explore(model, &clock.options(Extent::All, time))?;
             if !part.violations.is_empty() {
                 let checkpoint = Checkpoint::new(source.learned(), &found, complete);
-                return Ok(Answer {
+                return Ok(ExploredProgram {
                     source: fewer,
                     found: part,
                     checkpoint: Some(checkpoint),
@@ -298,7 +298,7 @@ fn everything<'p>(
     source.name_misuses(&mut found.violations);
     found.loops = complete.filter(|_| found.limit.is_some());
     found.estimate_from(clock);
-    Ok(Answer {
+    Ok(ExploredProgram {
         source,
         found,
         checkpoint,

@@ -135,27 +135,13 @@ impl ThreadEnvironment<'_> {
             return Ok(0);
         };
         let count = u32::try_from(call.arg(1).bits).unwrap_or(u32::MAX);
-        let mask = match call.arg(2).bits as u32 {
-            u32::MAX => 0,
-            mask => u64::from(mask),
-        };
+        let mask = u64::from(call.arg(2).bits as u32);
         let before = self.read_sleepers(t, (word, at), sleepers::WAKE, true)?;
         let all = before != 0 && count >= sleepers::number(before);
         if all && call.function == Extern::Notify {
             return Err(Interruption::Blocked(Wait::Redundant, call.site));
         }
-        let choice = match sleepers::alternatives(before, count, mask) {
-            1 => 0,
-            alternatives if alternatives > MAX_ALTERNATIVES => {
-                let message = format!(
-                    "a wake-up of {count} threads of {}",
-                    sleepers::number(before)
-                );
-                return Err(Interruption::Unsupported(message, call.site));
-            }
-            alternatives => self.choose_one(t, alternatives, call.site)?,
-        };
-        let after = sleepers::wake(before, count, mask, choice);
+        let after = self.left_of(t, call, before, (count, mask))?;
         self.write_sleepers(t, (word, at), sleepers::WAKE, (before, after))?;
         Ok(u64::from(
             sleepers::number(before) - sleepers::number(after),
@@ -193,8 +179,9 @@ impl ThreadEnvironment<'_> {
         }
         let count = |k: usize| u32::try_from(call.arg(k).bits).unwrap_or(u32::MAX);
         let (seen, wakes, moves) = (call.arg(4).bits, count(1), count(2));
-        let woken = self.without(t, call, seen, wakes)?;
-        let left = self.without(t, call, woken, moves)?;
+        let woken = self.left_of(t, call, seen, (wakes, 0))?;
+        let left = self.left_of(t, call, woken, (moves, 0))?;
+        let mut there = 0;
         if left != woken {
             let target = Location::of_target(word.address);
             let known = self.read_sleepers(t, (word, target), sleepers::LOOK, true)?;
@@ -203,17 +190,11 @@ impl ThreadEnvironment<'_> {
                 return Err(Interruption::Unsupported(message.to_string(), call.site));
             }
             self.write_sleepers(t, (word, target), sleepers::LOOK, (known, other.address))?;
+            let at = Location::of_sleepers(other.address);
+            there = self.read_sleepers(t, (other, at), sleepers::WAKE, true)?;
+            let after = sleepers::moved(woken, left, there).1;
+            self.write_sleepers(t, (other, at), sleepers::WAKE, (there, after))?;
         }
-        let there = match left == woken {
-            true => 0,
-            false => {
-                let at = Location::of_sleepers(other.address);
-                let there = self.read_sleepers(t, (other, at), sleepers::WAKE, true)?;
-                let after = sleepers::moved(woken, left, there).1;
-                self.write_sleepers(t, (other, at), sleepers::WAKE, (there, after))?;
-                there
-            }
-        };
         let before = self.read_sleepers(t, (word, at), sleepers::WAKE, true)?;
         if before != seen {
             return Err(Interruption::Blocked(Wait::Redundant, call.site));
@@ -225,9 +206,15 @@ impl ThreadEnvironment<'_> {
         ))
     }
 
-    /// The sleepers that are left when some were chosen.
-    fn without(&mut self, t: &mut Thread, call: &ExternCall, all: u64, count: u32) -> Done<u64> {
-        let choice = match sleepers::alternatives(all, count, 0) {
+    /// The sleepers that are left when at most `count` of those that a mask reaches were chosen.
+    fn left_of(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        all: u64,
+        (count, mask): (u32, u64),
+    ) -> Done<u64> {
+        let choice = match sleepers::alternatives(all, count, mask) {
             1 => 0,
             alternatives if alternatives > MAX_ALTERNATIVES => {
                 let message = format!("a choice of {count} threads of {}", sleepers::number(all));
@@ -235,6 +222,6 @@ impl ThreadEnvironment<'_> {
             }
             alternatives => self.choose_one(t, alternatives, call.site)?,
         };
-        Ok(sleepers::wake(all, count, 0, choice))
+        Ok(sleepers::wake(all, count, mask, choice))
     }
 }

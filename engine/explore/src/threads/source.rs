@@ -106,7 +106,6 @@ impl<'p> ProgramSource<'p> {
             sharing: &self.sharing,
             sets: &self.sets,
             limits: &self.limits,
-            compares_calls: self.compares_calls,
             asymmetric_fences: self.asymmetric_fences,
         }
     }
@@ -321,12 +320,8 @@ impl Source for ProgramSource<'_> {
         }
     }
 
-    fn answer(&self, thread: &mut ProgramThread, value: u64) {
-        self.answer_indeterminate(thread, Answer::new(value));
-    }
-
-    fn answer_indeterminate(&self, thread: &mut ProgramThread, answer: Answer) {
-        if self.compares_calls {
+    fn answer(&self, thread: &mut ProgramThread, answer: Answer) {
+        if self.compares_calls && !answer.before_calls {
             let run = Arc::make_mut(&mut thread.now);
             run.local.heard = Some((run.thread.epoch, run.thread.reads.len()));
         }
@@ -335,10 +330,6 @@ impl Source for ProgramSource<'_> {
 
     fn compares_calls(&self) -> bool {
         self.compares_calls
-    }
-
-    fn answer_before_calls(&self, thread: &mut ProgramThread, value: u64) {
-        self.proceed(thread, Answer::new(value));
     }
 
     fn tracks_dependencies(&self) -> bool {

@@ -120,10 +120,10 @@ impl<'a> Query<'a> {
                 };
                 for other in others {
                     let mut other_run = now.clone();
-                    self.source.answer_indeterminate(&mut other_run, *other);
+                    self.source.answer(&mut other_run, *other);
                     runs.push((other_run, visits.clone()));
                 }
-                self.source.answer_indeterminate(&mut now, *last);
+                self.source.answer(&mut now, *last);
             }
         }
         true

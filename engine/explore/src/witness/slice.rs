@@ -5,7 +5,7 @@
 //! affects everything after it. Reads found this way that do not affect the event, whatever they
 //! read, are left out.
 use crate::graph::execution_graph::{EventId, Graph, NONE};
-use crate::source::{Action, Location, Next, Source, ThreadId};
+use crate::source::{Action, Answer, Location, Next, Source, ThreadId};
 use crate::threads::source::{ProgramSource, ProgramThread};
 use crate::witness::independence::{Property, Query, STEPS};
 use rustc_hash::FxHashMap;
@@ -95,7 +95,7 @@ impl<'a> Slice<'a> {
             let event = self.graph.event(self.by_thread[thread][number]);
             if let Action::Read { .. } | Action::Join { .. } | Action::Choose { .. } = event.action
             {
-                self.source.answer(&mut now, event.value);
+                self.source.answer(&mut now, Answer::new(event.value));
             }
         }
     }

@@ -2,8 +2,8 @@
 //! most treat the elements alike, and some do not.
 use crate::dice::Dice;
 use explore::{
-    Action, Dependencies, EventLabel, Fault, FaultKind, Initial, Location, Next, Source, ThreadId,
-    Wait,
+    Action, Answer, Dependencies, EventLabel, Fault, FaultKind, Initial, Location, Next, Source,
+    ThreadId, Wait,
 };
 use program::ir::Order;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -451,7 +451,7 @@ impl Source for Elements {
         self.distinguished.store(true, Relaxed);
     }
 
-    fn answer(&self, t: &mut Running, value: u64) {
+    fn answer(&self, t: &mut Running, Answer { value, .. }: Answer) {
         match self.threads[t.thread][t.at] {
             Step::Join(_) => {}
             _ => t.read = value,

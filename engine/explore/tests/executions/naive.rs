@@ -3,7 +3,8 @@
 //! consistent is asked at the end. It shares nothing with the explorer but what it explores.
 use cat::{Given, Input, Model};
 use explore::{
-    Action, EndedExecution, EventLabel, ExecutionEnd, Location, Next, Source, ThreadId, Wait, NONE,
+    Action, Answer, EndedExecution, EventLabel, ExecutionEnd, Location, Next, Source, ThreadId,
+    Wait, NONE,
 };
 use program::ir::Order;
 use relation::{Relation, Set};
@@ -97,7 +98,7 @@ impl<'p, S: Source> Naive<'p, S> {
             if let Action::Read { .. } | Action::Join { .. } | Action::Choose { .. } =
                 done.label.action
             {
-                self.program.answer(&mut running, done.value);
+                self.program.answer(&mut running, Answer::new(done.value));
             }
             next = self.program.next(&mut running);
         }

@@ -1,8 +1,8 @@
 //! Small random programs: loads, stores, read-modify-writes, fences, locks, loops, pointers.
 use crate::dice::Dice;
 use explore::{
-    Action, Dependencies, EventLabel, Fault, FaultKind, Initial, Location, Next, Source, ThreadId,
-    Wait,
+    Action, Answer, Dependencies, EventLabel, Fault, FaultKind, Initial, Location, Next, Source,
+    ThreadId, Wait,
 };
 use program::ir::Order;
 
@@ -377,7 +377,7 @@ impl Source for Program {
         self.threads[one.1] == self.threads[other.1]
     }
 
-    fn answer(&self, t: &mut SuspendedThread, value: u64) {
+    fn answer(&self, t: &mut SuspendedThread, Answer { value, .. }: Answer) {
         // the answer to the choice of a weak compare-exchange: whether it fails
         match (self.threads[t.thread][t.at], t.part) {
             (Do::Cas(_, from, ..), 2) => t.read = if value == 0 { from } else { from + 100 },

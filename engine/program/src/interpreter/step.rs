@@ -16,7 +16,7 @@ use crate::ir::program::Program;
 use crate::ir::wide;
 use crate::llvm::types::MAX_SIZE;
 use crate::memory::object::NewLocal;
-use crate::memory::value::{bytes_of, Val};
+use crate::memory::value::{bytes_of, is_wholly, Val};
 use crate::memory::Memory;
 
 /// Whether one of two values is an address in a thread's memory.
@@ -91,11 +91,10 @@ fn run<W: Environment>(
         ($operand:expr, $bits:expr) => {{
             let mut value = val!($operand);
             if value.undefined != 0 {
-                let all = bytes_of($bits);
-                value.undefined &= all;
-                if value.undefined == all {
+                if is_wholly(value.undefined, $bits) {
                     undefined(environment)?;
                 }
+                value.undefined &= bytes_of($bits);
                 value.bits = determinate(value);
             }
             value

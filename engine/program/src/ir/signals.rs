@@ -69,8 +69,10 @@ impl Program {
     pub fn with_fewer_signals(&self, sites: &[SiteId], to_one: bool) -> Program {
         let mut program = self.clone();
         for inst in program.functions.iter_mut().flat_map(|f| &mut f.code) {
-            let signal = self.signal(&inst.op);
-            if !signal.is_some_and(|signal| sites.contains(&signal.site)) {
+            let Some(signal) = self.signal(&inst.op).filter(|s| sites.contains(&s.site)) else {
+                continue;
+            };
+            if to_one && !signal.wakes_several {
                 continue;
             }
             match (&mut inst.op, to_one) {

@@ -9,4 +9,6 @@ pub mod value;
 pub use address_space::*;
 pub use hash::{mixed, scatter};
 pub use object::{Named, NewLocal, Object, Visibility};
-pub use value::{bytes_of, direct_intersection, direct_single, direct_union, Byte, Dep, Deps, Val};
+pub use value::{
+    bytes_of, direct_intersection, direct_single, direct_union, is_wholly, Byte, Dep, Deps, Val,
+};

@@ -56,6 +56,12 @@ pub struct Byte {
     pub undefined: bool,
 }
 
+/// Whether all bytes of a value of so many bits are among these.
+pub fn is_wholly(bytes: u8, bits: u32) -> bool {
+    let all = bytes_of(bits);
+    bytes & all == all
+}
+
 /// The bytes that the lowest `bits` are in.
 pub fn bytes_of(bits: u32) -> u8 {
     match bits {

@@ -443,8 +443,8 @@ fn transition(slot: &Slot) -> Transition {
         return Transition::Postponed;
     }
     let answer = Answer {
-        value: slot.value,
         undefined: slot.undefined,
+        ..Answer::new(slot.value)
     };
     Transition::past(slot.label.action, answer)
 }

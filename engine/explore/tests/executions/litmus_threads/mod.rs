@@ -11,8 +11,8 @@ use std::sync::Mutex;
 use cat::Model;
 use compile::{compile, decode, encode, unsupported, Code, Step};
 use explore::{
-    explore_each, Action, Dependencies, EndedExecution, EventLabel, ExecutionEnd, Exploration,
-    ExploreError, Initial, Location, Next, Options, Source, ThreadId, Wait,
+    explore_each, Action, Answer, Dependencies, EndedExecution, EventLabel, ExecutionEnd,
+    Exploration, ExploreError, Initial, Location, Next, Options, Source, ThreadId, Wait,
 };
 use litmus::value::Value;
 use litmus::{Observable, Program, Test};
@@ -247,7 +247,7 @@ impl Source for Threads<'_> {
         }
     }
 
-    fn answer(&self, thread: &mut SuspendedThread, value: u64) {
+    fn answer(&self, thread: &mut SuspendedThread, Answer { value, .. }: Answer) {
         let code = &self.codes[thread.number - 1];
         match code.steps[thread.at - 1] {
             Step::Read { to, .. } => {
@@ -264,7 +264,7 @@ impl Source for Threads<'_> {
     }
 
     fn postpone(&self, thread: &mut SuspendedThread) {
-        self.answer(thread, 0);
+        self.answer(thread, Answer::default());
         thread.postponed |= 1 << (thread.events - 1);
     }
 
