@@ -177,7 +177,7 @@ def test_text_in_tables_has_room_and_what_is_clipped_scrolls(
         scroller = table.locator("xpath=..")
         assert scroller.evaluate("each => getComputedStyle(each).overflowX") == "auto"
         shadows = scroller.evaluate("each => getComputedStyle(each).backgroundAttachment")
-        assert shadows == "local, local, scroll, scroll"
+        assert shadows == "local, local, scroll, scroll, scroll"
 
 
 def test_hostile_names_and_sources_are_shown_as_text(

@@ -76,11 +76,14 @@ class SourceView(msgspec.Struct, frozen=True):
 def source_view(site: SiteData, structure: StructureInfo) -> SourceView:
     record = site.record
     tests: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+    atomic: set[tuple[str, int]] = set()  # lines with a site that has a memory order
     for entry in record.tests_of(structure.name):
         for origin in entry.test.origins:
             if origin.structure == structure.name:
                 for each in (each for sites in origin.sites for each in sites):
                     tests[each.file, each.line].add(entry.name)
+                    if each.order not in ("", "na"):
+                        atomic.add((each.file, each.line))
     marks = _marks(site, structure)
     costs: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     for price in structure.prices:
@@ -93,7 +96,7 @@ def source_view(site: SiteData, structure: StructureInfo) -> SourceView:
                 MarkedLine(
                     number=number,
                     text=text,
-                    marks=_of_line(marks.get(at := (source.file, number), []), text, at in tests),
+                    marks=_of_line(marks.get(at := (source.file, number), []), text, at in atomic),
                     costs=tuple(costs.get(at, ())),
                     tests=len(tests.get(at, ())),
                     is_contradicting=bool(site.contradicting & tests.get(at, set())),
