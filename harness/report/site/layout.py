@@ -291,6 +291,12 @@ def _route(
     def lane(gutter: int, which: int) -> float:
         return lefts[gutter] + _EDGE + _LANE * (which + 0.5) - (_EDGE if gutter == 0 else 0)
 
+    if plan.track is None and _is_alone(boxes, ports, plan):
+        one, other = placed[source], placed[target]
+        side = 1 if plan.leave > boxes[source].column else -1
+        start, end = one.x + side * one.width / 2, other.x - side * (other.width / 2 + 2)
+        return Route(f"M {start:g} {one.y:g} L {end:g} {one.y:g}", (start + end) / 2, one.y - 6)
+
     first, last = port(source, plan.leave, True), port(target, plan.arrive, False)
     tip = last[0] + (2 if plan.arrive > boxes[target].column else -2)
     one = lane(plan.leave, plan.lanes[0])
@@ -305,6 +311,20 @@ def _route(
         points = [first, (one, first[1]), (one, y), (other, y), (other, last[1]), (tip, last[1])]
         label = one, (first[1] + y) / 2 + 4
     return Route(_rounded(points), *label)
+
+
+def _is_alone(
+    boxes: Sequence[Box], ports: Mapping[tuple[int, int], list[tuple[int, bool]]], plan: _Plan
+) -> bool:
+    """Whether an edge joins neighbours of one row that no other edge reaches from that side."""
+    source, target = boxes[plan.edge.source], boxes[plan.edge.target]
+    leaves = ports[plan.edge.source, int(plan.leave > source.column)]
+    arrives = ports[plan.edge.target, int(plan.arrive > target.column)]
+    return (
+        source.row == target.row
+        and source.column != target.column
+        and len(leaves) == len(arrives) == 1
+    )
 
 
 def _rounded(points: Iterable[Point]) -> str:

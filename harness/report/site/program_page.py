@@ -30,9 +30,9 @@ class ViolationView(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """The violation's message, after its kind unless it begins with that."""
+        """The violation's message, after its kind unless its first word names that."""
         kind, message = self.violation.kind, self.violation.message
-        return message if message.startswith(kind) else f"{kind}: {message}"
+        return message if kind in message.partition(" ")[0] else f"{kind}: {message}"
 
 
 class ProgramView(msgspec.Struct, frozen=True, kw_only=True):
