@@ -134,8 +134,8 @@ def _model(model: Model) -> str:
 
 def _explored(model: Model) -> str:
     if model.acyclic in (None, "none"):
-        return "are not explored under it: it allows values out of thin air"
-    return f"are explored under it; rf and {model.acyclic} have no cycle"
+        return "not explored: it allows values out of thin air"
+    return f"explored: it forbids cycles of {model.acyclic} and rf"
 
 
 # ------------------------------------------------------------------------------- structures

@@ -3,6 +3,7 @@ nothing but pip."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from wheels import ROOT, extension, try_in_empty_home
+from workflow import Job
 
 from weakspot import __version__
 
@@ -37,15 +39,21 @@ def test_help_names_the_machines() -> None:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with a wheel for each machine whose standard library Rust has."""
-    folder = tmp_path_factory.mktemp("dist")
+    """The folder with a wheel for each machine whose standard library Rust has. The processes of a
+    run build it once."""
     machines = [each for each in MACHINES if _has_standard_library(each)]
     if not machines:
         pytest.skip("there is no Rust that starts")
-    done = subprocess.run(
-        [BUILD, "--out", folder, *machines], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "wheels"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not list(folder.glob("*.whl")):
+            done = subprocess.run(
+                [BUILD, "--out", folder, *machines], capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stderr
     return folder
 
 
@@ -105,6 +113,19 @@ def test_wheel_works_where_nothing_else_is(built: Path, tmp_path: Path) -> None:
     )
     assert installed.returncode == 0, installed.stderr
     try_in_empty_home(programs / "weakspot", home)
+
+
+@pytest.mark.full
+def test_action_installs_the_wheel_that_it_is_given(built: Path, tmp_path: Path) -> None:
+    wheel = only(built, f"*_{os.uname().machine}.whl")
+    job = Job(ROOT / "docs" / "sample", tmp_path, {"package": str(wheel)})
+    installed = job.step("Install weakspot")
+    assert installed.code == 0, installed.err
+    assert job.outputs["install"]["version"] == __version__
+    shutil.copytree(job.repository, tmp_path / "sample")
+    job.repository = tmp_path / "sample"
+    assert job.step("Check the memory orders").code == 0
+    assert job.outputs["gate"]["exit-code"] == "0"
 
 
 @pytest.mark.full
