@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -162,6 +162,13 @@ class Test(msgspec.Struct, frozen=True):
         return _condition(self.text)
 
     @property
+    def herd_hash(self) -> str:
+        """herdtools7's digest of the test, the `Hash=` of its logs; empty if it is not certain."""
+        from weakspot import _engine
+
+        return _engine.herd_hash(self.text)
+
+    @property
     def statements(self) -> Body | None:
         """The body; for a C test that was read from a file, the body that its text describes, if
         its threads are straight lines of accesses, fences and guards and its condition is a
@@ -226,6 +233,21 @@ def found_test(path: Path, folder: Path) -> Test:
             folder=str(folder),
             unread=f"{error.message} ({error.place or path})",
         )
+
+
+class LitmusFile(NamedTuple):
+    """A `.litmus` file of a folder, with the name and the architecture in its header. A file that
+    is not a litmus test has no architecture."""
+
+    name: str
+    arch: str
+    path: str
+    folder: str
+
+    @property
+    def test(self) -> Test:
+        found = found_test(Path(self.path), Path(self.folder))
+        return msgspec.structs.replace(found, name=self.name)
 
 
 def read_test(path: Path) -> Test:

@@ -26,7 +26,7 @@ def answers(
         seconds=seconds,
         candidates=candidates,
         memory=2 << 30,
-        done=found.__setitem__,
+        done=lambda number, answer: found.__setitem__(number, answer.as_dict()),
         jobs=jobs,
     )
     return [found[number] for number in range(len(tests))]

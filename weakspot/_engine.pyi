@@ -1,7 +1,9 @@
 """The engine, written in Rust (engine/bindings)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, Self, TypedDict
+from typing import Final, Literal, Self, TypedDict
+
+from weakspot.harness.values.verdict import Verdict
 
 __version__: str
 Acyclic = Literal["program order", "dependencies"]
@@ -323,7 +325,7 @@ class WitnessDict(TypedDict):
     axiom: str  # the axiom that forbids the execution; "" when the model allows it
 
 class AnswerDict(TypedDict):
-    name: str
+    name: str  # empty, as the condition, if the test cannot be read
     condition: str  # as herd7 prints it
     observation: str  # Never Sometimes Always Undefined Unknown
     condition_holds: bool | None  # None when Undefined or Unknown
@@ -337,10 +339,61 @@ class AnswerDict(TypedDict):
     reason: str  # why the observation is Unknown
     error: Problem | None  # the model cannot be applied to this test
     malformed: Problem | None  # the test cannot be read: name and condition are empty
-    # with `explained` only:
-    witness: WitnessDict | None  # an execution with the outcome; forbidden if none is allowed
+    witness: WitnessDict | None  # with `explained` only, as `forbidden_by`
     forbidden_by: dict[str, int]  # axiom: number of candidates that it is the first to forbid
     explanation_incomplete: bool  # a limit was reached: forbidden_by counts only a part
+
+class PrintedAnswer:
+    """The answer for a test, printed."""
+
+    observation: Final[str]
+    reason: Final[str]
+    seconds: Final[float]
+    text: Final[str]
+    error: Final[Problem | None]  # as in an Answer
+    malformed: Final[Problem | None]
+
+def check_files(
+    files: Sequence[tuple[str, str]],
+    model: str,
+    *,
+    names: tuple[str, str],
+    form: str,
+    folders: Sequence[str] = (),
+    seconds: float,
+    candidates: int,
+    memory: int,
+    done: Callable[[int, PrintedAnswer], object],
+    jobs: int = 0,
+) -> None:
+    """As `check`, for files with the names of their tests. `names` are those of model and checker,
+    `form` is json, for one Verdict per line, herd, for entries of a log, or "" for no text."""
+
+class Answer:
+    """The answer for a test."""
+
+    observation: Final[str]  # Never Sometimes Always Undefined Unknown
+    error: Final[Problem | None]  # the model cannot be applied to this test
+    malformed: Final[Problem | None]  # the test cannot be read
+    # with `explained` only: an execution with the outcome; forbidden if none is allowed
+    witness: Final[WitnessDict | None]
+
+    def json(self, test: str, model: str, checker: str) -> str:
+        """The Verdict with these names as JSON, without its witness and sites. A loop that is not
+        unrolled completely leaves Never and Always open."""
+
+    def as_dict(self) -> AnswerDict:
+        """All that is known."""
+
+def headers(paths: Sequence[str], *, jobs: int = 0) -> list[tuple[str, str] | None]:
+    """The dialect and the name of each litmus test; None for a file without a header, an initial
+    state, or both a final condition and a list of locations. The threads are not read."""
+
+def herd_hash(text: str) -> str:
+    """herdtools7's digest of a litmus test; empty if it cannot be computed with certainty."""
+
+def herd_log(verdict: Verdict) -> str:
+    """A Verdict as an entry of a log of herd7, with the empty line after it."""
 
 def check(
     tests: Sequence[str | tuple[str, str]],
@@ -350,7 +403,7 @@ def check(
     seconds: float,
     candidates: int,
     memory: int,
-    done: Callable[[int, AnswerDict], object],
+    done: Callable[[int, Answer], object],
     jobs: int = 0,
     explained: bool = False,
 ) -> None:

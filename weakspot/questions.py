@@ -23,6 +23,7 @@ from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.tools import choose_checkers, choose_runners, installed
+from weakspot.harness.checkers import FileChecker
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import golden
 from weakspot.harness.corpus import models as corpus_models
@@ -42,9 +43,10 @@ from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.linearizability import Linearizability
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import GoldenDifference, Plan, Record
-from weakspot.harness.values.verdict import Verdict
+from weakspot.harness.values.verdict import PrintedVerdict, Verdict
 
 if TYPE_CHECKING:
+    from weakspot.harness.campaign.parts import PartStore
     from weakspot.harness.clients.program import Variation
 
 What = str | os.PathLike[str] | Test
@@ -98,6 +100,35 @@ class Answers(Generic[A]):
     def findings(self) -> tuple[Finding, ...]:
         """What the answers so far mean together, the gravest first."""
         return self.record.findings
+
+
+class FolderAnswers:
+    """The answers about the litmus tests of folders, which `wait` hands on part by part."""
+
+    def __init__(self, campaign: Campaign, store: PartStore, checker: FileChecker) -> None:
+        self._campaign, self._store, self._checker = campaign, store, checker
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return tuple(each.name for each in self._store.manifest.models)
+
+    @property
+    def record(self) -> Record:
+        """What the answers are about, without any."""
+        return self._store.record()
+
+    def wait(
+        self,
+        take: Callable[[Sequence[PrintedVerdict]], None],
+        form: str = "json",
+        progress: Progress | None = None,
+    ) -> None:
+        """Perform the work; `take` gets the verdicts in the order of the tests, printed in a form;
+        "" is for none. Raises Stopped on Ctrl-C, after `take` got what was known."""
+        self._store.take = take
+        self._campaign.progress = progress or Quiet()
+        self._campaign.check_files(self._checker, form)
 
 
 class GeneratedTests(Sequence[Test]):
@@ -195,6 +226,35 @@ def check(
         campaign.check(checkers, everything=everything)
 
     return asked.answers((Exploration, Verdict), work)
+
+
+def check_folders(
+    what: What | Iterable[What],
+    *,
+    models: Sequence[str] = (),
+    checker: str | None = None,
+    seconds: float = 20.0,
+) -> FolderAnswers | None:
+    """Decide the litmus tests of folders, as `check` does, in memory that hardly depends on how
+    many there are. None for anything but folders of litmus tests, for tests of one name in them
+    that cannot be distinguished, and for a checker that does not read files itself."""
+    from weakspot.harness.campaign.parts import PartStore
+    from weakspot.harness.corpus.litmus_files import folder_tests
+
+    (chosen, *others) = choose_checkers(checker)
+    if others or not isinstance(chosen, FileChecker):
+        return None
+    named = [model.name for model in planning.models(models)]
+    words = [each if isinstance(each, Test) else os.fspath(each) for each in _listed(what)]
+    tests = folder_tests(words, named)
+    if tests is None:
+        return None
+    plan = Plan(what=tuple(map(_name, words)), seconds_check=seconds)
+    store = PartStore(new_manifest(plan))
+    campaign = Campaign(plan, store, installed(), printed=True)
+    material = Material(structures=(), entries=(), programs=(), sources=(), files=tests)
+    campaign.take(material, planning.models(models or material.models))
+    return FolderAnswers(campaign, store, chosen)
 
 
 def compare_code(

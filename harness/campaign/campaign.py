@@ -39,7 +39,7 @@ from weakspot.harness.campaign.plan import Jobs
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.store import RecordStore
 from weakspot.harness.campaign.tools import Tools, installed
-from weakspot.harness.checkers import CHECKERS, Checker, unknown
+from weakspot.harness.checkers import CHECKERS, Checker, FileChecker, unknown
 from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
@@ -301,6 +301,14 @@ class Campaign(Events):
                 self.note(note)
         self.describe()
         self._ask(jobs)
+
+    def check_files(self, checker: FileChecker, form: str) -> None:
+        """Ask the checker, which is installed, about the tests of folders that have no entries, for
+        answers in a form."""
+        tests = self.material.files
+        assert tests is not None, "material without such tests"
+        seconds = self.plan.seconds_check
+        self._ask(planning.file_checks(tests, self._under, checker, form, seconds))
 
     def _put_unknown(self, jobs: Jobs) -> None:
         entries = {entry.name: entry for entry in self.material.entries}

@@ -156,7 +156,7 @@ class LocalExecutor:
             with self._measured(machine, to) as probe:
                 for phase, group in itertools.groupby(there, lambda job: job.phase):
                     waiting = list(group)
-                    to.progress.start(len(waiting), phase)
+                    to.progress.start(sum(job.count for job in waiting), phase)
                     for at, batch in self._batches(waiting):
                         self._perform(batch, len(waiting) - at, to, probe)
 
@@ -216,7 +216,7 @@ class _Answers(msgspec.Struct):
         self.to.answered(job, answer, final=final)
         self.left.pop(job.key, None)
         self.probe()
-        self.to.progress.advance()
+        self.to.progress.advance(job.count)
 
     def at(self, text: str) -> None:
         self.to.progress.at(text)

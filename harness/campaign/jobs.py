@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Protocol, Self
 import msgspec
 
 from weakspot import __version__
-from weakspot.generators.litmus import Test
+from weakspot.generators.litmus import LitmusFile, Test
 from weakspot.harness.campaign.frontiers import Frontier
 from weakspot.harness.campaign.pace import ExplorationPace
 from weakspot.harness.campaign.several_programs import side_by_side
-from weakspot.harness.checkers import Checker
+from weakspot.harness.checkers import Checker, FileChecker
 from weakspot.harness.checkers.explorer import Done, Explorer, Keep
 from weakspot.harness.corpus.material import ScenarioProgram
 from weakspot.harness.corpus.models import Model
@@ -33,7 +33,7 @@ from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import INTERRUPTED, Histogram
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import digest, key
-from weakspot.harness.values.verdict import Verdict
+from weakspot.harness.values.verdict import PrintedVerdict, Verdict
 from weakspot.system.deadline import NEVER, Deadline
 from weakspot.system.processors import cores
 
@@ -93,6 +93,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     def together(self) -> int:
         """How many jobs of a batch may be performed together; 0 for any number."""
         return 0
+
+    @property
+    def count(self) -> int:
+        """How many questions of the user's the job answers, for the progress display."""
+        return 1
 
     def within(self, seconds: float) -> Self:  # noqa: ARG002
         """The same question with at most this much time for its answer."""
@@ -242,6 +247,59 @@ class Check(Job, frozen=True, kw_only=True):
         first = jobs[0]
         tests = [job.test for job in jobs]
         first.checker.check(tests, first.model, seconds=first.seconds, done=done)
+
+
+class CheckFiles(Job, frozen=True, kw_only=True):
+    """What does the checker answer for some files of a folder, each under its models? The answer
+    is a tuple of PrintedVerdicts in this `form`, file by file. It holds as long as nobody writes
+    the files: the key names their paths."""
+
+    files: Sequence[LitmusFile]
+    models: Sequence[tuple[Model, Sequence[int]]]
+    """With the numbers of the files that are checked under each."""
+    checker: FileChecker
+    form: str
+    seconds: float
+
+    @property
+    def phase(self) -> str:
+        return "checking"
+
+    @property
+    def label(self) -> str:
+        return self.checker.name
+
+    @property
+    def count(self) -> int:
+        return len(self.files)
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        for job in jobs:
+            found: list[list[PrintedVerdict]] = [[] for _ in job.files]
+            try:
+                for model, numbers in job.models:
+                    job._check(model, numbers, found)
+            except KeyboardInterrupt:
+                sink.answered(job, _joined(found), final=False)
+                raise
+            sink.answered(job, _joined(found))
+
+    def _check(
+        self, model: Model, numbers: Sequence[int], found: list[list[PrintedVerdict]]
+    ) -> None:
+        """Check the files with these numbers under one of their models."""
+        self.checker.check_files(
+            [self.files[number] for number in numbers],
+            model,
+            form=self.form,
+            seconds=self.seconds,
+            done=lambda at, verdict: found[numbers[at]].append(verdict),
+        )
+
+
+def _joined(found: Sequence[Sequence[PrintedVerdict]]) -> tuple[PrintedVerdict, ...]:
+    return tuple(verdict for of_file in found for verdict in of_file)
 
 
 class Compare(Job, frozen=True, kw_only=True):

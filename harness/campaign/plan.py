@@ -21,6 +21,7 @@ from weakspot.errors import BadInput
 from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.jobs import (
     Check,
+    CheckFiles,
     Compare,
     Explore,
     Job,
@@ -29,10 +30,10 @@ from weakspot.harness.campaign.jobs import (
     RunTest,
     model_digest,
 )
-from weakspot.harness.checkers import Checker
+from weakspot.harness.checkers import Checker, FileChecker
 from weakspot.harness.checkers.explorer import Explorer
 from weakspot.harness.corpus import models as corpus_models
-from weakspot.harness.corpus.material import Material
+from weakspot.harness.corpus.material import FolderTests, Material
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import Runner
@@ -225,6 +226,36 @@ def checks(
         if (test, model) not in taken
     ]
     return Jobs(jobs, skipped)
+
+
+TESTS_PER_JOB = 2000
+"""How many files of folders one job reads: the answers of that many are in memory at once."""
+
+
+def file_checks(
+    tests: FolderTests, asked: UnderModels, checker: FileChecker, form: str, seconds: float
+) -> Jobs:
+    """The tests of folders, each under its models."""
+    tool = checker.available()
+    version = (tool and tool.version) or "unknown"
+    under = {file.arch: tests.models_of(file) for file in tests.files}
+    jobs = []
+    for at in range(0, len(tests.files), TESTS_PER_JOB):
+        files = tests.files[at : at + TESTS_PER_JOB]
+        jobs.append(
+            CheckFiles(
+                key=key(digest(*(f.path for f in files)), *asked.digests.values(), version, form),
+                files=files,
+                models=[
+                    (model, [n for n, file in enumerate(files) if model.name in under[file.arch]])
+                    for model in asked.models.values()
+                ],
+                checker=checker,
+                form=form,
+                seconds=seconds,
+            )
+        )
+    return Jobs(jobs)
 
 
 def comparisons(

@@ -9,11 +9,11 @@ whole Programs, is in explorer.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from weakspot.generators.litmus import Test
+from weakspot.generators.litmus import LitmusFile, Test
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.values.verdict import CANNOT_READ, Verdict
+from weakspot.harness.values.verdict import CANNOT_READ, PrintedVerdict, Verdict
 from weakspot.system.registry import Registry
 from weakspot.system.tools import Requirement, Tool
 
@@ -57,6 +57,24 @@ class Checker(Protocol):
         no particular order. A test without an answer has the verdict Unknown, whose reason says
         why. Raises BadInput for a malformed file of the user's, MissingTool, ToolFailed.
         """
+        ...
+
+
+@runtime_checkable
+class FileChecker(Checker, Protocol):
+    """A checker that reads the files of tests itself."""
+
+    def check_files(
+        self,
+        files: Sequence[LitmusFile],
+        model: Model,
+        *,
+        form: str,
+        seconds: float,
+        done: Callable[[int, PrintedVerdict], None],
+    ) -> None:
+        """As `check`, for files that were found in folders. `done` gets the number of a file with
+        the verdict, printed in the `form` json or herd, or without a text for ""."""
         ...
 
 

@@ -7,24 +7,26 @@ execution with the outcome, or the axioms that forbid it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import msgspec
 
 from weakspot.errors import BadInput, place_of, reported
-from weakspot.generators.litmus import Test
+from weakspot.generators.litmus import LitmusFile, Test
 from weakspot.harness.checkers import askable, other_dialect, unknown, unread
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.values.herdhash import herd_hash
-from weakspot.harness.values.herdlog import LOOP
-from weakspot.harness.values.verdict import Observation, Verdict
+from weakspot.harness.values.herdlog import printed
+from weakspot.harness.values.verdict import Observation, PrintedVerdict, Verdict
 from weakspot.harness.values.witness import Witness, WitnessEvent
 from weakspot.system import tools
 from weakspot.system.tools import Module, Requirement, Tool
 
 if TYPE_CHECKING:
-    from weakspot._engine import AnswerDict, Problem, WitnessDict
+    from weakspot._engine import Answer, PrintedAnswer, Problem, WitnessDict
+
+A = TypeVar("A", "Answer", "PrintedAnswer")
 
 MODULE = Module(
     "weakspot._engine",
@@ -71,23 +73,8 @@ class Engine(msgspec.Struct, frozen=True):
         from weakspot import _engine
 
         asked = askable(self, tests, model, done)
-        answered = False
-        refused: list[tuple[Test, Problem]] = []
 
-        def sort(number: int, answer: AnswerDict) -> None:
-            nonlocal answered
-            test = asked[number]
-            if answer["malformed"]:
-                done(self._unread(test, model, answer["malformed"]))
-                return
-            if answer["error"]:
-                refused.append((test, answer["error"]))
-                return
-            verdict = self._verdict(test, model, answer)
-            answered = answered or verdict.observation != "Unknown"
-            done(verdict)
-
-        try:
+        def ask(sort: Callable[[int, Answer], None]) -> None:
             _engine.check(
                 [_given(test) for test in asked],
                 str(model.path),
@@ -99,14 +86,116 @@ class Engine(msgspec.Struct, frozen=True):
                 explained=self.witnesses,
                 done=sort,
             )
+
+        self._ask(
+            ask,
+            model,
+            lambda number: asked[number],
+            lambda number, answer: done(self._verdict(asked[number], model, answer)),
+            lambda _, verdict: done(verdict),
+        )
+
+    def check_files(
+        self,
+        files: Sequence[LitmusFile],
+        model: Model,
+        *,
+        form: str,
+        seconds: float,
+        done: Callable[[int, PrintedVerdict], None],
+    ) -> None:
+        """See FileChecker."""
+        tools.require(MODULE)
+        from weakspot import _engine
+
+        reasons = {
+            arch: self.applicable(Test(name="", arch=arch, text=""), model)
+            for arch in {file.arch for file in files}
+        }
+
+        def put(number: int, verdict: Verdict) -> None:
+            done(number, printed(verdict, form))
+
+        asked = []
+        for number, file in enumerate(files):
+            if not file.arch or reasons[file.arch]:
+                askable(self, [file.test], model, partial(put, number))
+            else:
+                asked.append(number)
+
+        def answered(at: int, answer: PrintedAnswer) -> None:
+            number = asked[at]
+            verdict = PrintedVerdict(
+                files[number].name,
+                model.name,
+                self.name,
+                cast("Observation", answer.observation),
+                answer.reason,
+                answer.seconds,
+                answer.text,
+            )
+            done(number, verdict)
+
+        def ask(sort: Callable[[int, PrintedAnswer], None]) -> None:
+            _engine.check_files(
+                [(files[number].name, files[number].path) for number in asked],
+                str(model.path),
+                names=(model.name, self.name),
+                form=form,
+                folders=[str(folder) for folder in models.include_folders(model)],
+                seconds=seconds,
+                candidates=self.candidates,
+                memory=self.memory,
+                jobs=self.jobs,
+                done=sort,
+            )
+
+        self._ask(
+            ask,
+            model,
+            lambda at: files[asked[at]].test,
+            answered,
+            lambda at, verdict: put(asked[at], verdict),
+        )
+
+    def _ask(
+        self,
+        ask: Callable[[Callable[[int, A], None]], None],
+        model: Model,
+        test: Callable[[int], Test],
+        answered: Callable[[int, A], None],
+        done: Callable[[int, Verdict], None],
+    ) -> None:
+        """Have the engine decide tests by number: `ask` calls what it gets with each answer. `test`
+        is asked for one that cannot be read, or that the model does not suit, and `done` gets the
+        verdict on it."""
+        from weakspot import _engine
+
+        decided = False
+        refused: list[tuple[int, Problem]] = []
+
+        def sort(number: int, answer: A) -> None:
+            nonlocal decided
+            if answer.observation != "Unknown":
+                decided = True
+            elif answer.malformed:
+                done(number, self._unread(test(number), model, answer.malformed))
+                return
+            elif answer.error:
+                refused.append((number, answer.error))
+                return
+            answered(number, answer)
+
+        try:
+            ask(sort)
         except _engine.EngineError as error:
             raise _bad_model(error.problem) from None
         # a cat file is wrong if every test fails with it; else it only does not suit some tests
-        for test, problem in refused:
-            if not answered:
+        for number, problem in refused:
+            if not decided:
                 raise _bad_model(problem)
             why = f"model {model.name}: {problem['message']} ({place_of(problem)})"
-            done(unknown(test, model, self.name, why))
+            done(number, unknown(test(number), model, self.name, why))
 
     def _unread(self, test: Test, model: Model, problem: Problem) -> Verdict:
         """The verdict on a test that the engine cannot read. Raises BadInput for a malformed test
@@ -118,37 +207,17 @@ class Engine(msgspec.Struct, frozen=True):
         why = f"{problem['message']} ({place_of(problem)})"
         return unread(test, model, self.name, why)
 
-    def _verdict(self, test: Test, model: Model, answer: AnswerDict) -> Verdict:
-        observation = answer["observation"]
-        reason, holds = answer["reason"], answer["condition_holds"]
-        if answer["loop_bound_reached"] and observation != "Unknown":
-            reason = LOOP
-            if observation in ("Never", "Always"):
-                # further iterations may show more: this is no answer for the whole test
-                reason = f"{LOOP}; within that limit the engine says {observation}"
-                observation, holds = "Unknown", None
-        decided = observation != "Unknown"
-        return Verdict(
-            test=test.name,
-            model=model.name,
-            checker=self.name,
-            observation=cast(Observation, observation),
-            condition_holds=holds,
-            # for a truncated loop, the states that are possible within its limit
-            states=answer["states"] if decided or reason.startswith(LOOP) else (),
-            flags=answer["flags"],
-            seconds=round(answer["seconds"], 6),
-            sites=test.sites,
-            condition=answer["condition"],
-            witnesses=(answer["positive"], answer["negative"]) if decided else None,
-            reason=" ".join(reason.split()),
-            hash=herd_hash(test),
-            witness=_witness(answer["witness"], test),
-            forbidden_by=answer["forbidden_by"],
-        )
+    def _verdict(self, test: Test, model: Model, answer: Answer) -> Verdict:
+        verdict = _DECODER.decode(answer.json(test.name, model.name, self.name))
+        if not self.witnesses and not test.origins:
+            return verdict
+        witness = _witness(answer.witness, test)
+        return msgspec.structs.replace(verdict, sites=test.sites, witness=witness)
 
 
 CHECKER = Engine()
+
+_DECODER = msgspec.json.Decoder(Verdict)
 
 
 def _given(test: Test) -> tuple[str, str]:

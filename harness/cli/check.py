@@ -13,6 +13,7 @@ from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     checker_option,
     compiled_option,
+    jobs_option,
     machine_models,
     model_option,
     output_options,
@@ -21,19 +22,22 @@ from weakspot.harness.cli.options import (
     what_argument,
 )
 from weakspot.harness.cli.output import (
+    UnreadTests,
     json_lines,
     judged,
     say,
     tell_aside,
-    unread_tests,
     watched,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from weakspot.generators.source.build import Build
     from weakspot.harness.values.bounds import Bounds, Part
     from weakspot.harness.values.record import Record
-    from weakspot.harness.values.verdict import Verdict
+    from weakspot.harness.values.verdict import PrintedVerdict, Verdict
+    from weakspot.questions import FolderAnswers
 
 
 @command(
@@ -100,6 +104,7 @@ Examples:
 @bound_options
 @part_options
 @timeout_option
+@jobs_option
 @source_options
 @output_options
 def check(
@@ -128,9 +133,7 @@ def check(
     --checker or --witness."""
     from weakspot import questions
     from weakspot.generators.emit.merge import merge
-    from weakspot.harness.campaign.tools import choose_checkers
     from weakspot.harness.corpus import golden
-    from weakspot.harness.values.herdlog import format_verdicts
 
     if configs:
         if witnesses or distinguishing or form == "herd":
@@ -144,6 +147,12 @@ def check(
         if form == "herd":
             raise click.UsageError("--estimate cannot be used with --format herd.")
         return _estimate(what, models, bounds, part, build, form)
+    if not (witnesses or distinguishing or configs):
+        folders = questions.check_folders(what, models=models, checker=checker, seconds=timeout)
+        if folders is not None:
+            if form == "herd":
+                _require_one(folders.models, checker)
+            return _check_folders(folders, form, strict=strict)
     with watched() as progress:
         answers = questions.check(
             what,
@@ -159,30 +168,15 @@ def check(
             progress=progress,
         )
     if form == "herd":
-        under = [each.name for each in answers.record.manifest.models]
-        asked = [each.name for each in choose_checkers(checker)]
-        if len(under) > 1 or len(asked) > 1:
-            raise click.UsageError(
-                f"A herd log has one model and one checker; these are "
-                f"{', '.join(under)} by {', '.join(asked)}. "
-                "Choose one with --model and --checker."
-            )
-
+        _require_one([each.name for each in answers.record.manifest.models], checker)
     if distinguishing and len(answers.record.manifest.models) < 2:
         raise click.UsageError("--diff requires at least two models.")
 
     def show(record: Record) -> None:
         if distinguishing:
             _distinguishing(record, models, timeout, form)
-        elif form == "json":
-            say(json_lines((*record.explorations, *record.verdicts)))
-        elif form == "herd":
-            say([format_verdicts(record.verdicts)], end="")
         else:
-            from weakspot.harness.report import tables, terminal
-
-            tables.explorations(record, terminal.console())
-            tables.verdicts(record, terminal.console(), witnesses=witnesses)
+            _show(record, form, witnesses=witnesses)
 
     def deliver(record: Record) -> None:
         if output is not None:
@@ -195,8 +189,9 @@ def check(
     ):
         record = answers.wait(progress)
     deliver(record)
-    unread = unread_tests(record)
-    tell_aside(unread)
+    unread = UnreadTests()
+    unread.add(record.verdicts)
+    tell_aside(unread.lines())
     if distinguishing:
         from weakspot.harness.judge.findings import undecided
 
@@ -204,6 +199,80 @@ def check(
     else:
         found = judged(record, aside=form in ("json", "herd"))
     return BAD if strict and unread else found
+
+
+def _show(record: Record, form: str | None, *, witnesses: bool = False) -> None:
+    """Print the answers."""
+    if form == "json":
+        say(json_lines((*record.explorations, *record.verdicts)))
+    elif form == "herd":
+        from weakspot.harness.values.herdlog import format_verdict
+
+        say(map(format_verdict, record.verdicts), end="")
+    else:
+        from weakspot.harness.report import tables, terminal
+
+        tables.explorations(record, terminal.console())
+        tables.verdicts(record, terminal.console(), witnesses=witnesses)
+
+
+def _require_one(under: Sequence[str], checker: str | None) -> None:
+    """Raises UsageError for a log of several models or checkers."""
+    from weakspot.harness.campaign.tools import choose_checkers
+
+    asked = [each.name for each in choose_checkers(checker)]
+    if len(under) > 1 or len(asked) > 1:
+        raise click.UsageError(
+            f"A herd log has one model and one checker; these are "
+            f"{', '.join(under)} by {', '.join(asked)}. "
+            "Choose one with --model and --checker."
+        )
+
+
+def _check_folders(answers: FolderAnswers, form: str | None, *, strict: bool) -> int:
+    """Print the answers about litmus tests of folders: json and herd part by part, a table at the
+    end, since its columns are as wide as their longest cell."""
+    import msgspec
+
+    unread = UnreadTests()
+    rows: list[Verdict] = []
+    printed = form if form in ("json", "herd") else ""
+    is_open = False
+
+    def take(verdicts: Sequence[PrintedVerdict]) -> None:
+        nonlocal is_open
+        unread.add(verdicts)
+        is_open = is_open or any(each.observation == "Unknown" for each in verdicts)
+        with progress.pause():
+            say((each.text for each in verdicts), end="")
+        if not printed:
+            rows.extend(map(_row, verdicts))
+
+    def end() -> None:
+        if not printed:
+            _show(msgspec.structs.replace(answers.record, verdicts=tuple(rows)), form)
+
+    with on_interrupt("the answers so far are printed", end), watched() as progress:
+        answers.wait(take, printed, progress)
+    end()
+    tell_aside(unread.lines())
+    found = INCONCLUSIVE if is_open else NOTHING_FOUND
+    return BAD if strict and unread else found
+
+
+def _row(verdict: PrintedVerdict) -> Verdict:
+    """What a table shows of a verdict."""
+    from weakspot.harness.values.verdict import Verdict
+
+    return Verdict(
+        test=verdict.test,
+        model=verdict.model,
+        checker=verdict.checker,
+        observation=verdict.observation,
+        condition_holds=None,
+        seconds=verdict.seconds,
+        reason=verdict.reason,
+    )
 
 
 def _distinguishing(

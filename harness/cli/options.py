@@ -139,6 +139,26 @@ def what_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("what", nargs=-1, required=True, metavar="WHAT…")(command)
 
 
+def jobs_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`-j`: the command, and the tools that it starts, use so many processors at most."""
+
+    @functools.wraps(command)
+    def with_jobs(*args: Any, jobs: int | None, **rest: Any) -> Any:
+        if jobs is not None:
+            from weakspot.system import processors
+
+            processors.use_at_most(jobs)
+        return command(*args, **rest)
+
+    return click.option(
+        "--jobs",
+        "-j",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Use at most N processors.  [default: all]",
+    )(with_jobs)
+
+
 def compiled_option(under: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(
         "--compiled",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from weakspot.harness.campaign.progress import PausableProgress
     from weakspot.harness.values.record import Record
+    from weakspot.harness.values.verdict import PrintedVerdict, Verdict
     from weakspot.projects import Results
 
 T = TypeVar("T")
@@ -90,16 +91,30 @@ def one_by_one(
     return found
 
 
-def unread_tests(record: Record) -> list[str]:
-    """How many tests of the record cannot be read, then the reason and the place of each."""
-    reasons: dict[str, set[str]] = {}
-    for verdict in record.verdicts:
-        reasons.setdefault(verdict.test, set()).add(verdict.unread)
-    reading = {test: sorted(found) for test, found in reasons.items() if "" not in found}
-    if not reading:
-        return []
-    count = f"{len(reading)} of {len(reasons)} tests cannot be read:"
-    return [count, *(f"  {test}: {found[0]}" for test, found in reading.items())]
+class UnreadTests:
+    """The tests that cannot be read. All verdicts on a test are added at once."""
+
+    def __init__(self) -> None:
+        self._asked, self._reasons = 0, dict[str, str]()
+
+    def add(self, verdicts: Iterable[Verdict | PrintedVerdict]) -> None:
+        reasons: dict[str, set[str]] = {}
+        for verdict in verdicts:
+            reasons.setdefault(verdict.test, set()).add(verdict.unread)
+        self._asked += len(reasons)
+        for test, found in reasons.items():
+            if "" not in found:
+                self._reasons[test] = min(found)
+
+    def __bool__(self) -> bool:
+        return bool(self._reasons)
+
+    def lines(self) -> list[str]:
+        """How many tests cannot be read, then the reason and the place of each."""
+        if not self:
+            return []
+        count = f"{len(self._reasons)} of {self._asked} tests cannot be read:"
+        return [count, *(f"  {test}: {reason}" for test, reason in self._reasons.items())]
 
 
 def tell_aside(lines: Iterable[str]) -> None:

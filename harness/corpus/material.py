@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,7 +18,7 @@ import msgspec
 
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.emit.merge import merge
-from weakspot.generators.litmus import Test, found_test, read_test
+from weakspot.generators.litmus import LitmusFile, Test, found_test, read_test
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus import structures as corpus
@@ -61,20 +62,44 @@ class ScenarioProgram(msgspec.Struct, frozen=True, kw_only=True):
         return program_name(self.structure, self.scenario)
 
 
+class FolderTests(msgspec.Struct, frozen=True):
+    """Litmus tests that were found in folders, sorted by name: their files, which are read when
+    they are asked about. They are checked `under` these models, each under those of its
+    architecture if there are none."""
+
+    files: tuple[LitmusFile, ...]
+    under: tuple[str, ...] = ()
+
+    def models_of(self, file: LitmusFile) -> tuple[str, ...]:
+        return self.under or models_of(file.arch)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models of all files."""
+        if self.under:
+            return self.under
+        return unique(
+            name for arch in unique(f.arch for f in self.files) for name in models_of(arch)
+        )
+
+
 class Material(msgspec.Struct, frozen=True, kw_only=True):
-    """The tests and programs of a campaign. `compilers` are those that read the sources."""
+    """The tests and programs of a campaign. `compilers` are those that read the sources. `files`
+    are litmus tests in folders that have no entries."""
 
     structures: tuple[StructureInfo, ...]
     entries: tuple[Entry, ...]
     programs: tuple[ScenarioProgram, ...]
     sources: tuple[SourceFile, ...]
     compilers: tuple[str, ...] = ()
+    files: FolderTests | None = None
 
     @property
     def models(self) -> tuple[str, ...]:
         """The models of the programs and tests."""
         programs = (name for each in self.programs for name in each.models)
-        return unique((*programs, *(name for each in self.entries for name in each.models)))
+        files = self.files.models if self.files else ()
+        return unique((*programs, *(name for each in self.entries for name in each.models), *files))
 
 
 def build_of(structure: Structure, scenario: Scenario, build: Build = NO_OPTIONS) -> Build:
@@ -145,15 +170,15 @@ def resolve(
         if word == "all":
             found.update({each.name: each for each in corpus.structures(root)})
         elif path.is_dir():
-            files = sorted(_below(path))
-            if not files:
+            found_files = below(path)
+            if not found_files:
                 raise BadInput(
                     "no programs and no litmus tests in this folder",
                     place=word,
                     advice="name a folder with .litmus files, or with C or C++ files that have a "
                     "main, or a structure",
                 )
-            for file in files:
+            for file in map(Path, found_files):
                 if file.suffix == ".litmus":
                     tests.append(found_test(file, path))
                 else:
@@ -190,19 +215,28 @@ def _has_main(file: Path) -> bool:
     return _MAIN.search(file.read_bytes()) is not None
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    """The litmus tests and the programs below a folder: the C and C++ files with a main. Hidden
-    folders and those that CMake builds in are left out."""
+def below(folder: Path) -> list[str]:
+    """The litmus tests and the programs below a folder, folder by folder."""
+    # a Path takes several times as long, which counts in large folders
+    return sorted(_below(folder), key=lambda file: file.split(os.sep))  # noqa: PTH206
+
+
+def _below(folder: Path) -> Iterator[str]:
+    """See `below`. Programs are C and C++ files with a main. Hidden folders and those that CMake
+    builds in are left out."""
     for path, folders, names in os.walk(folder):
-        below = Path(path)
         folders[:] = [
             name
             for name in folders
-            if not name.startswith(".") and not (below / name / "CMakeCache.txt").exists()
+            if not name.startswith(".") and not Path(path, name, "CMakeCache.txt").exists()
         ]
-        for file in map(below.joinpath, names):
-            if file.suffix == ".litmus" or (
-                file.suffix in SUFFIXES and file.is_file() and _has_main(file)
+        base = "" if path == "." else f"{Path(path)}{os.sep}"
+        for name in names:
+            dot = name.rfind(".")
+            suffix = name[dot:] if dot > 0 else ""
+            file = base + name
+            if suffix == ".litmus" or (
+                suffix in SUFFIXES and Path(file).is_file() and _has_main(Path(file))
             ):
                 yield file
 
@@ -269,9 +303,15 @@ def material_of(path: Path, program: ScenarioProgram) -> Material:
 
 def default_models(test: Test) -> tuple[str, ...]:
     """The models of a litmus file if none are named: those that can read it."""
-    if test.arch == "C" or test.unread:
+    return models_of("" if test.unread else test.arch)
+
+
+@lru_cache
+def models_of(arch: str) -> tuple[str, ...]:
+    """The models that can read tests of an architecture, "" if it is not known."""
+    if arch in ("C", ""):
         return LANGUAGE_MODELS
-    return tuple(model.name for model in models.load().values() if test.arch in model.dialects)
+    return tuple(model.name for model in models.load().values() if arch in model.dialects)
 
 
 def joined(material: Material, explorations: Iterable[Exploration]) -> Material:

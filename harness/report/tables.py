@@ -11,7 +11,7 @@ from rich.text import Text
 
 from weakspot.harness.corpus import models
 from weakspot.harness.report import witness
-from weakspot.harness.report.terminal import bar, columns, style, text_width
+from weakspot.harness.report.terminal import bar, columns, print_lines, style, text_width
 from weakspot.harness.values.agreement import conclusive, contradicts, states_seen_by_one_runner
 from weakspot.harness.values.condition import proposition
 from weakspot.harness.values.descriptions import (
@@ -173,8 +173,7 @@ def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
         rows: list[list[str | Text]] = [["test", *models]]
         for test in tests:
             rows.append([test, *(_cell(record.verdicts_of.get((test, m), ())) for m in models)])
-        for line in columns(rows):
-            out.print(line)
+        print_lines(columns(rows), out)
     reasons: defaultdict[str, list[str]] = defaultdict(list)
     for verdict in record.verdicts:
         if verdict.observation == "Unknown":

@@ -107,6 +107,15 @@ def columns(rows: Iterable[Sequence[str | Text]], *, gap: int = 2, indent: int =
     return lines
 
 
+def print_lines(lines: Iterable[Text], out: Console) -> None:
+    """Print lines, which may be many: without a terminal there is nothing to lay out."""
+    if out.is_terminal:
+        for line in lines:
+            out.print(line)
+    else:
+        out.file.write("".join(f"{line.plain}\n" for line in lines))
+
+
 def bar(part: float, width: int = 24) -> str:
     """A bar in eighths of a cell; a part above zero shows at least one eighth."""
     eighths = round(max(0.0, min(1.0, part)) * width * 8)

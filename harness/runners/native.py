@@ -48,7 +48,6 @@ from weakspot.harness.runners.programs import (
 )
 from weakspot.harness.runners.tuning import Choice, Memory, Tried, setting_text, settings
 from weakspot.harness.values.condition import proposition
-from weakspot.harness.values.herdhash import herd_hash
 from weakspot.harness.values.histogram import INTERRUPTED, ControlTest, Count, Histogram
 from weakspot.harness.values.numbers import times
 from weakspot.harness.values.state import state_text, within
@@ -415,7 +414,7 @@ class _Bench:
             arch=self.machine.arch,
             emulated=self.machine.emulated,
             parameters=parameters,
-            hash=herd_hash(it.test),
+            hash=it.test.herd_hash,
             sites=it.test.sites,
             control_tests=control_tests,
         )

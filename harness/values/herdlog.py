@@ -20,7 +20,7 @@ import msgspec
 from weakspot.harness.values.condition import KIND, Proposition, proposition, quantifier
 from weakspot.harness.values.histogram import Count, Histogram
 from weakspot.harness.values.state import State, location
-from weakspot.harness.values.verdict import Observation, Verdict
+from weakspot.harness.values.verdict import Observation, PrintedVerdict, Verdict
 
 if TYPE_CHECKING:
     from weakspot._engine import Quantifier
@@ -96,36 +96,27 @@ def format_verdict(verdict: Verdict) -> str:
     herd7 prints nothing for a test without an answer; here that is a comment line, which readers of
     logs skip.
     """
-    if verdict.observation == "Unknown":
-        return f"# {verdict.test} {verdict.model}: unknown: {_one_line(verdict.reason)}\n\n"
-    asked = quantifier(verdict.condition)
-    lines = [f"Test {verdict.test} {KIND[asked]}", f"States {len(verdict.states)}"]
-    lines += [_state_text(state) for state in verdict.states]
-    observation: str = verdict.observation
-    if observation == "Undefined":
-        result = "Undef"
-        observation = _observed(verdict)
-    else:
-        holds = verdict.condition_holds
-        if holds is None:
-            holds = _holds(asked, verdict.observation)
-        result = "Ok" if holds else "No"
-    lines.append(("Loop " if verdict.reason == LOOP else "") + result)
-    counts = ""
-    if verdict.witnesses is not None:
-        pos, neg = verdict.witnesses
-        counts = f" {pos} {neg}"
-        if asked == "~exists":
-            pos, neg = neg, pos
-        lines += ["Witnesses", f"Positive: {pos} Negative: {neg}"]
-    lines += [f"Flag {flag}" for flag in verdict.flags]
-    if verdict.condition:
-        lines.append(f"Condition {_one_line(verdict.condition)}")
-    lines.append(f"Observation {verdict.test} {observation}{counts}")
-    lines.append(f"Time {verdict.test} {verdict.seconds:.2f}")
-    if verdict.hash:
-        lines.append(f"Hash={verdict.hash}")
-    return "\n".join(lines) + "\n\n"
+    from weakspot import _engine
+
+    return _engine.herd_log(verdict)
+
+
+def printed(verdict: Verdict, form: str) -> PrintedVerdict:
+    """The verdict printed as `json` or `herd`; with the form "" without a text."""
+    text = ""
+    if form == "json":
+        text = msgspec.json.encode(verdict).decode() + "\n"
+    elif form == "herd":
+        text = format_verdict(verdict)
+    return PrintedVerdict(
+        verdict.test,
+        verdict.model,
+        verdict.checker,
+        verdict.observation,
+        verdict.reason,
+        verdict.seconds,
+        text,
+    )
 
 
 def format_histogram(histogram: Histogram) -> str:
@@ -289,12 +280,6 @@ def _histogram(block: _Block, machine: str, runner: str) -> Histogram:
         condition=block.condition,
         hash=block.hash,
     )
-
-
-def _observed(verdict: Verdict) -> str:
-    """The Observation line of herd7 for a test whose behaviour is undefined."""
-    pos, neg = verdict.witnesses or (0, 0)
-    return "Never" if pos == 0 else "Always" if neg == 0 else "Sometimes"
 
 
 def _holds(asked: Quantifier, observation: str) -> bool:

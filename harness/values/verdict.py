@@ -48,4 +48,27 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def unread(self) -> str:
         """Why the checker cannot read the test, with the place; empty for any other verdict."""
-        return self.reason.partition(CANNOT_READ)[2] if self.observation == "Unknown" else ""
+        return _unread(self)
+
+
+class PrintedVerdict(msgspec.Struct, frozen=True):
+    """A Verdict of which little more is left than its printed form, `text`."""
+
+    test: str
+    model: str
+    checker: str
+    observation: Observation
+    reason: str
+    seconds: float
+    text: str
+
+    @property
+    def unread(self) -> str:
+        """As that of a Verdict."""
+        return _unread(self)
+
+
+def _unread(verdict: Verdict | PrintedVerdict) -> str:
+    if verdict.observation != "Unknown":
+        return ""
+    return verdict.reason.partition(CANNOT_READ)[2]

@@ -11,7 +11,6 @@ import pytest
 from suites import TOPICS
 
 from weakspot.generators.litmus import Test, read_test
-from weakspot.harness.values.herdhash import herd_hash
 from weakspot.system.tools import Tool
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,7 +65,7 @@ def hashes(need: Callable[[str], Tool]) -> Hashes:
 def wrong(paths: Sequence[Path], hashes: Hashes) -> list[Path]:
     """Those for which weakspot computes another hash than herdtools7."""
     theirs = hashes(paths)
-    return [path for path in paths if herd_hash(read_test(path)) not in ("", theirs[path])]
+    return [path for path in paths if read_test(path).herd_hash not in ("", theirs[path])]
 
 
 @pytest.mark.parametrize("dialect", TOPICS)
@@ -78,7 +77,7 @@ def test_every_test_of_a_suite_has_herds_hash(
 ) -> None:
     paths = tests_of(dialect, limit)
     assert wrong(paths, hashes) == []
-    hashed = [path for path in paths if herd_hash(read_test(path))]
+    hashed = [path for path in paths if read_test(path).herd_hash]
     assert len(hashed) > len(paths) * 9 // 10
 
 
@@ -86,7 +85,7 @@ def test_every_golden_test_has_herds_hash(hashes: Hashes) -> None:
     theirs: dict[Path, str] = {}
     for folder in sorted({path.parent for path in OWN}):  # within a folder, names differ
         theirs |= hashes([path for path in OWN if path.parent == folder])
-    assert {path: herd_hash(read_test(path)) for path in OWN} == theirs
+    assert {path: read_test(path).herd_hash for path in OWN} == theirs
 
 
 def test_no_hand_written_test_has_another_hash_than_herds(hashes: Hashes) -> None:
@@ -103,12 +102,12 @@ def test_however_it_is_spelt(
     path.write_text(PROGRAM % spelling)
     (theirs,) = hashes([path]).values()
     assert theirs
-    assert herd_hash(read_test(path)) in ("", theirs)
+    assert read_test(path).herd_hash in ("", theirs)
 
 
 def test_a_hash_in_the_metadata_is_used_and_a_doubtful_one_omitted() -> None:
     def hash_of(text: str, arch: str = "C") -> str:
-        return herd_hash(Test(name="made", arch=arch, text=text))
+        return Test(name="made", arch=arch, text=text).herd_hash
 
     given = PROGRAM % SPELLINGS[-1]
     assert hash_of(given) == "0e2daa85e84353fe6441a1ad8a1c9ff0"

@@ -251,8 +251,8 @@ def test_answers_come_as_they_are_ready_in_the_callers_thread() -> None:
     seen: list[tuple[int, str]] = []
     callers = set()
 
-    def done(number: int, answer: _engine.AnswerDict) -> None:
-        seen.append((number, answer["name"]))
+    def done(number: int, answer: _engine.Answer) -> None:
+        seen.append((number, answer.as_dict()["name"]))
         callers.add(threading.get_ident())
 
     tests = [("slow.litmus", stores(5, 4)), *(("SB.litmus", SB) for _ in range(20))]

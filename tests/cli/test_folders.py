@@ -4,10 +4,17 @@ counted at the end with their places."""
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from samples import Run
+
+import weakspot
+from weakspot.harness.values.herdlog import printed
+
+LITMUS = Path(__file__).resolve().parents[2] / "litmus"
 
 TEST = """\
 C SB
@@ -66,3 +73,26 @@ def test_a_file_that_is_named_itself_is_bad_input(run: Run) -> None:
     result = run("check", "tests/b/wrong.litmus", "-m", "sc")
     assert result.code == 2
     assert "wrong.litmus:5:7" in result.err
+
+
+@pytest.mark.parametrize("form", ["json", "herd"])
+def test_the_engine_prints_what_a_verdict_is_printed_as(form: str, mixed: Path, run: Run) -> None:
+    for path in sorted(LITMUS.glob("*/tests/*.litmus"))[::9]:
+        (mixed / path.name).write_text(path.read_text())
+    (mixed / "escaped.litmus").write_text(TEST.format(0).replace("SB", 'S"\\é'))
+    result = run("check", str(mixed), "-m", "rc11", "--format", form)
+    values = weakspot.check(mixed, models=["rc11"]).wait().verdicts
+    assert len(values) > 30
+    values = [msgspec.structs.replace(each, witness=None, forbidden_by={}) for each in values]
+    texts = [printed(each, form).text for each in values]
+    assert untimed(result.out) == untimed("".join(texts))
+
+
+def test_a_folder_is_answered_on_one_processor_too(mixed: Path, run: Run) -> None:
+    both = [run("check", str(mixed), "-m", "sc", "--json", *j) for j in ([], ["-j", "1"])]
+    assert untimed(both[0].out) == untimed(both[1].out)
+    assert run("check", str(mixed), "-j", "0").code == 2
+
+
+def untimed(text: str) -> str:
+    return re.sub(r'("seconds":|^Time \S+ )[\d.e-]+', r"\1", text, flags=re.M)

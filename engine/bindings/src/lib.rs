@@ -7,7 +7,9 @@ mod error;
 mod explore;
 mod outline;
 mod program;
+mod report;
 mod straight_line;
+mod verdict;
 mod work;
 
 use pyo3::prelude::*;
@@ -20,13 +22,19 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("EngineError", m.py().get_type::<error::EngineError>())?;
     let dialects = litmus::dialects::DIALECTS.map(|dialect| dialect.name);
     m.add("DIALECTS", PyTuple::new(m.py(), dialects)?)?;
+    m.add_class::<check::EngineAnswer>()?;
+    m.add_class::<verdict::PrintedAnswer>()?;
     m.add_class::<program::Program>()?;
     m.add_class::<condition::Condition>()?;
     m.add_function(wrap_pyfunction!(check::check, m)?)?;
+    m.add_function(wrap_pyfunction!(check::check_files, m)?)?;
+    m.add_function(wrap_pyfunction!(check::headers, m)?)?;
     m.add_function(wrap_pyfunction!(condition::quantifier, m)?)?;
+    m.add_function(wrap_pyfunction!(outline::herd_hash, m)?)?;
     m.add_function(wrap_pyfunction!(outline::outline, m)?)?;
     m.add_function(wrap_pyfunction!(outline::renamed, m)?)?;
     m.add_function(wrap_pyfunction!(straight_line::straight_line, m)?)?;
     m.add_function(wrap_pyfunction!(explore::unsuitable, m)?)?;
+    m.add_function(wrap_pyfunction!(verdict::herd_log, m)?)?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The outlines of litmus tests; see the stub.
 use super::error::Problem;
+use litmus::herd_hash::herd_hash as hash;
 use litmus::outline::{renamed as rename, Outline};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,4 +24,13 @@ pub fn outline<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>>
 #[pyfunction]
 pub fn renamed(text: &str, name: &str) -> Option<String> {
     rename(text, name)
+}
+
+/// herd7's hash of a litmus test.
+#[pyfunction]
+pub fn herd_hash(text: &str) -> String {
+    let outline = Outline::read("", text).ok();
+    outline
+        .and_then(|outline| hash(&outline))
+        .unwrap_or_default()
 }

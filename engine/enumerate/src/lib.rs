@@ -28,6 +28,6 @@ pub use configuration::{Configuration, ConfigurationError};
 pub use decide::decide;
 pub use error::EnumerateError;
 pub use explain::{explain, Explanation};
-pub use herd_log::herd;
+pub use herd_log::{herd, LogEntry};
 pub use limits::{Limit, Limits};
 pub use witness::{Witness, WitnessEvent};

@@ -17,6 +17,7 @@ mod dialect;
 pub mod dialects;
 mod error;
 mod final_condition;
+pub mod herd_hash;
 mod initial;
 mod lexer;
 mod location_names;

@@ -42,6 +42,12 @@ pub struct Test {
 impl Test {
     /// Reads a file. C threads may use the macros.
     pub fn read(path: &Path, macros: Option<&Macros>) -> Result<Test, LitmusError> {
+        let text = Test::read_text(path)?;
+        Test::parse_with(&path.display().to_string(), &text, macros)
+    }
+
+    /// The text of a file, whose lines may end in any of the usual ways.
+    pub fn read_text(path: &Path) -> Result<String, LitmusError> {
         let bytes = std::fs::read(path).map_err(|e| LitmusError {
             file: path.display().to_string(),
             line: 1,
@@ -52,7 +58,10 @@ impl Test {
         })?;
         let text = String::from_utf8(bytes);
         let text = text.unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
-        Test::parse_with(&path.display().to_string(), &text, macros)
+        Ok(match text.contains('\r') {
+            true => text.replace("\r\n", "\n").replace('\r', "\n"),
+            false => text,
+        })
     }
 
     /// Reads the text of a test; `file` is for messages.
