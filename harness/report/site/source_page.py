@@ -8,7 +8,7 @@ each costs. A line with an atomic operation that no answer is about is marked as
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import Literal
 
 import msgspec
@@ -67,10 +67,11 @@ class MarkedFile(msgspec.Struct, frozen=True):
 
 
 class SourceView(msgspec.Struct, frozen=True):
-    """The files of a structure, and how many lines have a mark of each kind."""
+    """The files of a structure, and the lines that have a mark of each kind: as `queue.h:16`, with
+    the name of their place on the page."""
 
     files: tuple[MarkedFile, ...]
-    counts: dict[Kind, int]
+    marked: dict[Kind, list[tuple[str, str]]]
 
 
 def source_view(site: SiteData, structure: StructureInfo) -> SourceView:
@@ -107,9 +108,14 @@ def source_view(site: SiteData, structure: StructureInfo) -> SourceView:
         for source in record.sources
         if source.structure == structure.name
     )
-    counts = Counter(line.kind for file in files for line in file.lines)
     files = tuple(sorted(files, key=lambda file: -sum(bool(line.marks) for line in file.lines)))
-    return SourceView(files, {kind: counts[kind] for kind in TITLES if counts[kind]})
+    marked: dict[Kind, list[tuple[str, str]]] = {kind: [] for kind in TITLES}
+    for file in files:
+        for line in file.lines:
+            if line.kind:
+                place = f"{file.file}:{line.number}", f"{file.anchor}{line.number}"
+                marked[line.kind].append(place)
+    return SourceView(files, {kind: places for kind, places in marked.items() if places})
 
 
 def _marks(site: SiteData, structure: StructureInfo) -> dict[tuple[str, int], list[Mark]]:

@@ -59,6 +59,7 @@
       const ran = seen(row, chosen);
       for (const [run, target, iterations] of ran)
         if (target) cell.append(element("div", `${several ? data.labels[run] + " " : ""}${number(target)} of ${rounded(iterations)}`));
+      if (asks.forbidden(ran, row)) cell.append(element("div", "✕ forbidden", "sign wrong"));
       for (const [what, did] of [["not observed", true], ["not run", false]]) {
         const others = ran.filter(([, target, iterations]) => !target && !!iterations === did);
         if (!others.length) continue;
