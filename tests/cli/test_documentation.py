@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
 import subprocess
 import sys
@@ -118,3 +120,20 @@ def test_compilers_remove_the_control_dependency_that_the_page_shows(tmp_path: P
     assert len(re.findall(r"\tstr\t", code)) == 2
     assert "csel" in code
     assert not re.findall(r"\t(b|b\..*|cbn?z|tbn?z)\t", code)
+
+
+@pytest.mark.usefixtures("programs")
+def test_problem_matcher_of_the_editor_reads_the_gate(run: Run) -> None:
+    page = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```json\n(.*?)```", page, re.S)
+    (task,) = json.loads(block)["tasks"]
+    first, second = task["problemMatcher"]["pattern"]
+    lines = run("gate", "queue.c").out.splitlines()
+    (found,) = [
+        (heading, place)
+        for heading, place in itertools.pairwise(lines)
+        if re.search(first["regexp"], heading) and re.search(second["regexp"], place)
+    ]
+    place = re.search(second["regexp"], found[1])
+    assert place
+    assert place.groups() == ("queue.c", "12", "3")

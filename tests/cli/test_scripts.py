@@ -181,3 +181,13 @@ def test_a_step_that_fails_shows_its_last_lines(machine: Machine) -> None:
 def test_nothing_is_left_in_the_folder_for_temporary_files(machine: Machine) -> None:
     machine.output()
     assert not list(machine.home.iterdir())
+
+
+def test_wheels_need_the_standard_library_of_their_machine(machine: Machine) -> None:
+    machine.has_python()
+    machine.has_rust()
+    machine.has("cc", "exit 0")
+    code, said = machine.output("build-wheels", "--out", "dist", "aarch64")
+    assert code == 2
+    assert "Rust's standard library for aarch64 is not installed" in said
+    assert "rustup target add aarch64-unknown-linux-gnu" in said
