@@ -13,7 +13,7 @@ from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program, read_program
-from weakspot.system.deadline import NEVER, ending
+from weakspot.system.deadline import NEVER, Deadline, ending
 
 _TRACING = 0.5
 """The part of the time that interleavings are enumerated; cycles are searched in the rest."""
@@ -52,15 +52,17 @@ def generate(
     seed: int = 0,
     threads: int = 3,
     seconds: float = 0.0,
+    reading: Deadline | None = None,
 ) -> Generated:
     """Compile one program, trace it, and make the Tests for its critical cycles through at most
     `threads` threads, none if that is 0. Tests of the same name are merged. After `seconds`, unless
-    they are 0, the tests are those found so far.
+    they are 0, the tests are those found so far; the source must be read by then, or by the end
+    of `reading` if given.
 
-    Raises BadInput, Unsupported, MissingTool or ToolFailed.
+    Raises BadInput, Unsupported, MissingTool, ToolFailed or LimitReached.
     """
     end = ending(seconds) if seconds else NEVER
-    program = read_program(source, build=build, base=base)
+    program = read_program(source, build=build, base=base, end=reading or end)
     tracing = max(end.left * _TRACING, _LEAST) if seconds else 0.0
     if not threads:
         interleavings = min(interleavings, _WITHOUT_TESTS)

@@ -7,12 +7,20 @@ and `cost` Results, which find each when it is asked for.
 
 Every function raises WeakspotError, whose subclasses say what kind: BadInput for names and files
 that cannot be used, Unsupported for a construct that weakspot does not model, MissingTool and
-ToolFailed for the programs that it starts. docs/python.md has examples.
+ToolFailed for the programs that it starts, LimitReached for a source that is not read in the time
+that is given for it. docs/python.md has examples.
 """
 
 from __future__ import annotations
 
-from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported, WeakspotError
+from weakspot.errors import (
+    BadInput,
+    LimitReached,
+    MissingTool,
+    ToolFailed,
+    Unsupported,
+    WeakspotError,
+)
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program
@@ -82,6 +90,7 @@ __all__ = [
     "GeneratedTests",
     "GoldenDifference",
     "Histogram",
+    "LimitReached",
     "Linearizability",
     "MissingTool",
     "Model",

@@ -64,6 +64,10 @@ class ToolFailed(WeakspotError):
     """A program that was started did not do its work."""
 
 
+class LimitReached(WeakspotError):
+    """A time limit was reached before anything was known of what was asked."""
+
+
 class Interrupted(WeakspotError):
     """Ctrl-C: a wish, not a failure. `message` says what is stored or printed."""
 

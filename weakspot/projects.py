@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from weakspot.harness.clients.mutants import Clients
     from weakspot.harness.orders.cost import Costs
 
+_SHORTEST = 0.1
+"""Seconds of a measurement if reading the source took all of the time."""
+
 Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """Names and paths of sources; see weakspot.api."""
 
@@ -176,10 +179,13 @@ def relax(
     under = explorable(models)
     machines = explorable(of_machines(() if models == (LANGUAGE,) else models, machine_models))
 
-    def read(report: Report) -> tuple[ProgramGroup, ...]:
-        return program_groups(paths_of(what), build=build, report=report)
-
     limits = bounds or Bounds()
+
+    def read(report: Report) -> tuple[ProgramGroup, ...]:
+        return program_groups(
+            paths_of(what), build=build, report=report, end=end, seconds=limits.seconds
+        )
+
     return Relaxations(read, under, limits, report, machines=machines, fences=fences, end=end)
 
 
@@ -209,8 +215,8 @@ def mutate(
 
     under = explorable(models)
     machines = explorable(of_machines(() if models == (LANGUAGE,) else models, machine_models))
-    groups = program_groups(paths_of(what), build=build, report=report)
     limits = bounds or Bounds()
+    groups = program_groups(paths_of(what), build=build, report=report, seconds=limits.seconds)
     return Results(
         Mutating(
             group,
@@ -287,7 +293,9 @@ def cost(
 
     report = _reading(progress)
     machine = machines.resolve(on)
-    groups = program_groups(paths_of(what), build=build, report=report)
+    end = ending(seconds) if limited else NEVER
+    groups = program_groups(paths_of(what), build=build, report=report, end=end)
+    left = max(end.left, _SHORTEST) if limited else seconds
     return Results(
         Measuring(
             MeasureCosts.of(
@@ -295,7 +303,7 @@ def cost(
                 group.programs,
                 machine,
                 fences=fences,
-                seconds=seconds,
+                seconds=left if len(groups) == 1 else seconds,
                 limited=limited,
             ),
             progress or Quiet(),

@@ -44,6 +44,7 @@ from weakspot.harness.values.linearizability import Linearizability
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import GoldenDifference, Plan, Record
 from weakspot.harness.values.verdict import PrintedVerdict, Verdict
+from weakspot.system.deadline import ending
 
 if TYPE_CHECKING:
     from weakspot.harness.campaign.parts import PartStore
@@ -412,7 +413,7 @@ def linearize(
     chosen = planning.models(models)
     if output is not None:
         search.written(subject, size, Path(output))
-    with search.compiled(subject, size, build) as compiled:
+    with search.compiled(subject, size, build, ending(limits.seconds)) as compiled:
         for each in chosen:
             searching = search.Search(subject, compiled, each, size, limits, progress=progress)
             try:

@@ -20,11 +20,12 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.errors import BadInput, MissingTool, ToolFailed, excerpt, quoted
+from weakspot.errors import BadInput, LimitReached, MissingTool, ToolFailed, excerpt, quoted
 from weakspot.generators.source.build import SUFFIXES
 from weakspot.system import tools
 from weakspot.system.compilers import zig
 from weakspot.system.compilers.clang import newest
+from weakspot.system.deadline import NEVER, Deadline
 
 OLDEST = 15
 """The first clang whose IR today's LLVM reads: pointers without the type that they point to."""
@@ -77,13 +78,15 @@ LIBRARY_FOLDERS = ("libcxx/src", "libcxx/libc", "libcxxabi/include")
 
 class Clang(msgspec.Struct, frozen=True):
     """A clang: the command for each language, an identity that changes with its version, the
-    folders of its own headers. `library` holds the sources of libc++, if they come with it."""
+    folders of its own headers. `library` holds the sources of libc++, if they come with it. What is
+    asked of it, and of LLVM's passes, takes until `end` at most."""
 
     commands: dict[str, list[str]]
     identity: str
     name: str
     headers: list[str]
     library: Path | None = None
+    end: Deadline = NEVER
 
     def describe(self, raw: str) -> str:
         version = re.search(r'producer: "[^"]*?clang version ([^" ]+)', raw)
@@ -161,7 +164,7 @@ def run(clang: Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str
     # a source may rely on an indirect include: it then gets the complete headers
     for lean in ([LEAN], []) if language == "c++" else ([],):
         flags = [*options, *lean, *LANGUAGE_FLAGS[language]]
-        text, status, stderr = _compiled(clang.commands[language], flags, path, name)
+        text, status, stderr = _compiled(clang, language, flags, path, name)
         if text is not None:
             return text, sorted({path.name, *_included(stderr, clang)})
     raise _compile_error(stderr, clang, path, status)
@@ -173,22 +176,22 @@ def compile_library(clang: Clang, source: str) -> str:
     assert clang.library is not None
     path = clang.library / source
     flags = [*LIBRARY_FLAGS, *(f"-I{clang.library / folder}" for folder in LIBRARY_FOLDERS)]
-    text, status, stderr = _compiled(clang.commands["c++"], flags, path, str(path))
+    text, status, stderr = _compiled(clang, "c++", flags, path, str(path))
     if text is None:
         raise _compile_error(stderr, clang, path, status)
     return text
 
 
 def _compiled(
-    compiler: Sequence[str], flags: Sequence[str], path: Path, name: str
+    clang: Clang, language: str, flags: Sequence[str], path: Path, name: str
 ) -> tuple[str | None, int, str]:
     """The IR, or None; the exit status and the error output."""
     with scratch_folder() as scratch:
         out = scratch / "out.ll"
         # zig insists on a cache folder although it only writes passing files into it
         environment = {**os.environ, "LC_ALL": "C", "ZIG_GLOBAL_CACHE_DIR": str(scratch / "zig")}
-        command = [*compiler, *FLAGS, *flags, "-o", str(out), name]
-        status, stderr = _execute(command, path, environment)
+        command = [*clang.commands[language], *FLAGS, *flags, "-o", str(out), name]
+        status, stderr = _execute(command, path, environment, clang.end)
         if status != 0 or not out.exists():
             return None, status, stderr
         return out.read_text(encoding="utf-8", errors="surrogateescape"), status, stderr
@@ -207,8 +210,22 @@ def scratch_folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def _execute(command: Sequence[str], path: Path, environment: Mapping[str, str]) -> tuple[int, str]:
+def time_is_up(place: str, what: str) -> LimitReached:
+    """The error about a program of which `what` was in progress at the end of the time."""
+    return LimitReached(
+        f"the time limit was reached while {what}",
+        place=place,
+        advice="give it more time with --seconds or --for, or with budget in weakspot.toml; what "
+        "is compiled is cached until its files change",
+    )
+
+
+def _execute(
+    command: Sequence[str], path: Path, environment: Mapping[str, str], end: Deadline
+) -> tuple[int, str]:
     """The exit status and the error output. Processes that the compiler starts end with it."""
+    if end.passed:
+        raise time_is_up(str(path), "the compiler was about to start")
     try:
         process = subprocess.Popen(
             command,
@@ -226,11 +243,13 @@ def _execute(command: Sequence[str], path: Path, environment: Mapping[str, str])
         ) from error
     with process:
         try:
-            _, stderr = process.communicate(timeout=COMPILE_SECONDS)
+            _, stderr = process.communicate(timeout=end.at_most(COMPILE_SECONDS))
         except BaseException as error:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             if isinstance(error, subprocess.TimeoutExpired):
+                if end.passed:
+                    raise time_is_up(str(path), "the compiler was reading it") from error
                 raise ToolFailed(
                     f"the compiler did not finish within {COMPILE_SECONDS:.0f} s",
                     place=str(path),

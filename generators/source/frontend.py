@@ -37,6 +37,11 @@ from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.build import options as build_options
 from weakspot.system import cache
+from weakspot.system.deadline import NEVER, Deadline
+
+_GRACE = 0.5
+"""Seconds that compiling may take longer than its time limit, so that small sources are read under
+any limit; an answer may be late by a second."""
 
 
 class Ir(msgspec.Struct, frozen=True):
@@ -55,6 +60,7 @@ def compile_source(
     build: Build = NO_OPTIONS,
     compiler: str | None = None,
     base: Path | None = None,
+    end: Deadline = NEVER,
 ) -> Ir:
     """Compile a C or C++ program to clean LLVM IR, with the options of a build, which also names
     its other translation units and what inline assembly means that weakspot does not know.
@@ -64,8 +70,10 @@ def compile_source(
     clang in PyPI's ziglang. `WEAKSPOT` is defined as 1 for the source to know.
 
     Raises BadInput when a source cannot be read or does not compile, or two define one function,
-    MissingTool without a compiler, ToolFailed when the compiler or LLVM fails.
+    MissingTool without a compiler, ToolFailed when the compiler or LLVM fails, LimitReached at the
+    `end`.
     """
+    end = Deadline(end.at + _GRACE)
     asked = question(path, build=build, compiler=compiler)
     folder, searched = asked.path.parent, asked.searched
     place = cache.path_of(asked.key)
@@ -74,11 +82,12 @@ def compile_source(
         texts: dict[Path, str] = {}
         names: set[str] = set()
         for unit in (asked, *asked.others):
-            texts[unit.path], read = _compiled(unit, folder)
+            texts[unit.path], read = _compiled(unit, folder, end)
             away = os.path.relpath(*map(os.path.realpath, (unit.path.parent, folder)))
             names.update(posixpath.normpath(posixpath.join(away, name)) for name in read)
-        raw = linking.linked(texts, asked.compiler, folder, asked.meanings)
-        text = irtext.clean(raw, asked.compiler, _own_digest())
+        limited = msgspec.structs.replace(asked.compiler, end=end)
+        raw = linking.linked(texts, limited, folder, asked.meanings)
+        text = irtext.clean(raw, limited, _own_digest(), asked.path)
         made = cache.inputs(sorted(names), folder, searched)
         known = cache.Entry(text=text, compiler=asked.compiler.describe(raw), inputs=made)
         cache.write(place, known)
@@ -90,10 +99,11 @@ def compile_source(
     return Ir(text=text, compiler=known.compiler, files=files)
 
 
-def _compiled(unit: Question, folder: Path) -> tuple[str, list[str]]:
+def _compiled(unit: Question, folder: Path, end: Deadline) -> tuple[str, list[str]]:
     """The raw IR of a translation unit, with files named relative to the folder, and the names of
     the user's files that it was made from, relative to its own."""
-    raw, names = clang.run(unit.compiler, unit.path, unit.options)
+    limited = msgspec.structs.replace(unit.compiler, end=end)
+    raw, names = clang.run(limited, unit.path, unit.options)
     raw = irtext.relative_names(raw, unit.compiler, folder)
     irtext.refuse_file_scope_assembly(raw, unit.path)
     return raw, names

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from weakspot.errors import ToolFailed, Unsupported, excerpt, quoted
-from weakspot.generators.source import members
+from weakspot.generators.source import inlining, members, passes
 from weakspot.generators.source.clang import PACKAGED, Clang
 from weakspot.system.tools import Module
 
@@ -366,9 +366,9 @@ def parsed(llvm: Any, text: str, clang: Clang, context: Any) -> Any:
         ) from error
 
 
-def clean(raw: str, clang: Clang, version: str) -> str:
+def clean(raw: str, clang: Clang, version: str, source: Path) -> str:
     """Link what is needed of the C++ library, inline calls, remove unused functions, promote locals
-    to registers, verify. `version` changes with the front end."""
+    to registers, verify. `version` changes with the front end; errors name the `source`."""
     import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM
 
     # each call has a context of its own, without remains of an earlier module; a module must not
@@ -376,33 +376,16 @@ def clean(raw: str, clang: Clang, version: str) -> str:
     context = llvm.create_context()
     module = parsed(llvm, _prepare(raw), clang, context)
     try:
-        return _cleaned(llvm, (module, context), clang, version)
+        builder = passes.builder_of(llvm)
+        handled = _link_library(llvm, (module, context), builder, clang, version)
+        known = inlining.bounded(str(module))
+        if known.lines <= passes.LITTLE:
+            passes.apply(llvm, module, builder, handled=handled)
+            return _without_unused_values(str(module))
     finally:
         module.close()
-
-
-def _cleaned(llvm: Any, program: tuple[Any, Any], clang: Clang, version: str) -> str:
-    module, _ = program
-    llvm.initialize_native_target()
-    machine = llvm.Target.from_default_triple().create_target_machine()
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
-    handled = _link_library(llvm, program, builder, clang, version)
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    passes.add_global_dead_code_eliminate_pass()
-    if not handled:
-        passes.add_lower_invoke_pass()
-    passes.add_sroa_pass()
-    passes.run(module, builder)
-    try:
-        module.verify()
-    except RuntimeError as error:
-        raise ToolFailed(
-            "LLVM's verifier refuses the inlined module",
-            excerpt=quoted(str(error).splitlines()[:4]),
-            advice="this is a fault of weakspot: please report it with the source file",
-        ) from error
-    return _without_unused_values(str(module))
+    text = passes.run(known.text, known.lines, handled=handled, clang=clang, source=source)
+    return _without_unused_values(text)
 
 
 def _link_library(
@@ -421,9 +404,9 @@ def _link_library(
     if not any(each.name == "main" and not each.is_declaration for each in module.functions):
         return handled
     while True:
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_global_dead_code_eliminate_pass()
-        passes.run(module, builder)
+        unused = llvm.create_new_module_pass_manager()
+        unused.add_global_dead_code_eliminate_pass()
+        unused.run(module, builder)
         symbols = (*module.functions, *module.global_variables)
         missing = [each.name for each in symbols if each.is_declaration]
         if not any(name.startswith("_Z") or name.startswith("__cxa_") for name in missing):

@@ -18,6 +18,7 @@ from weakspot.generators.source import build as builds
 from weakspot.generators.source import irtext
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.frontend import compile_source
+from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from weakspot._engine import (
@@ -202,13 +203,15 @@ class Program(msgspec.Struct, frozen=True):
         return _placed(error, self.source, self.files)
 
 
-def read_program(source: Path, *, build: Build = NO_OPTIONS, base: Path | None = None) -> Program:
+def read_program(
+    source: Path, *, build: Build = NO_OPTIONS, base: Path | None = None, end: Deadline = NEVER
+) -> Program:
     """Compile a C or C++ file and have the engine lower it. Sites name files relative to `base`, by
     default the source's folder.
 
-    Raises BadInput, Unsupported, MissingTool or ToolFailed.
+    Raises BadInput, Unsupported, MissingTool, ToolFailed, or LimitReached at the `end`.
     """
-    ir = compile_source(source, build=build, base=base)
+    ir = compile_source(source, build=build, base=base, end=end)
     try:
         lowered = _engine.Program(ir.text)
     except _engine.EngineError as error:

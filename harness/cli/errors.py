@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from weakspot.errors import Interrupted, WeakspotError
+from weakspot.errors import Interrupted, LimitReached, WeakspotError
 
 NOTHING_FOUND, FINDINGS, BAD, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -74,7 +74,8 @@ def _text_and_code(error: Exception) -> tuple[str, int]:
         case WeakspotError():
             if error.place and error.place.startswith(f"{Path.cwd()}{os.sep}"):
                 error.place = os.path.relpath(error.place)
-            return _one_screen(str(error)), BAD
+            code = INCONCLUSIVE if isinstance(error, LimitReached) else BAD
+            return _one_screen(str(error)), code
         case click.exceptions.NoArgsIsHelpError():
             return error.format_message(), BAD
         case click.UsageError():

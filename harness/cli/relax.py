@@ -72,8 +72,8 @@ Examples:
     "seconds",
     callback=optional_time,
     metavar="DURATION",
-    help="How long to search in all. What is known by then is printed, with exit code 3; "
-    "compiling is not interrupted.  [default: no limit]",
+    help="How long to search in all, compiling included. What is known by then is printed, with "
+    "exit code 3.  [default: no limit]",
 )
 @click.option("--diff", is_flag=True, help="Print only the change, as a patch.")
 @click.option("--apply", is_flag=True, help="Make the change in the source files.")

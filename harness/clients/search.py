@@ -31,7 +31,7 @@ from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.linearizability import Linearizability, Result
 from weakspot.harness.values.numbers import amount
 from weakspot.system import cache
-from weakspot.system.deadline import ending
+from weakspot.system.deadline import NEVER, Deadline, ending
 from weakspot.system.durations import duration_text
 from weakspot.system.files import disk
 
@@ -47,9 +47,11 @@ class Size(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def compiled(subject: Subject, size: Size, build: Build = NO_OPTIONS) -> Iterator[Program]:
+def compiled(
+    subject: Subject, size: Size, build: Build = NO_OPTIONS, end: Deadline = NEVER
+) -> Iterator[Program]:
     """The program that performs any client of at most this size. Raises BadInput, Unsupported,
-    MissingTool or ToolFailed."""
+    MissingTool, ToolFailed, or LimitReached at the `end`."""
     path = subject.source.path
     own = Build(include=(path.parent,))
     content = text(subject, threads=size.threads, calls=size.calls)
@@ -57,7 +59,7 @@ def compiled(subject: Subject, size: Size, build: Build = NO_OPTIONS) -> Iterato
         file = folder / f"clients{path.suffix}"
         try:
             file.write_text(content, encoding="utf-8")
-            yield read_program(file, build=own.over(build), base=Path.cwd())
+            yield read_program(file, build=own.over(build), base=Path.cwd(), end=end)
         except BadInput as error:
             if error.place and str(folder) in error.place:
                 error.place = str(path)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from weakspot import __version__
+from weakspot.errors import LimitReached
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source import frontend
 from weakspot.generators.source.build import NO_OPTIONS, Build
@@ -29,7 +30,7 @@ from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.record import key, program_name
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import cache
-from weakspot.system.deadline import Deadline, ending
+from weakspot.system.deadline import NEVER, Deadline, ending
 
 if TYPE_CHECKING:
     from weakspot.generators.pipeline import Generated
@@ -90,9 +91,9 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """What the compiler is asked: all that compiling it depends on besides its files."""
         return frontend.question(self.path, build=self.build)
 
-    def generated(self, seconds: float = 0.0) -> Generated:
-        """The program, compiled the first time, with the tests found in so many seconds; 0: all.
-        Raises BadInput, Unsupported, MissingTool or ToolFailed."""
+    def generated(self, seconds: float = 0.0, end: Deadline = NEVER) -> Generated:
+        """The program, read the first time, until the `end`, with the tests found in so many
+        seconds; 0: all. Raises BadInput, Unsupported, MissingTool, ToolFailed or LimitReached."""
         from weakspot.generators.pipeline import generate
 
         if not self._generated:
@@ -104,6 +105,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                     build=self.build,
                     loops=self.bounds.loops,
                     seconds=seconds,
+                    reading=end,
                 )
             )
         return self._generated[0]
@@ -183,12 +185,17 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
             end = ending(job.seconds)
             if job.seconds:
                 sink.at(f"{job.file} under {job.model.name}")
-                job.answer(sink, job._explored(sink, end), end)
+                try:
+                    answer = job._explored(sink, end)
+                except LimitReached as error:
+                    answer = job._not_explored(error.message)
+                job.answer(sink, answer, end)
             else:
-                job.answer(sink, job._not_explored(), end)
+                before = f"the budget of {job.budget:g} s was used up before"
+                job.answer(sink, job._not_explored(before), end)
 
     def _explored(self, sink: Sink, end: Deadline) -> Answer:
-        generated = self.scenario.generated(self.seconds * _GENERATING)
+        generated = self.scenario.generated(self.seconds * _GENERATING, end)
         bounds = self.scenario.bounds
         seconds = max(end.left, _SHORTEST)
 
@@ -227,12 +234,12 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
         tool = (__version__, self.explorer.version)
         return key(*tool, generated.program.digest, self.model.name, model, *limits)
 
-    def _not_explored(self) -> Answer:
+    def _not_explored(self, why: str) -> Answer:
         exploration = Exploration(
             program=program_name(self.file, Path(self.file).stem),
             model=self.model.name,
             result="Unknown",
-            reasons=(f"the budget of {self.budget:g} s was used up before",),
+            reasons=(why,),
         )
         return Answer(exploration=exploration, inputs=cache.Inputs((), ()))
 

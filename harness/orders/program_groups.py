@@ -14,6 +14,7 @@ suffices, unless all programs are violated.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -26,6 +27,7 @@ from weakspot.harness.corpus.material import base_of, build_of, resolve
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.trials import Report
+from weakspot.system.deadline import NEVER, Deadline, ending
 
 
 class ProgramGroup(msgspec.Struct, frozen=True):
@@ -41,10 +43,12 @@ def program_groups(
     *,
     build: Build = NO_OPTIONS,
     report: Report = lambda _: None,
+    end: Deadline = NEVER,
+    seconds: float = math.inf,
 ) -> tuple[ProgramGroup, ...]:
     """One group per named structure, without its large programs, and one for the user's own files,
-    which are compiled with these options. Raises BadInput for a litmus test, which has no source,
-    and what reading a program raises.
+    which are compiled with these options, until the `end`, and for so many seconds each. Raises
+    BadInput for a litmus test, which has no source, and what reading a program raises.
     """
     named, tests = resolve(what)
     if tests:
@@ -66,6 +70,7 @@ def program_groups(
                     structure.path(scenario),
                     build=build_of(structure, scenario, build),
                     base=base_of(structure),
+                    end=ending(end.at_most(seconds)),
                 ),
             )
 

@@ -96,6 +96,7 @@ def test_tests_of_a_safe_program_are_decided_only_if_asked_for(run: Run) -> None
 def test_no_time_goes_into_tests_that_nobody_asked_for(run: Run, folder: Path) -> None:
     (folder / "wide.c").write_text(WIDE)
     limits = ("-m", "sc", "--seconds", "1ms")
+    run("gen", "wide.c", "--list")  # compiled before time matters
     assert "litmus tests" not in run("check", "wide.c", *limits).out
     assert "while its litmus tests were generated" in run("check", "wide.c", "--tests", *limits).out
 
@@ -198,6 +199,7 @@ def test_a_limit_is_inconclusive_and_named(
             "atomic_store(&stop, 1)", "for (int i = 0; i < 9; i++) atomic_fetch_add(&turns, 1)"
         )
     )
+    run("gen", "many.c", "--list")  # compiled before time matters
     ended = run("check", "many.c", "-m", "sc", option)
     assert ended.code == 3
     out = re.sub(r"[\d,]+ executions? explored", "<n> explored", steady(ended.out))

@@ -142,8 +142,8 @@ def test_cost_takes_a_second_more_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with at_most(1 + 1 + 5):  # it reads nine programs first
+    with at_most(1 + 1 + 5):  # imports take a second or two
         code = guarded(weakspot, ["cost", "duffy_wsq", "--for", "1s"])
-    printed = " ".join(capsys.readouterr().out.split())
     assert code == 3
-    assert "the time limit was reached while it was compiled" in printed
+    # of nine programs, or of one that is measured
+    assert "the time limit was reached while" in " ".join("".join(capsys.readouterr()).split())

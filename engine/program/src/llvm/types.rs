@@ -253,9 +253,9 @@ impl Types {
             }
             Type::Void => {}
             // two halves
-            Type::Int(128) => {
-                let half = self.find(&Type::Int(64)).unwrap_or(id);
-                out.extend([(base, half), (base + 8, half)]);
+            Type::Int(bits @ 65..=128) => {
+                let half = |bits| self.find(&Type::Int(bits)).unwrap_or(id);
+                out.extend([(base, half(64)), (base + 8, half(bits - 64))]);
             }
             _ => out.push((base, id)),
         }

@@ -46,8 +46,7 @@ pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
     let function = &l.module.functions[id as usize];
     let place = || l.module.metadata.place(function.dbg);
     let name = function.name;
-    if function.vararg {
-        let error = Error::unsupported(format!("the variadic function {name}"));
+    if let Err(error) = check_parameters(l, function) {
         if !l.module.metadata.is_library(function.dbg) {
             return Err(error.at(place));
         }
@@ -80,6 +79,21 @@ pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
     })
 }
 
+/// Whether the parameters of a function are supported.
+fn check_parameters(l: &Lowering, function: &Function) -> Result<()> {
+    if function.vararg {
+        let name = function.name;
+        return Err(Error::unsupported(format!("the variadic function {name}")));
+    }
+    for (ty, _) in &function.params {
+        match l.module.types.scalars(*ty)?[..] {
+            [(_, scalar)] => l.module.types.bits(scalar)?,
+            _ => return Err(Error::unsupported("a structure as a function parameter")),
+        };
+    }
+    Ok(())
+}
+
 /// Makes calling the function the error.
 fn refuse(l: &mut Lowering, id: FuncId, error: Error) {
     let metadata = &l.module.metadata;
@@ -102,9 +116,6 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         let function = self.function;
         let reached: Vec<usize> = self.folded.reached.iter().collect();
         for (ty, name) in &function.params {
-            if self.l.module.types.scalars(*ty)?.len() != 1 {
-                return Err(Error::unsupported("a structure as a function parameter"));
-            }
             self.define(name, *ty)?;
         }
         let mut library = self.l.module.metadata.is_library(function.dbg);
@@ -208,10 +219,13 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
     fn is_deferred(&self, error: &Error, inst: &Inst<'a>) -> bool {
         let metadata = &self.l.module.metadata;
         let within = inst.dbg.map(|dbg| metadata.chain(dbg));
-        let library = match within.as_ref().and_then(|chain| chain.first()) {
-            Some(position) => is_system(&position.file),
-            None => metadata.is_library(self.function.dbg),
-        };
+        // what promoted variables become: their uses have positions
+        let phi = matches!(inst.kind, InstKind::Phi { .. });
+        let library = phi
+            || match within.as_ref().and_then(|chain| chain.first()) {
+                Some(position) => is_system(&position.file),
+                None => metadata.is_library(self.function.dbg),
+            };
         library && error.kind == ErrorKind::Unsupported
     }
 
@@ -292,10 +306,9 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                     "phi in block %{name} has no value for its predecessor %{from}"
                 )));
             };
-            if inst
-                .result
-                .is_some_and(|name| self.folded.constant(name).is_some())
-            {
+            if inst.result.is_some_and(|name| {
+                self.folded.constant(name).is_some() || self.refused.contains(name)
+            }) {
                 continue;
             }
             let place = self.result(inst);

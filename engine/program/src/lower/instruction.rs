@@ -225,9 +225,13 @@ impl<'a> Lower<'_, '_, 'a> {
             }
             InstKind::Compare {
                 predicate, a, b, ..
-            } if self.is_wide(a.0) => self.wide_compare(inst, predicate, a, b)?,
-            InstKind::Bin { op, a, b } if self.is_wide(a.0) => self.wide_binary(inst, op, a, b)?,
-            InstKind::Cast { op, value, to } if self.is_wide(value.0) || self.is_wide(*to) => {
+            } if self.has_halves(a.0) => self.wide_compare(inst, predicate, a, b)?,
+            InstKind::Bin { op, a, b } if self.has_halves(a.0) => {
+                self.wide_binary(inst, op, a, b)?
+            }
+            InstKind::Cast { op, value, to }
+                if self.has_halves(value.0) || self.has_halves(*to) =>
+            {
                 self.wide_cast(inst, op, value, *to)?
             }
             InstKind::Compare {
@@ -289,7 +293,11 @@ impl<'a> Lower<'_, '_, 'a> {
                             a,
                         }
                     }
-                    _ => Op::Copy { bits, dst, a },
+                    // an indeterminate value has no bytes beyond its own
+                    _ => {
+                        let bits = bits.min(from);
+                        Op::Copy { bits, dst, a }
+                    }
                 };
                 self.emit(inst, op);
             }

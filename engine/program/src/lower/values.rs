@@ -77,6 +77,9 @@ impl<'a> Lower<'_, '_, 'a> {
                 };
                 Ok(vec![each; count])
             }
+            Value::Int(_) if self.has_halves(ty) && !self.is_wide(ty) => {
+                Err(Error::unsupported("a constant of more than 64 bits"))
+            }
             Value::Int(value) if self.is_wide(ty) => Ok(vec![
                 Operand::Const(*value as u64),
                 Operand::Const((*value >> 64) as u64),

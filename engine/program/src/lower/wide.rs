@@ -1,4 +1,5 @@
-//! 128-bit integers: two registers each, the low half first.
+//! 128-bit integers: two registers each, the low half first. So have those of 65 to 127 bits, which
+//! are the parts that LLVM divides structures into: they are read, written and converted.
 use crate::error::{Error, Result};
 use crate::ir::instruction::*;
 use crate::llvm::ast::{Inst, Typed, Value};
@@ -9,6 +10,19 @@ use crate::lower::opcodes::{binary_op, predicate_of};
 impl<'a> Lower<'_, '_, 'a> {
     pub fn is_wide(&self, ty: TypeId) -> bool {
         matches!(self.l.module.types.get(ty), Ok(Type::Int(128)))
+    }
+
+    /// Whether a value has two registers.
+    pub fn has_halves(&self, ty: TypeId) -> bool {
+        matches!(self.l.module.types.get(ty), Ok(Type::Int(65..=128)))
+    }
+
+    /// Bits of the high half.
+    fn high_bits(&self, ty: TypeId) -> u32 {
+        match self.l.module.types.get(ty) {
+            Ok(Type::Int(bits)) => bits.saturating_sub(64),
+            _ => 0,
+        }
     }
 
     fn halves(&mut self, ty: TypeId, value: &Value<'a>) -> Result<[Operand; 2]> {
@@ -81,6 +95,9 @@ impl<'a> Lower<'_, '_, 'a> {
             )))
         };
         let dst = self.dst(inst);
+        if !self.is_wide(a.0) {
+            return unsupported();
+        }
         let ([al, ah], [bl, bh]) = (self.halves(a.0, &a.1)?, self.halves(a.0, b)?);
         match binary_op(name) {
             Some(op @ (BinOp::And | BinOp::Or | BinOp::Xor)) => {
@@ -199,12 +216,20 @@ impl<'a> Lower<'_, '_, 'a> {
                 "the instruction {name} on i128"
             )))
         };
-        match (name, self.is_wide(value.0), self.is_wide(to)) {
+        match (name, self.has_halves(value.0), self.has_halves(to)) {
             ("trunc" | "inttoptr", true, false) => {
                 let [low, _] = self.halves(value.0, &value.1)?;
                 let bits = self.l.module.types.bits(to)?;
                 self.emit(inst, Op::Copy { bits, dst, a: low });
             }
+            ("zext" | "trunc", true, true) => {
+                let [low, high] = self.halves(value.0, &value.1)?;
+                let bits = self.high_bits(value.0).min(self.high_bits(to));
+                self.copy(inst, dst, low);
+                let (dst, a) = (dst + 1, high);
+                self.emit(inst, Op::Copy { bits, dst, a });
+            }
+            ("sext", false, true) if !self.is_wide(to) => return unsupported(),
             ("zext" | "ptrtoint" | "sext", false, true) => {
                 let from = self.l.module.types.bits(value.0)?;
                 let a = self.operand(value.0, &value.1)?;
@@ -221,7 +246,8 @@ impl<'a> Lower<'_, '_, 'a> {
                     let sign = Operand::Const(63);
                     self.bin(inst, BinOp::Ashr, dst + 1, Operand::Register(dst), sign);
                 } else {
-                    self.copy(inst, dst, a);
+                    let bits = from;
+                    self.emit(inst, Op::Copy { bits, dst, a });
                     self.copy(inst, dst + 1, Operand::Const(0));
                 }
             }
