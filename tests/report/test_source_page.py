@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from examples import small
 
+from weakspot.generators.litmus import Site
 from weakspot.harness.report.site.data import site_data
 from weakspot.harness.report.site.source_page import MarkedLine, source_view
 from weakspot.harness.values.claims import Weakest, WeakestOrder
@@ -85,6 +86,22 @@ def test_operations_without_an_answer_are_marked_and_other_lines_are_not() -> No
     ]
     assert found[4].text == "  atomic_int head, tail;"
     assert not found[4].marks
+
+
+def test_locks_and_plain_accesses_need_no_answer() -> None:
+    (first, *_) = small().entries
+    (origin,) = first.test.origins
+    sites = (
+        (Site("queue.h", 5, 3, "pop", "lock", "acq"), Site("queue.h", 6, 3, "pop", "W", "na")),
+        (Site("queue.h", 7, 3, "pop", "R", "rlx"),),
+    )
+    test = msgspec.structs.replace(
+        first.test, origins=(msgspec.structs.replace(origin, sites=sites),)
+    )
+    entries = (msgspec.structs.replace(first, test=test),)
+    found = lines(msgspec.structs.replace(small(), entries=entries))
+    assert [found[number].tests for number in (5, 6, 7)] == [1, 1, 1]
+    assert [found[number].kind for number in (5, 6, 7)] == ["", "", "open"]
 
 
 def test_the_cost_of_each_order_is_beside_the_operation() -> None:

@@ -292,10 +292,11 @@ def _route(
         return lefts[gutter] + _EDGE + _LANE * (which + 0.5) - (_EDGE if gutter == 0 else 0)
 
     if plan.track is None and _is_alone(boxes, ports, plan):
-        one, other = placed[source], placed[target]
+        here, there = placed[source], placed[target]
         side = 1 if plan.leave > boxes[source].column else -1
-        start, end = one.x + side * one.width / 2, other.x - side * (other.width / 2 + 2)
-        return Route(f"M {start:g} {one.y:g} L {end:g} {one.y:g}", (start + end) / 2, one.y - 6)
+        start, end = here.x + side * here.width / 2, there.x - side * (there.width / 2 + 2)
+        path = f"M {start:g} {here.y:g} L {end:g} {here.y:g}"
+        return Route(path, (start + end) / 2, here.y - 6)
 
     first, last = port(source, plan.leave, True), port(target, plan.arrive, False)
     tip = last[0] + (2 if plan.arrive > boxes[target].column else -2)

@@ -83,7 +83,7 @@ def source_view(site: SiteData, structure: StructureInfo) -> SourceView:
             if origin.structure == structure.name:
                 for each in (each for sites in origin.sites for each in sites):
                     tests[each.file, each.line].add(entry.name)
-                    if each.order not in ("", "na"):
+                    if each.order not in ("", "na") and each.kind not in ("lock", "unlock"):
                         atomic.add((each.file, each.line))
     marks = _marks(site, structure)
     costs: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
