@@ -1,5 +1,6 @@
 """Pages of the documentation site that are made when it is built: the first page from the README,
-one page per model, structure and command, and the lists of these and of the findings.
+one page per model, structure and command, the lists of these and of the findings, and the public
+names of the package.
 
 In: README.md and the other files of the top folder, models.toml and the cat files, claims.toml of
 each structure, the help of each command. A hook of MkDocs (mkdocs.yml), which fails where a link in
@@ -8,15 +9,18 @@ these pages leads nowhere.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
+from weakspot import api
 from weakspot.harness.cli import COMMANDS, weakspot
 from weakspot.harness.corpus import models, structures
 from weakspot.harness.corpus.models import Model
@@ -67,6 +71,7 @@ def pages() -> dict[str, str]:
         "structures/index.md": _structures(structures.structures()),
         **{f"structures/{each.name}.md": _structure(each) for each in structures.structures()},
         "findings/index.md": _findings(),
+        "api.md": _api(),
     }
 
 
@@ -194,6 +199,50 @@ def _findings() -> str:
         "`weakspot explain ID` shows the page of a finding.",
         _table("id", "finding", rows, "meaning"),
     )
+
+
+# -------------------------------------------------------------------------------------- API
+
+
+def _api() -> str:
+    """Every public name with its signature and its docstring."""
+    named = {name: getattr(api, name) for name in api.__all__}
+    functions = {name: each for name, each in named.items() if inspect.isfunction(each)}
+    classes = {name: each for name, each in named.items() if inspect.isclass(each)}
+    about = "Each name of the package `weakspot`; [python.md](python.md) shows them in use."
+    return _page(
+        "API reference",
+        about,
+        "## Functions",
+        *(_documented(name, each) for name, each in functions.items()),
+        "## Values and errors",
+        *(_documented(name, each) for name, each in classes.items()),
+    )
+
+
+def _documented(name: str, each: Any) -> str:
+    lines = [
+        f"    {_shown(parameter)}," for parameter in inspect.signature(each).parameters.values()
+    ]
+    shown = "\n".join([f"{name}(", *lines, ")"]) if lines else f"{name}()"
+    text = inspect.getdoc(each) or ""
+    return f"### {name}\n\n{_fenced('python', shown)}\n\n{_fenced('text', text)}"
+
+
+def _shown(parameter: inspect.Parameter) -> str:
+    """A parameter as in the source: types without quotes, defaults of weakspot's types by name."""
+    default = parameter.default
+    if isinstance(default, msgspec.Struct):
+        default = f"{type(default).__name__}()"
+    elif isinstance(default, Path):
+        default = f'"{default}"'
+    elif default is not inspect.Parameter.empty:
+        default = repr(default)
+    annotation = parameter.annotation
+    if not isinstance(annotation, str):
+        annotation = inspect.formatannotation(annotation)
+    rest = "" if default is inspect.Parameter.empty else f" = {default}"
+    return f"{parameter.name}: {annotation}{rest}"
 
 
 # ------------------------------------------------------------------------------------- text

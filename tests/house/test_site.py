@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from wheels import ROOT
 
-from weakspot import __version__
+from weakspot import __version__, api
 from weakspot.harness.cli import COMMANDS
 from weakspot.harness.corpus import models, structures
 from weakspot.harness.judge.kinds import KINDS
@@ -49,6 +49,9 @@ def test_site_has_a_page_for_everything_and_no_dead_link(tmp_path: Path) -> None
             assert (tmp_path / folder / f"{name}.html").is_file()
             assert f'href="{name}.html"' in listed
     assert "memory_order_release" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    reference = (tmp_path / "api.html").read_text(encoding="utf-8")
+    for name in set(api.__all__) - {"What"}:  # a type alias
+        assert f'id="{name.lower()}"' in reference
     # it opens from files, without a network
     loads = re.compile(r"<(?:script|link|img)[^>]+(?:src|href)=\"?(https?://[^\" >]+)")
     for page in tmp_path.rglob("*.html"):
