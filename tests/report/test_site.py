@@ -170,6 +170,42 @@ def test_a_test_shows_cycle_verdicts_outcomes_and_source(tmp_path: Path) -> None
     assert source.count('class="bar log wrong"') == 2  # clr2 applies to both machines
 
 
+def test_the_outcome_that_is_asked_for_has_a_row_even_if_nothing_shows_it(tmp_path: Path) -> None:
+    record = small()
+    asked = {"0:r0": "0", "1:r0": "0"}
+    silent = tuple(
+        msgspec.structs.replace(
+            each,
+            target=0,
+            histogram=tuple(count for count in each.histogram if count.state != asked),
+        )
+        for each in record.histograms
+    )
+    verdicts = tuple(
+        msgspec.structs.replace(
+            each, states=tuple(state for state in each.states if state != asked)
+        )
+        for each in record.verdicts
+    )
+    record = msgspec.structs.replace(record, histograms=silent, verdicts=verdicts)
+    page = built(record, tmp_path)["report/tests/SB+rel-acqs.html"]
+    (row,) = (line for line in page.lines.splitlines() if line.startswith("◆ 0:r0=0 1:r0=0"))
+    assert row.split("10⁻⁷")[0].endswith("0 below 3.2·")
+
+
+def test_findings_of_one_cause_are_one_finding_on_the_first_page(tmp_path: Path) -> None:
+    first, *_ = (each for each in small().findings if not each.recorded)
+    pair = [
+        msgspec.structs.replace(first, message=message, cause="queue.h:16")
+        for message in ("assertion fails", "data race")
+    ]
+    page = built(msgspec.structs.replace(small(), findings=tuple(pair)), tmp_path)["index.html"]
+    assert "1 finding structures" in page.text
+    assert "same cause: WS001 data race" in page.text
+    assert page.lines.count("WS001 assertion fails") == 1
+    assert re.search(r"^work_queue .* 3 1$", page.lines, re.M)
+
+
 def test_runners_are_shown_side_by_side_with_what_only_one_observed(tmp_path: Path) -> None:
     ours = small().histograms[0]
     both = (

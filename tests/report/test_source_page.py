@@ -43,7 +43,7 @@ def test_a_repair_marks_what_is_too_weak_with_its_scenario() -> None:
     )
     found = lines(msgspec.structs.replace(small(), repairs=(repair,)))
     assert found[11].kind == "weak"
-    assert found[11].marks[0].text == "needs at least release under rc11, for two_thieves"
+    assert found[11].marks[0].text == "needs at least release under rc11, in scenario two_thieves"
 
 
 def test_a_repair_of_another_structure_marks_nothing() -> None:

@@ -37,6 +37,7 @@ from weakspot.harness.values.descriptions import (
     machine_label,
     observed_share,
 )
+from weakspot.harness.values.finding import by_cause
 from weakspot.harness.values.numbers import scientific
 from weakspot.harness.values.rates import rate
 from weakspot.harness.values.record import (
@@ -176,7 +177,9 @@ def _index(pages: Pages, view: SiteData) -> None:
         summary=text,
         figures=_figures(record),
         contradicting=_contradicting(view),
-        errors=[each for each in record.findings if each.severity != "note" and not each.recorded],
+        errors=by_cause(
+            each for each in record.findings if each.severity != "note" and not each.recorded
+        ),
         notes=[each for each in record.findings if each.severity == "note" or each.recorded],
         undecided=undecided(record),
         structures=[_row(view, structure) for structure in record.structures],
@@ -243,10 +246,14 @@ def _row(view: SiteData, structure: StructureInfo) -> dict[str, Any]:
             f"{results.count(result)} {label}" for result, label in labels if result in results
         ),
         "claims": str(len(structure.claims) or ""),
-        "findings": sum(
-            len([each for each in found if each.severity == "error" and not each.recorded])
-            for subject, found in view.findings.items()
-            if subject in subjects
+        "findings": len(
+            by_cause(
+                each
+                for subject, found in view.findings.items()
+                if subject in subjects
+                for each in found
+                if each.severity == "error" and not each.recorded
+            )
         ),
     }
 

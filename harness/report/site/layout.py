@@ -296,7 +296,7 @@ def _route(
         side = 1 if plan.leave > boxes[source].column else -1
         start, end = here.x + side * here.width / 2, there.x - side * (there.width / 2 + 2)
         path = f"M {start:g} {here.y:g} L {end:g} {here.y:g}"
-        return Route(path, (start + end) / 2, here.y - 6)
+        return Route(path, start + side * 13, here.y - 6)  # not where lanes cross it
 
     first, last = port(source, plan.leave, True), port(target, plan.arrive, False)
     tip = last[0] + (2 if plan.arrive > boxes[target].column else -2)

@@ -124,7 +124,7 @@ def _marks(site: SiteData, structure: StructureInfo) -> dict[tuple[str, int], li
         if repair.program.partition("/")[0] == structure.name:
             for need in repair.needs:
                 if known := _NEEDS.fullmatch(need):
-                    text = f"{known['text']}, for {repair.program.partition('/')[2]}"
+                    text = f"{known['text']}, in scenario {repair.program.partition('/')[2]}"
                     found[known["file"], int(known["line"])].append(Mark("weak", text))
     for finding in site.record.findings:
         if finding.id == "WS301":

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from weakspot.generators.litmus import Origin
+from weakspot.generators.litmus import Origin, Test
 from weakspot.harness.judge.observed import can_contradict
 from weakspot.harness.report import witness
 from weakspot.harness.report.site.bars import Axis, Bar, axis, target_rate
@@ -162,7 +162,8 @@ def _of(verdicts: Iterable[Verdict], model: str, checker: str) -> Verdict | None
 def _outcomes(
     record: Record, entry: Entry, histograms: Sequence[Histogram], scale: Axis
 ) -> tuple[OutcomeRow, ...]:
-    """Every state that a checker lists or a machine showed, with their common variables."""
+    """Every state that a checker lists or a machine showed, and the one that the condition asks
+    for, with their common variables."""
     listed: dict[str, list[dict[str, str]] | None] = {}  # None: a race, so everything is allowed
     for model in entry.models:
         for verdict in conclusive(record.verdicts_of.get((entry.name, model), ())):
@@ -174,6 +175,9 @@ def _outcomes(
     every += [state for counts in seen for state, _ in counts]
     if not every:
         return ()
+    asked = _asked(entry.test)
+    if all(asked.keys() >= state.keys() for state in every):
+        every.append(asked)  # also if nothing lists or showed it
     names = sorted(set.intersection(*(set(state) for state in every)))
 
     def short(state: dict[str, str]) -> _Key:
@@ -214,6 +218,15 @@ def _outcomes(
 
 
 _Key = tuple[str, ...]
+
+
+def _asked(test: Test) -> dict[str, str]:
+    """The state that the condition of a generated test asks for."""
+    atoms = test.body.atoms if test.body is not None else ()
+    return {
+        atom.name if atom.thread is None else f"{atom.thread}:{atom.name}": str(atom.value)
+        for atom in atoms
+    }
 
 
 def _satisfied(holds: Proposition | None, state: dict[str, str]) -> bool:
