@@ -15,6 +15,7 @@ from weakspot.harness.cli.output import say
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
+    from weakspot.harness.clients.kinds import Kind
 
 
 @command(
@@ -45,10 +46,15 @@ def new(kind: str, header: Path, force: bool, calls: int, seconds: float, build:
     path = os.path.relpath(made.path)
     say([f"wrote {path}, which calls {', '.join(made.functions)}"])
     code = shown(path, kind, calls=calls, bounds=Bounds(seconds=seconds), build=made.build)
-    say(
-        [
-            f"next: weakspot linearize {path} --as {kind}, with --role for what one thread alone "
-            "may call, and --capacity or --spurious for what the object promises less"
-        ]
-    )
+    say([f"next: weakspot linearize {path} --as {kind}, with {_options(made.kind)}"])
     return code
+
+
+def _options(kind: Kind) -> str:
+    """The options that an author of such an object needs next."""
+    if kind.transfers:
+        return (
+            "--role for what one thread alone may call, and --capacity or --spurious for what the "
+            "object promises less"
+        )
+    return "more --calls or --threads"

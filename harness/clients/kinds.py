@@ -154,7 +154,9 @@ KINDS = {
                 ),
             ),
         ),
-        Kind("once", (KindOperation("call_once", "(?:call_|run_)?once|run", runs=True),)),
+        Kind(
+            "once", (KindOperation("call_once", "(?:call_|run_)?once|run|call|invoke", runs=True),)
+        ),
     )
 }
 

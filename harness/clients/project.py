@@ -23,10 +23,11 @@ _TRIES = 8
 
 
 class NewOperations(msgspec.Struct, frozen=True):
-    """A file that was written, the functions of the header that it calls, and the options that it
-    is compiled with."""
+    """A file that was written, the kind of object, the functions of the header that it calls, and
+    the options that it is compiled with."""
 
     path: Path
+    kind: kinds.Kind
     functions: tuple[str, ...]
     build: Build
 
@@ -86,7 +87,7 @@ def start(
             trial.unlink(missing_ok=True)
         with disk(path):
             path.write_text(text, encoding="utf-8")
-        return NewOperations(path, functions, own)
+        return NewOperations(path, found, functions, own)
     names = ", ".join(each.name for each in found.operations)
     raise BadInput(
         f"no {kind} could be made of what {header} declares{f': {why}' if why else ''}",

@@ -17,7 +17,9 @@ from weakspot.harness.scaffold.scenarios import NUMBER, Subject, plain, resolved
 
 _ROOM = 16
 """More items than any client puts in."""
-_FUNCTION = re.compile(r"void\s*\(\)\s*\((?:void)?\)\s*\*")
+_FUNCTION = re.compile(
+    r"void\s*\(\)\s*\((?:void)?\)\s*\*|(?:const )?(?:std::)?function<void ?\((?:void)?\)>&{0,2}"
+)
 _OPTIONAL = re.compile(r"(?:std::)?(?:optional|expected)<.*>")
 
 
@@ -28,9 +30,11 @@ def files(
     calls."""
     for subject in subjects(declared, named, size=_ROOM):
         found: dict[str, tuple[Function, list[str]]] = {}
-        for function in subject.functions:
+        for function in (*subject.functions, *subject.generic):
             operation = matching(kind, function.name.rpartition("::")[2])
             if operation is None or operation.name in found:
+                continue
+            if function in subject.generic and not operation.runs:
                 continue
             lines = _wrapper(subject, function, operation, cpp=declared.cpp)
             if lines:
@@ -64,7 +68,8 @@ def _wrapper(
         tells = operation.takes and not operation.waits
         if len(given) != operation.runs or (tells and returns not in ("bool", "_Bool")):
             return []
-        if operation.runs and not _FUNCTION.fullmatch(given[0].type):
+        any_type = function in subject.generic
+        if operation.runs and not any_type and not _FUNCTION.fullmatch(given[0].type):
             return []
         call = subject.call(function, "function" if operation.runs else "")
         parameters = ["void (*function)(void)"] if operation.runs else []

@@ -1,8 +1,8 @@
 """What a header declares: classes with their public member functions, and functions.
 
 In: the text of a C or C++ header. Out: `Declarations`, as they are written; nothing is preprocessed
-or looked up, so that a type is its spelling. Templates of member functions, operators and nested
-classes are left out.
+or looked up, so that a type is its spelling. Operators and nested classes are left out, and
+templates of functions but for members that take something of a type of their own.
 """
 
 from __future__ import annotations
@@ -50,12 +50,14 @@ class TemplateParameter(msgspec.Struct, frozen=True):
 
 
 class Class(msgspec.Struct, frozen=True):
-    """A class with its public constructors and member functions; `name` has its namespaces."""
+    """A class with its public constructors and member functions; `name` has its namespaces.
+    `generic` are member functions whose one parameter has the type that their template names."""
 
     name: str
     template: tuple[TemplateParameter, ...] = ()
     constructors: tuple[Function, ...] = ()
     functions: tuple[Function, ...] = ()
+    generic: tuple[Function, ...] = ()
 
 
 class Declarations(msgspec.Struct, frozen=True):
@@ -139,6 +141,7 @@ class _Reader:
         public = node.type == "struct_specifier"
         constructors: list[Function] = []
         functions: list[Function] = []
+        generic: list[Function] = []
         for each in body.children:
             if each.type == "access_specifier":
                 public = self._text(each) == "public"
@@ -152,7 +155,21 @@ class _Reader:
                 if found is None or found.name.startswith("~"):
                     continue
                 (constructors if found.name == own else functions).append(found)
-        self.classes.append(Class(f"{scope}{own}", template, tuple(constructors), tuple(functions)))
+            elif public and each.type == "template_declaration":
+                generic += self._generic(each)
+        self.classes.append(
+            Class(f"{scope}{own}", template, tuple(constructors), tuple(functions), tuple(generic))
+        )
+
+    def _generic(self, node: Node) -> Iterator[Function]:
+        """The function of a template whose one parameter has the type that the template names
+        first."""
+        named = [each.name for each in self._template(node) if each.kind == "type"][:1]
+        for each in node.named_children:
+            if each.type in ("function_definition", "declaration", "field_declaration"):
+                found = self._function(each)
+                if found is not None and [_bare(one.type) for one in found.needed] == named:
+                    yield found
 
     def _function(self, node: Node) -> Function | None:
         """The function that a declaration declares, if it declares one."""
@@ -216,3 +233,8 @@ class _Reader:
 
 
 _NAMES = {"identifier", "field_identifier", "destructor_name", "type_identifier"}
+
+
+def _bare(type_: str) -> str:
+    """A type without `const` and `&`."""
+    return type_.removeprefix("const ").rstrip("&")

@@ -94,7 +94,7 @@ def _alike(name: str, named: str) -> bool:
 class Subject(msgspec.Struct, frozen=True):
     """An object that both threads use: how it is declared, made ready and called. `functions` have
     only the parameters that a caller gives; `types` are what its template's parameters stand
-    for."""
+    for; `generic` take one argument of any type."""
 
     name: str
     declaration: str
@@ -102,6 +102,7 @@ class Subject(msgspec.Struct, frozen=True):
     functions: tuple[Function, ...]
     call: Callable[[Function, str], str]
     types: dict[str, str]
+    generic: tuple[Function, ...] = ()
 
 
 def _of_class(found: Class, size: int) -> Subject | None:
@@ -128,6 +129,7 @@ def _of_class(found: Class, size: int) -> Subject | None:
         functions=tuple(each for each in found.functions if not each.static),
         call=lambda function, arguments: f"object.{function.name}({arguments})",
         types=types,
+        generic=tuple(each for each in found.generic if not each.static),
     )
 
 

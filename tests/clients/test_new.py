@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from headers import RING, RING_C
 
 from weakspot.errors import BadInput
+from weakspot.harness.cli import weakspot
 from weakspot.harness.clients import project
 
 CPP = """\
@@ -88,3 +90,64 @@ def test_what_cannot_be_guessed_is_an_error_with_advice(kind: str, text: str, me
     with pytest.raises(BadInput, match=message) as error:
         project.start(kind, Path("include/ring.hpp"), Path())
     assert error.value.advice
+
+
+ONCE = """\
+#pragma once
+#include <atomic>
+#include <mutex>
+class Once {
+  std::atomic<bool> done{false};
+  std::mutex lock;
+public:
+  template <class F> void call(F &&function) {
+    if (done.load(std::memory_order_acquire)) return;
+    std::lock_guard<std::mutex> held(lock);
+    if (done.load(std::memory_order_relaxed)) return;
+    function();
+    done.store(true, std::memory_order_release);
+  }
+};
+"""
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("parameter", "template"),
+    [
+        ("F &&function", "template <class F> "),
+        ("const F &function, Rest &&...", "template <typename F, typename... Rest> "),
+        ("const std::function<void()> &function", ""),
+        ("void (*function)()", ""),
+    ],
+)
+def test_a_function_that_runs_once_is_given_in_any_form(parameter: str, template: str) -> None:
+    text = ONCE.replace("template <class F> ", template).replace("F &&function", parameter)
+    Path("include/once.hpp").write_text(text.replace("<mutex>", "<mutex>\n#include <functional>"))
+    made = project.start("once", Path("include/once.hpp"), Path())
+    assert made.functions == ("call",)
+    assert "object.call(function);" in made.path.read_text()
+
+
+SPIN = """\
+#ifndef SPIN_H
+#define SPIN_H
+#include <stdatomic.h>
+typedef struct { atomic_flag taken; } spin_t;
+static inline void spin_acquire(spin_t *own) {
+  while (atomic_flag_test_and_set_explicit(&own->taken, memory_order_acquire));
+}
+static inline void spin_release(spin_t *own) {
+  atomic_flag_clear_explicit(&own->taken, memory_order_release);
+}
+#endif
+"""
+
+
+@pytest.mark.usefixtures("here")
+def test_the_advice_after_a_lock_names_no_option_of_containers() -> None:
+    Path("include/spin.h").write_text(SPIN)
+    done = CliRunner().invoke(weakspot, ["new", "lock", "include/spin.h", "--calls", "2"])
+    assert done.exit_code == 0
+    assert "which calls spin_acquire, spin_release" in done.output
+    assert "--as lock, with more --calls or --threads" in done.output
