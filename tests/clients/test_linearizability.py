@@ -27,6 +27,13 @@ LEFT_RELAXED = ("RW_LEAVE_ORDER=memory_order_relaxed",)
 LINKED_RELAXED = ("MCS_PASS_ORDER=memory_order_relaxed",)
 SEEN_RELAXED = ("ONCE_SEE_ORDER=memory_order_relaxed",)
 ONE_LOOK = ("ONCE_ONE_LOOK=1",)
+GIVES_UP = Variation(capacity=2, spurious=("push", "pop"))
+TICKETS = Variation(capacity=2, blocking=("put", "take"))
+FILLED_RELAXED = ("MPMC_FULL_ORDER=memory_order_relaxed",)
+TURN_RELAXED = ("PTLQ_TURN_LOAD_ORDER=memory_order_relaxed",)
+LINK_RELAXED = ("MPSC_LINK_ORDER=memory_order_relaxed",)
+TWICE = "lock() unlock() | lock() unlock()"
+UPDATED = "scan() | update_first(1) update_second(1)"
 
 
 @pytest.mark.parametrize(
@@ -46,7 +53,25 @@ ONE_LOOK = ("ONCE_ONE_LOOK=1",)
         ("duffy_wsq", "deque", Variation(capacity=3), (), "steal() | push(1) pop()"),
         ("duffy_wsq", "deque", MAY_FAIL, (), ""),
         ("duffy_wsq", "deque", MAY_FAIL, NO_FENCE, "steal() | push(1) pop()"),
-        ("dice_ptlqueue", "queue", Variation(capacity=2, blocking=("put", "take")), (), ""),
+        ("mpsc_queue", "queue", Variation(spurious=("pop",)), LINK_RELAXED, "push(1) | pop()"),
+        ("dice_ptlqueue", "queue", TICKETS, (), ""),
+        ("dice_ptlqueue", "queue", TICKETS, TURN_RELAXED, "put(1) | take()"),
+        ("spsc_cached", "queue", RING, (), ""),
+        ("spsc_cached", "queue", RING, ("RING_TRUSTS_CACHE=1",), "pop()"),
+        # a push that has claimed its cell and not filled it yet hides those after it
+        ("vyukov_mpmc", "queue", RING, (), "push(1) | push(2) pop()"),
+        ("vyukov_mpmc", "queue", GIVES_UP, (), ""),
+        ("vyukov_mpmc", "queue", GIVES_UP, FILLED_RELAXED, "push(1) | pop()"),
+        ("chase_lev", "deque", Variation(empty=0), (), ""),
+        ("chase_lev", "deque", Variation(empty=0), ("CL_NO_RACE=1",), "steal() | push(1) pop()"),
+        ("seqlock", "register", Variation(), (), ""),
+        ("snapshot", "snapshot_specification.h", Variation(), (), ""),
+        ("snapshot", "snapshot_specification.h", Variation(), ("SNAPSHOT_ONE_COLLECT=1",), UPDATED),
+        ("futex_mutex", "lock", Variation(), (), ""),
+        ("futex_mutex", "lock", Variation(), ("MUTEX_WAKES_FIRST=1",), TWICE),
+        ("parking_lot", "lock", Variation(), ("LOT_EARLY_TEST=1",), TWICE),
+        ("peterson", "lock", Variation(), ("PETERSON_STORE=1",), "lock() | lock()"),
+        ("bakery", "lock", Variation(), ("BAKERY_NO_CHOOSING=1",), "lock() | lock()"),
         ("ticket_lock", "lock", Variation(), (), ""),
         ("ticket_lock", "lock", Variation(), TORN, "lock() | lock()"),
         ("mcs_lock", "lock", Variation(), LINKED_RELAXED, "lock() | lock() unlock()"),
