@@ -400,6 +400,18 @@ def test_files_beside_a_clang_of_ones_own_are_not_the_systems(
     assert found.system_name(str(tmp_path / "lib/clang/19/include/stdatomic.h")) == "<stdatomic.h>"
 
 
+def test_clang_without_its_libcxx_names_what_to_install(tmp_path: Path) -> None:
+    own = tmp_path / "clang"
+    own.write_text(
+        "#!/bin/sh\necho \"p.cpp:1:10: fatal error: 'thread' file not found\" >&2; exit 1\n"
+    )
+    own.chmod(0o755)
+    (tmp_path / "p.cpp").write_text("#include <thread>\nint main() {}\n")
+    with pytest.raises(BadInput, match="'thread' file not found") as caught:
+        compile_source(tmp_path / "p.cpp", compiler=str(own))
+    assert "libc++ 22: pip install ziglang" in (caught.value.advice or "")
+
+
 @pytest.mark.parametrize("versions", [(), (14,)])
 def test_without_a_clang_the_advice_names_the_package_to_install(
     tmp_path: Path, clangs: Callable[..., None], versions: tuple[int, ...]
