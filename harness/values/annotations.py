@@ -120,11 +120,12 @@ def _position(site: Site) -> tuple[object, ...]:
 
 
 def _annotated_sites(program: Program) -> dict[tuple[str, ...], list[int]]:
-    """The sites that have a memory order, by its place in the source."""
+    """The sites that have a memory order, by its place in the source. Those of the compiler's own
+    headers and library are not the user's to change."""
     sites: defaultdict[tuple[str, str, str, str], list[int]] = defaultdict(list)
     given = program.orders
     for number, (site, order) in enumerate(zip(program.sites, given, strict=True)):
-        if order:
+        if order and not site.file.startswith("<"):
             path = program.files.get(site.file, program.source.parent / site.file)
             place = (str(path.resolve()), str(site.line), str(site.column), site.kind)
             sites[place].append(number)
