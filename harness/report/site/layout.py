@@ -105,15 +105,11 @@ def arrange(boxes: Sequence[Box], edges: Sequence[Edge]) -> Layout:
     used: dict[tuple[int, int], int] = defaultdict(int)
     for box, side in ports:
         used[box, side] = len(ports[box, side])
+    needed = [
+        max(_BOX, 12 + 2 * _PORT * (max(used[at, 0], used[at, 1]) // 2)) for at in range(len(boxes))
+    ]
     heights = [
-        max(
-            (
-                max(_BOX, 12 + 2 * _PORT * (max(used[at, 0], used[at, 1]) // 2))
-                for at, box in enumerate(boxes)
-                if box.row == row
-            ),
-            default=_BOX,
-        )
+        max((needed[at] for at, box in enumerate(boxes) if box.row == row), default=_BOX)
         for row in range(rows)
     ]
     tops, y = [], _HEAD
@@ -128,9 +124,9 @@ def arrange(boxes: Sequence[Box], edges: Sequence[Edge]) -> Layout:
             sides[box.column] + widths[box.column] / 2,
             tops[box.row] + heights[box.row] / 2,
             widths[box.column],
-            heights[box.row],
+            needed[at],
         )
-        for box in boxes
+        for at, box in enumerate(boxes)
     ]
     bottoms = [tops[row] - _TRACK * tracks.get(row, 0) - _GAP / 2 for row in range(rows)]
     bottoms.append(y - _TRACK * tracks.get(rows, 0))
