@@ -190,6 +190,8 @@ class Campaign(Events):
                 f"{name}: the time limit was reached while its litmus tests were generated; "
                 "--seconds, or --for of run, with more time generates all of them"
             )
+        for name, why in material.unread.items():
+            self.note(f"{name} cannot be read: {why}")
         self._subjects()
 
     def _subjects(self) -> None:
@@ -467,6 +469,7 @@ class Campaign(Events):
                     each.name: each.generated.program.digest for each in self.material.programs
                 },
                 interrupted=tuple(self._interrupted()),
+                unread=self.material.unread,
                 notes=tuple(self._notes),
             )
         )

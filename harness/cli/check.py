@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 Findings are programs that fail an assertion, race, hang, or misuse memory; checkers that disagree;
 and claims that do not hold. A litmus test whose condition holds is not a finding: `exists` only
 asks whether an outcome is possible. If a limit is reached the exit code is 3, and also if a test
-of a folder cannot be read; those are counted at the end, with their places.
+or a program of a folder cannot be read; those are printed at the end, with their places.
 
 Examples:
   weakspot check my_queue.c -D CAPACITY=2 -I include
@@ -90,7 +90,9 @@ Examples:
     help="Write the litmus tests of violations to this folder.",
 )
 @click.option(
-    "--strict", is_flag=True, help="Exit with code 2 if a test of a folder cannot be read."
+    "--strict",
+    is_flag=True,
+    help="Exit with code 2 if a test or a program of a folder cannot be read.",
 )
 @compiled_option("under c11 or the models given")
 @click.option(
@@ -192,13 +194,15 @@ def check(
     unread = UnreadTests()
     unread.add(record.verdicts)
     tell_aside(unread.lines())
+    if form in ("json", "herd"):
+        tell_aside(f"{name} cannot be read: {why}" for name, why in record.manifest.unread.items())
     if distinguishing:
         from weakspot.harness.judge.findings import undecided
 
         found = INCONCLUSIVE if undecided(record) else NOTHING_FOUND
     else:
         found = judged(record, aside=form in ("json", "herd"))
-    return BAD if strict and unread else found
+    return BAD if strict and (unread or record.manifest.unread) else found
 
 
 def _show(record: Record, form: str | None, *, witnesses: bool = False) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from weakspot.errors import BadInput, Unsupported
+from weakspot.errors import BadInput, LimitReached, Unsupported
 from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import LitmusFile, Test, found_test, read_test
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
@@ -85,7 +85,8 @@ class FolderTests(msgspec.Struct, frozen=True):
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
     """The tests and programs of a campaign. `compilers` are those that read the sources. `files`
-    are litmus tests in folders that have no entries."""
+    are litmus tests in folders that have no entries; `unread` says why programs of a folder could
+    not be read."""
 
     structures: tuple[StructureInfo, ...]
     entries: tuple[Entry, ...]
@@ -93,6 +94,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[SourceFile, ...]
     compilers: tuple[str, ...] = ()
     files: FolderTests | None = None
+    unread: dict[str, str] = {}
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -183,7 +185,8 @@ def resolve(
                     tests.append(found_test(file, path))
                 else:
                     taken = {each.name for each in found.values()}
-                    found[str(file)] = _program(file, taken, others)
+                    program = _program(file, taken, others)
+                    found[str(file)] = msgspec.structs.replace(program, listed=True)
         elif path.suffix == ".litmus":
             tests.append(read_test(path))
         elif path.suffix or "/" in word:
@@ -252,18 +255,26 @@ def gather(
     """Generate and read all tests. The models `under` apply to every test; without them a
     structure has its own, and a litmus file those of `default_models`.
 
-    Raises BadInput, Unsupported, MissingTool or ToolFailed for a source that does not compile.
+    A program of a folder that cannot be read is left out, unless there is nothing else. Raises
+    BadInput, Unsupported, LimitReached, MissingTool or ToolFailed for another.
     """
     named, files = resolve(what, root)
     notes: list[StructureInfo] = []
     programs: list[ScenarioProgram] = []
     tests: list[_Placed] = []
     sources: dict[tuple[str, str], SourceFile] = {}
+    unread: dict[str, BadInput | Unsupported | LimitReached] = {}
     for structure in named:
         made: list[Test] = []
         for scenario in structure.scenarios:
             report(program_name(structure.name, scenario.name))
-            generated = generator(structure, scenario)
+            try:
+                generated = generator(structure, scenario)
+            except (BadInput, Unsupported, LimitReached) as error:
+                if not structure.listed:
+                    raise
+                unread.setdefault(structure.name, error)
+                continue
             made.extend(generated.tests)
             programs.append(
                 ScenarioProgram(
@@ -274,11 +285,16 @@ def gather(
                 )
             )
             sources.update(_sources(structure, generated.program, sources))
+        if structure.name in unread:
+            continue
         merged = merge(_agreed(made))
         by_hand = structure.hand_written() if structure.recorded else ()
         for test in (*merged, *by_hand):
             tests.append((test, (structure.name,), tuple(under) or structure.models))
         notes.append(_note(structure, merged, under))
+    for error in unread.values():
+        if not notes and not files:
+            raise error
     tests.extend((test, (), tuple(under) or default_models(test)) for test in files)
     return Material(
         structures=tuple(notes),
@@ -286,7 +302,16 @@ def gather(
         programs=tuple(programs),
         sources=tuple(sources.values()),
         compilers=unique(each.generated.program.compiler for each in programs),
+        unread={name: _why(error) for name, error in unread.items()},
     )
+
+
+def _why(error: BadInput | Unsupported | LimitReached) -> str:
+    """An error in one line, with its place from the current folder where it is in it."""
+    if not error.place:
+        return error.message
+    within = error.place.startswith(f"{Path.cwd()}{os.sep}")
+    return f"{error.message} ({os.path.relpath(error.place) if within else error.place})"
 
 
 def material_of(path: Path, program: ScenarioProgram) -> Material:

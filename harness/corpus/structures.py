@@ -40,7 +40,8 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Structure(msgspec.Struct, frozen=True):
-    """One folder of the corpus, or a user's own program, for which nothing is recorded."""
+    """One folder of the corpus, or a user's own program, for which nothing is recorded; `listed`
+    marks one that was not named itself, but is in a folder that was."""
 
     name: str
     folder: Path
@@ -50,6 +51,7 @@ class Structure(msgspec.Struct, frozen=True):
     scenarios: tuple[Scenario, ...]
     claims: tuple[Claim, ...]
     recorded: bool = True
+    listed: bool = False
     weakest: tuple[Weakest, ...] = ()
     survivors: tuple[Survivor, ...] = ()
 

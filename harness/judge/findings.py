@@ -100,6 +100,8 @@ def _programs(record: Record) -> Iterator[str]:
 def _generation(record: Record) -> Iterator[str]:
     for name in record.manifest.interrupted:
         yield f"{name}: the time limit was reached while its litmus tests were generated"
+    for name, why in record.manifest.unread.items():
+        yield f"{name}: {why}"
 
 
 def _own(record: Record) -> set[str]:

@@ -113,7 +113,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     `finished` is empty until every job of the plan is done; `notes` say what was left out and why
     (a tool that is not installed, a test that a checker cannot read). `programs` are digests by
     name: a changed source is another program. `interrupted` names those with litmus tests that the
-    time limit left out.
+    time limit left out; `unread` says why programs of a folder could not be read.
     """
 
     format: int
@@ -126,6 +126,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     machines: tuple[MachineInfo, ...] = ()
     programs: dict[str, str] = {}
     interrupted: tuple[str, ...] = ()
+    unread: dict[str, str] = {}
     notes: tuple[str, ...] = ()
 
 

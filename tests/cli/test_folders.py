@@ -96,3 +96,59 @@ def test_a_folder_is_answered_on_one_processor_too(mixed: Path, run: Run) -> Non
 
 def untimed(text: str) -> str:
     return re.sub(r'("seconds":|^Time \S+ )[\d.e-]+', r"\1", text, flags=re.M)
+
+
+PROGRAM = """\
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <threads.h>
+static atomic_int x;
+static char text[9];
+static int writer(void *none) {
+  USE
+  atomic_store(&x, 1);
+  return 0;
+}
+int main(void) {
+  thrd_t t;
+  thrd_create(&t, writer, 0);
+  assert(atomic_load(&x) < 2);
+  thrd_join(t, 0);
+}
+"""
+
+
+@pytest.fixture
+def programs(folder: Path) -> Path:
+    """A folder with a program, one that is not supported, and one that does not compile."""
+    uses = {"good": "", "prints": 'snprintf(text, 9, "%d", 1);', "wrong": "unknown();"}
+    (folder / "programs").mkdir()
+    for name, use in uses.items():
+        (folder / "programs" / f"{name}.c").write_text(PROGRAM.replace("USE", use))
+    return folder / "programs"
+
+
+@pytest.mark.usefixtures("programs")
+def test_programs_that_cannot_be_read_do_not_end_a_folder(run: Run) -> None:
+    result = run("check", "programs", "-m", "sc", "--json")
+    assert [json.loads(line)["program"] for line in result.out.splitlines()] == ["good.c/good"]
+    assert result.code == 3
+    assert "prints.c cannot be read: the function snprintf" in result.err
+    assert "(programs/prints.c:8:3)" in result.err
+    assert "wrong.c cannot be read: " in result.err
+    assert "prints.c cannot be read: " in run("check", "programs", "-m", "sc").out
+    assert run("check", "programs", "-m", "sc", "--strict").code == 2
+
+
+def test_a_folder_without_a_program_that_can_be_read_is_an_error(run: Run, programs: Path) -> None:
+    (programs / "good.c").unlink()
+    (programs / "wrong.c").unlink()
+    result = run("check", "programs", "-m", "sc")
+    assert result.code == 2
+    assert result.err.startswith("error: the function snprintf is called but not defined")
+
+
+def test_a_program_that_is_named_must_be_readable(run: Run, programs: Path) -> None:
+    result = run("check", str(programs / "good.c"), str(programs / "prints.c"), "-m", "sc")
+    assert (result.code, result.out) == (2, "")
