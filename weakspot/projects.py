@@ -371,7 +371,9 @@ def campaign(
     machine_models: Sequence[str] | None = None,
     checkers: Sequence[str] = ("all",),
     on: Sequence[str] = ("local",),
+    runner: str | None = None,
     seconds_run: float = 1.0,
+    budget: float = 0.0,
     seconds: float = 20.0,
     bounds: Bounds | None = None,
     part: Part = ALL,
@@ -390,7 +392,9 @@ def campaign(
 
     Returns the folder and its record. Raises Stopped on Ctrl-C; what was answered is in the folder.
     `checkers` are names, or "all" for each that is installed; MissingTool is raised for one that is
-    not. `part` explores a part of the executions only. `seconds_run` = 0 runs nothing on hardware.
+    not. `part` explores a part of the executions only. `seconds_run` = 0 runs nothing on hardware;
+    with a `budget` in seconds, each machine is used no longer than that, for what says most first.
+    `runner` names one, None or "all" each that is installed.
     `compiled` are compiler configurations whose code is compared with the tests.
     """
     limits = bounds or Bounds()
@@ -402,9 +406,10 @@ def campaign(
         machine_models=of_machines(models, machine_models),
         checkers=CHECKERS.names() if "all" in checkers else tuple(checkers),
         machines=tuple(on) if seconds_run else (),
-        runners=RUNNERS.names() if seconds_run else (),
+        runners=_runners(runner) if seconds_run else (),
         seconds_check=seconds,
         seconds_run=seconds_run,
+        budget=budget,
         compiled=tuple(compiled),
     ).within(limits)
     tools = msgspec.structs.replace(
@@ -416,6 +421,10 @@ def campaign(
     return campaigns.run(
         plan, folder=folder, root=root, fresh=fresh, tools=tools, progress=progress
     )
+
+
+def _runners(name: str | None) -> tuple[str, ...]:
+    return RUNNERS.names() if name in (None, "all") else (RUNNERS.get(name).name,)
 
 
 def diff(before: str | os.PathLike[str], after: str | os.PathLike[str]) -> Comparison:

@@ -34,7 +34,7 @@ from weakspot.harness.campaign.folder import (
     resume_or_create,
 )
 from weakspot.harness.campaign.frontiers import Frontiers
-from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.hardware import Use, runs
 from weakspot.harness.campaign.plan import Jobs
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.store import RecordStore
@@ -44,7 +44,7 @@ from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Lost, Machine
-from weakspot.harness.runners import Runner, limit
+from weakspot.harness.runners import Runner
 from weakspot.harness.values.descriptions import resumption
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import (
@@ -56,7 +56,7 @@ from weakspot.harness.values.record import (
     key,
     program_name,
 )
-from weakspot.system.deadline import NEVER, Deadline
+from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
@@ -383,25 +383,22 @@ class Campaign(Events):
     ) -> None:
         """Run the tests by each runner on one machine, and before that the programs as a whole if a
         runner runs these too; `limited`: within a second more for each than it runs."""
-        seconds = self.plan.seconds_run
-        expected = 0
-
-        def end(more: int) -> Deadline:
-            nonlocal expected
-            expected += more
-            return limit(seconds, expected) if limited else NEVER
-
-        jobs: list[Job] = []
         whole = self.tools.whole if any(each.whole_programs for each in runners) else None
-        if programs and whole is not None:
-            jobs += planning.program_runs(
-                self.material, machine, seconds, whole, end(len(self.material.programs))
-            ).jobs
-        for runner in runners if tests else ():
-            jobs += planning.test_runs(
-                self.material, machine, runner, seconds, end(len(self.material.entries))
-            ).jobs
-        self._ask(Jobs(jobs))
+        use = Use(self.plan.seconds_run, limited, self.plan.budget)
+        asked = runs(
+            self.material,
+            self.store.record(),
+            machine,
+            runners if tests else (),
+            whole if programs else None,
+            use,
+        )
+        for what, left_out, count in asked.left_out:
+            self.note(
+                f"{left_out:,} of {count:,} {what} were not run on {machine.name}: a budget of "
+                f"{duration_text(use.budget)} went to those that say more; --budget and --for give them time"
+            )
+        self._ask(Jobs(asked.jobs))
 
     def _ask(self, jobs: Jobs) -> None:
         ask(jobs.jobs, self.store, self._executor, progress=self.progress, events=self)

@@ -31,6 +31,7 @@ from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import INTERRUPTED, Histogram
+from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import digest, key
 from weakspot.harness.values.verdict import PrintedVerdict, Verdict
@@ -430,6 +431,8 @@ class RunTest(MachineJob, frozen=True, kw_only=True):
             interrupted = histogram.parameters.get("ended_early") == INTERRUPTED
             final = not histogram.lost and not interrupted
             sink.answered(by_test[histogram.test], histogram, final=final)
+            if histogram.target:
+                sink.at(f"{histogram.test} seen {amount(histogram.target, 'time')}")
 
         first = jobs[0]
         tests = [job.test for job in jobs]

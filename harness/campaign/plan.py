@@ -25,9 +25,6 @@ from weakspot.harness.campaign.jobs import (
     Compare,
     Explore,
     Job,
-    ProgramRunner,
-    RunProgram,
-    RunTest,
     model_digest,
 )
 from weakspot.harness.checkers import Checker, FileChecker
@@ -35,12 +32,9 @@ from weakspot.harness.checkers.explorer import Explorer
 from weakspot.harness.corpus import models as corpus_models
 from weakspot.harness.corpus.material import FolderTests, Material
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.machines import Machine
-from weakspot.harness.runners import Runner
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import Entry, digest, key, unique
-from weakspot.system.deadline import Deadline
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
@@ -285,50 +279,6 @@ def comparisons(
                 programs=tuple(programs),
             )
             for entry in entries
-        ]
-    )
-
-
-def program_runs(
-    material: Material,
-    machine: Machine,
-    seconds: float,
-    runner: ProgramRunner,
-    end: Deadline,
-) -> Jobs:
-    """Each program on the machine, the last of them until `end`."""
-    how = (machine.name, machine.arch, "whole", f"{seconds:g}")
-    return Jobs(
-        [
-            RunProgram(
-                key=key(each.generated.program.digest, *how, each.name),
-                name=each.name,
-                program=each.generated.program,
-                on=machine,
-                seconds=seconds,
-                runner=runner,
-                end=end,
-            )
-            for each in material.programs
-        ]
-    )
-
-
-def test_runs(
-    material: Material, machine: Machine, runner: Runner, seconds: float, end: Deadline
-) -> Jobs:
-    """Each test on the machine, the last of them until `end`."""
-    return Jobs(
-        [
-            RunTest(
-                key=key(entry.digest, machine.name, machine.arch, runner.name, f"{seconds:g}"),
-                test=entry.test,
-                on=machine,
-                runner=runner,
-                seconds=seconds,
-                end=end,
-            )
-            for entry in material.entries
         ]
     )
 

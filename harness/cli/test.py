@@ -11,14 +11,18 @@ from weakspot.harness.cli.exploration_options import bound_options, configured_p
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     Listing,
+    Registered,
     checker_option,
     compiled_option,
     configured,
     duration,
+    given,
     listed,
     machine_forms,
     machine_models,
     model_option,
+    optional_time,
+    runners,
     source_options,
     timeout_option,
 )
@@ -27,6 +31,9 @@ from weakspot.harness.cli.output import json_lines, results_folder, say
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
     from weakspot.harness.values.bounds import Bounds
+
+BUDGET = 120.0
+"""Seconds that each machine is used, unless the user says how long."""
 
 
 @command(
@@ -38,6 +45,7 @@ is given more.
 Examples:
   weakspot test all
   weakspot test duffy_wsq store_buffering --for 10s
+  weakspot test all --budget 10m                         ten minutes on each machine
   weakspot test duffy_wsq --on local,ssh:pi,qemu:riscv64
   weakspot test duffy_wsq --compiled gcc,clang,O2
   weakspot test my_queue.c -D CAPACITY=2 -I include -m rc20,tso
@@ -61,6 +69,22 @@ Examples:
     show_default="1s, or as configured",
     metavar="DURATION",
     help="How long each test runs on a machine; 0 runs nothing.",
+)
+@click.option(
+    "--budget",
+    callback=optional_time,
+    show_default="2m, or none with --for",
+    metavar="DURATION",
+    help="How long each machine is used in all: tests run for a shorter time, and those that say "
+    "most come first.",
+)
+@click.option(
+    "--runner",
+    cls=Listing,
+    type=Registered(runners),
+    default="all",
+    show_default=True,
+    help=lambda: "Runner to use.",
 )
 @click.option(
     "--on",
@@ -90,6 +114,8 @@ def test(
     output: Path | None,
     fresh: bool,
     seconds: float,
+    budget: float | None,
+    runner: str,
     machines: tuple[str, ...],
     checkers: tuple[str, ...],
     configs: tuple[str, ...],
@@ -120,7 +146,9 @@ def test(
             machine_models=machine_models(),
             checkers=checkers,
             on=machines,
+            runner=runner,
             seconds_run=seconds,
+            budget=(0.0 if given("seconds") else BUDGET) if budget is None else budget,
             seconds=timeout,
             bounds=bounds,
             part=configured_part(),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
+from time import monotonic
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from weakspot.harness.campaign.progress import LogClock
 from weakspot.harness.report.terminal import console
+from weakspot.system.durations import duration_text
 
 
 class RichProgress:
@@ -64,11 +66,13 @@ class RichProgress:
 
 
 class PlainProgress:
-    """Progress for a log: one line per phase, the messages, and now and then what a long job is
-    at; a context manager."""
+    """Progress for a log: one line per phase, the messages, and now and then how far the phase is;
+    a context manager."""
 
     def __init__(self, out: Console) -> None:
         self._out, self._clock = out, LogClock()
+        self._phase, self._total, self._done, self._begun = "", 0, 0, 0.0
+        self._detail = ""
 
     def __enter__(self) -> PlainProgress:
         return self
@@ -77,14 +81,30 @@ class PlainProgress:
         pass
 
     def start(self, total: int, what: str) -> None:
+        self._phase, self._total, self._done, self._detail = what, total, 0, ""
+        self._begun = monotonic()
         self._out.print(f"{what}: {total:,}" if total else what, markup=False)
 
     def advance(self, count: int = 1) -> None:
-        pass
+        self._done += count
+        self._tell()
 
     def at(self, text: str) -> None:
-        if self._clock.is_due():
-            self._out.print(text, markup=False)
+        self._detail = text
+        self._tell()
+
+    def _tell(self) -> None:
+        if not self._clock.is_due():
+            return
+        of = f" of {self._total:,}{self._left()}" if self._total else ""
+        detail = f"; {self._detail}" if self._detail else ""
+        self._out.print(f"{self._phase}: {self._done:,}{of}{detail}", markup=False)
+
+    def _left(self) -> str:
+        if not 0 < self._done < self._total:
+            return ""
+        each = (monotonic() - self._begun) / self._done
+        return f", about {duration_text(each * (self._total - self._done))} left"
 
     def message(self, text: str) -> None:
         self._out.print(text, markup=False)

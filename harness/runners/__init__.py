@@ -72,8 +72,9 @@ def limit(seconds: float, count: int) -> Deadline:
 
 def share(seconds: float, end: Deadline, remaining: int) -> float:
     """How long the next of so many tests or programs runs: `seconds`, or less if they would not end
-    at `end` otherwise."""
-    return max(0.0, min(seconds, end.left / remaining - _EXTRA))
+    at `end` otherwise, but half of what is left for each."""
+    each = end.left / remaining
+    return min(seconds, max(each - _EXTRA, each / 2))
 
 
 RUNNERS: Registry[Runner] = Registry(

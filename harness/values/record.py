@@ -40,7 +40,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     are explored under `machine_models` too. `seconds_check` limits the check of one test under one
     model, `seconds_run` is how long one test runs on one machine; `loops`, `executions`,
     `seconds_explore`, `events`, `instructions` and `calls` are the Bounds of each exploration.
-    `compiled` are the compiler configurations whose code for the tests is compared with them.
+    `budget` is how many seconds each machine is used in all, 0 for any. `compiled` are the compiler
+    configurations whose code for the tests is compared with them.
     """
 
     what: tuple[str, ...]
@@ -51,6 +52,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     runners: tuple[str, ...] = ()
     seconds_check: float = 20.0
     seconds_run: float = 1.0
+    budget: float = 0.0
     loops: int = DEFAULT.loops
     executions: int = DEFAULT.executions
     seconds_explore: float = DEFAULT.seconds

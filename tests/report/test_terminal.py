@@ -16,10 +16,12 @@ from rich.console import Console
 from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 
+from weakspot.harness.campaign.progress import LogClock
 from weakspot.harness.cli.output import json_lines
 from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import campaign, findings, tables, terminal, witness
+from weakspot.harness.report import progress as progress_module
 from weakspot.harness.report.progress import PlainProgress, RichProgress
 from weakspot.harness.values.claims import Claim
 from weakspot.harness.values.descriptions import describe_steadiness, negative_result_strength
@@ -299,6 +301,25 @@ def test_the_name_of_a_machine_is_not_read_as_markup(
     assert "running on ssh:loop" in out.getvalue()
     assert "ssh:loop: gone" in out.getvalue()
     assert "\N{DOUBLE CURLY LOOP}" not in out.getvalue()
+
+
+def test_a_log_says_now_and_then_how_far_a_phase_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    due = iter([False, True, False, True])
+    monkeypatch.setattr(LogClock, "is_due", lambda _: next(due))
+    times = iter([0.0, 10.0, 40.0])
+    monkeypatch.setattr(progress_module, "monotonic", lambda: next(times))
+    out = io.StringIO()
+    with PlainProgress(terminal.console(out)) as progress:
+        progress.start(4, "running")
+        progress.advance()
+        progress.at("SB seen 12 times")
+        progress.advance()
+        progress.advance(2)
+    assert out.getvalue().splitlines() == [
+        "running: 4",
+        "running: 1 of 4, about 30 s left; SB seen 12 times",
+        "running: 4 of 4; SB seen 12 times",
+    ]
 
 
 def test_a_witness_has_file_names_where_they_are_unambiguous() -> None:

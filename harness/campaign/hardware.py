@@ -1,0 +1,151 @@
+"""The jobs of one machine: which programs and tests run there, in which order, and until when.
+
+In: Material, the answers so far, runners, how long each runs or a budget for all. Out: jobs in
+their order, and how many the budget leaves out. With a budget, what says most comes first: what
+the machine may show although no interleaving does, then what a claim is about, then what the
+language permits and the machine does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import msgspec
+
+from weakspot.harness.campaign.jobs import Job, ProgramRunner, RunProgram, RunTest
+from weakspot.harness.corpus.material import Material, ScenarioProgram
+from weakspot.harness.machines import Machine
+from weakspot.harness.runners import Runner, limit
+from weakspot.harness.values.record import Entry, Record, key
+from weakspot.system.deadline import NEVER, Deadline, ending
+
+LEAST = 0.5
+"""Seconds of a budget that a test or a program gets at least, compiling included."""
+
+
+class Use(msgspec.Struct, frozen=True):
+    """How a machine is used: each test and program runs for `seconds`. `limited`: they and their
+    compilers take a second more for each at most. `budget`: seconds for everything on the machine,
+    in which each may run for a shorter time; 0 if there is no limit."""
+
+    seconds: float
+    limited: bool = False
+    budget: float = 0.0
+
+
+class Runs(msgspec.Struct, frozen=True):
+    """Jobs in their order, and for each kind of run how many of how many the budget left out."""
+
+    jobs: Sequence[Job]
+    left_out: Sequence[tuple[str, int, int]] = ()
+
+
+def runs(
+    material: Material,
+    record: Record,
+    machine: Machine,
+    runners: Sequence[Runner],
+    whole: ProgramRunner | None,
+    use: Use,
+) -> Runs:
+    """Each program, if `whole` runs them, and then each test by each runner. Of a budget, the first
+    runner gets twice as much as each other one and as the programs."""
+    programs, entries = list(material.programs), list(material.entries)
+    if use.budget:
+        programs.sort(key=partial(_rank_of_program, record, machine))
+        entries.sort(key=partial(_rank_of_test, record, machine))
+    batches: list[tuple[str, int, list[Callable[[Deadline], Job]]]] = []
+    if whole is not None:
+        made = [partial(_run_program, each, machine, whole, use.seconds) for each in programs]
+        batches.append(("programs", 1, list(made)))
+    for number, runner in enumerate(runners):
+        ran = [partial(_run_test, each, machine, runner, use.seconds) for each in entries]
+        batches.append((f"tests by {runner.name}", 1 if number else 2, list(ran)))
+    jobs: list[Job] = []
+    left_out = []
+    shares = sum(share for _, share, waiting in batches if waiting)
+    time = 0.0
+    for what, share, waiting in batches:
+        chosen, end = waiting, NEVER
+        if use.budget and waiting:
+            part = use.budget * share / shares
+            chosen, time = waiting[: max(1, int(part / LEAST))], time + part
+            end = ending(time)
+            if len(chosen) < len(waiting):
+                left_out.append((what, len(waiting) - len(chosen), len(waiting)))
+        elif use.limited:
+            end = limit(use.seconds, len(jobs) + len(waiting))
+        jobs += [job(end) for job in chosen]
+    return Runs(jobs, left_out)
+
+
+def _run_program(
+    each: ScenarioProgram, machine: Machine, runner: ProgramRunner, seconds: float, end: Deadline
+) -> Job:
+    digest = each.generated.program.digest
+    return RunProgram(
+        key=key(digest, machine.name, machine.arch, "whole", f"{seconds:g}", each.name),
+        name=each.name,
+        program=each.generated.program,
+        on=machine,
+        seconds=seconds,
+        runner=runner,
+        end=end,
+    )
+
+
+def _run_test(entry: Entry, machine: Machine, runner: Runner, seconds: float, end: Deadline) -> Job:
+    return RunTest(
+        key=key(entry.digest, machine.name, machine.arch, runner.name, f"{seconds:g}"),
+        test=entry.test,
+        on=machine,
+        runner=runner,
+        seconds=seconds,
+        end=end,
+    )
+
+
+def _rank_of_test(record: Record, machine: Machine, entry: Entry) -> int:
+    """Where a test comes in a budget. The answers of checkers decide, which a campaign that is
+    resumed has too; not what was seen."""
+    allowed = {
+        each.model: each.observation != "Never"
+        for model in entry.models
+        for each in record.verdicts_of.get((entry.name, model), ())
+    }
+    sc, here, language = _by_role(record, machine, allowed)
+    if any(sc):
+        return 4  # interleavings show it
+    if here and all(here):
+        return 0
+    if any(claim.test == entry.name for each in record.structures for claim in each.claims):
+        return 1
+    return 2 if any(language) else 3
+
+
+def _rank_of_program(record: Record, machine: Machine, program: ScenarioProgram) -> int:
+    """Where a program comes in a budget: first those whose violations the machine may show, then
+    those without any."""
+    explorations = record.explorations_of.get(program.name, ())
+    violated = {each.model: each.result == "Violated" for each in explorations}
+    sc, here, language = _by_role(record, machine, violated)
+    if here and all(here) and not any(sc):
+        return 0
+    return 2 if any((*sc, *here, *language)) else 1
+
+
+def _by_role(
+    record: Record, machine: Machine, answers: dict[str, bool]
+) -> tuple[list[bool], list[bool], list[bool]]:
+    """The answers under sequential consistency, under models of the machine, and under others."""
+    sc, here, others = [], [], []
+    for name, answer in answers.items():
+        model = record.model[name]
+        if model.role == "reference":
+            sc.append(answer)
+        elif machine.arch in model.machines:
+            here.append(answer)
+        else:
+            others.append(answer)
+    return sc, here, others
