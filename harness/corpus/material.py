@@ -292,9 +292,8 @@ def gather(
         for test in (*merged, *by_hand):
             tests.append((test, (structure.name,), tuple(under) or structure.models))
         notes.append(_note(structure, merged, under))
-    for error in unread.values():
-        if not notes and not files:
-            raise error
+    if unread and not notes and not files:
+        raise next(iter(unread.values()))
     tests.extend((test, (), tuple(under) or default_models(test)) for test in files)
     return Material(
         structures=tuple(notes),
