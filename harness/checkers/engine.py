@@ -17,7 +17,6 @@ from weakspot.generators.litmus import LitmusFile, Test
 from weakspot.harness.checkers import askable, other_dialect, unknown, unread
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.values.herdlog import printed
 from weakspot.harness.values.verdict import Observation, PrintedVerdict, Verdict
 from weakspot.harness.values.witness import Witness, WitnessEvent
 from weakspot.system import tools
@@ -107,6 +106,7 @@ class Engine(msgspec.Struct, frozen=True):
         """See FileChecker."""
         tools.require(MODULE)
         from weakspot import _engine
+        from weakspot.harness.values.herdlog import printed
 
         reasons = {
             arch: self.applicable(Test(name="", arch=arch, text=""), model)

@@ -169,22 +169,28 @@ pub fn step(
         Instruction::LoadPair {
             to,
             at,
+            annotations,
             bits,
             width,
         } => {
             let at = consecutive(&mut b, at, bits / 8);
             for (to, at) in to.iter().zip(&at) {
-                let (value, id) = read_memory(&mut b, at, 0, false);
+                let (value, id) = read_memory(&mut b, at, *annotations, false);
                 let value = narrow(&mut b, value, *width);
                 write_register(&mut b, *to, value, &[id]);
             }
         }
-        Instruction::StorePair { from, at, bits } => {
+        Instruction::StorePair {
+            from,
+            at,
+            annotations,
+            bits,
+        } => {
             let at = consecutive(&mut b, at, bits / 8);
             for (from, at) in from.iter().zip(&at) {
                 let value = source(&mut b, *from, true);
                 let stored = narrow(&mut b, value.value, Some(Width::unsigned(*bits)));
-                let id = write_memory(&mut b, at, stored, 0, false);
+                let id = write_memory(&mut b, at, stored, *annotations, false);
                 b.data(&value.from, id);
             }
         }

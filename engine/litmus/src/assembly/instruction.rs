@@ -148,6 +148,7 @@ pub enum Instruction {
     LoadPair {
         to: [Option<RegisterId>; 2],
         at: MemoryOperand,
+        annotations: Annotations,
         bits: i64,
         width: Option<Width>,
     },
@@ -155,6 +156,7 @@ pub enum Instruction {
     StorePair {
         from: [Source; 2],
         at: MemoryOperand,
+        annotations: Annotations,
         bits: i64,
     },
     Load {

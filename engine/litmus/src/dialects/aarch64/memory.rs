@@ -1,6 +1,6 @@
 //! AArch64's instructions that access memory: loads, stores, exclusive pairs, atomic instructions.
 
-use super::operands::{named, A, L, NORET, Q, X};
+use super::operands::{named, A, L, NORET, NT, Q, X};
 use crate::annotation::Annotations;
 use crate::assembly::columns::InstructionReader;
 use crate::assembly::instruction::{BaseUpdate, Instruction, MemoryOperand, Status, Width};
@@ -89,10 +89,10 @@ const SIGNED_LOADS: [(&str, i64); 6] = [
     ("LDURSW", 32),
 ];
 
-/// `LDP`, `STP`, `LDPSW`: two registers and consecutive locations.
+/// `LDP`, `STP`, `LDPSW`, `LDNP`, `STNP`: two registers and consecutive locations.
 fn pair(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instruction>, ParseError> {
     let signed = match word {
-        "LDP" | "STP" => false,
+        "LDP" | "STP" | "LDNP" | "STNP" => false,
         "LDPSW" => true,
         _ => return Ok(None),
     };
@@ -100,18 +100,23 @@ fn pair(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instruction>
     r.comma()?;
     let second = named(r)?;
     r.comma()?;
-    let at = memory_operand(r)?;
+    let (at, annotations) = match word {
+        "LDNP" | "STNP" => (plain_operand(r)?, NT),
+        _ => (memory_operand(r)?, 0),
+    };
     let bits = if signed { 32 } else { first.bits };
     r.access_bits = Some(bits);
     Ok(Some(match word {
-        "STP" => Instruction::StorePair {
+        "STP" | "STNP" => Instruction::StorePair {
             from: [first.source(), second.source()],
             at,
+            annotations,
             bits,
         },
         _ => Instruction::LoadPair {
             to: [first.reg, second.reg],
             at,
+            annotations,
             bits,
             width: match signed {
                 true => Some(Width::signed(32)),

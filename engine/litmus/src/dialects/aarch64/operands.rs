@@ -7,7 +7,7 @@ use crate::dialect::by_number;
 use crate::error::ParseError;
 use crate::value::RegisterId;
 
-pub const ANNOTATIONS: [&str; 30] = [
+pub const ANNOTATIONS: [&str; 31] = [
     "DMB.SY",
     "DMB.LD",
     "DMB.ST",
@@ -32,6 +32,7 @@ pub const ANNOTATIONS: [&str; 30] = [
     "L",
     "X",
     "NoRet",
+    "NT",
     "DSB.OSH",
     "DSB.OSHLD",
     "DSB.OSHST",
@@ -44,6 +45,7 @@ pub const A: Annotations = annotation(&ANNOTATIONS, "A");
 pub const Q: Annotations = annotation(&ANNOTATIONS, "Q");
 pub const L: Annotations = annotation(&ANNOTATIONS, "L");
 pub const X: Annotations = annotation(&ANNOTATIONS, "X");
+pub const NT: Annotations = annotation(&ANNOTATIONS, "NT");
 pub const NORET: Annotations = annotation(&ANNOTATIONS, "NoRet");
 
 /// The register that comparisons write.
