@@ -93,6 +93,51 @@ def test_the_containers_of_the_corpus(
         assert answer.clients > 5
 
 
+LINKED_RELAXED_IN_SET = ("LIST_LINK_ORDER=memory_order_relaxed",)
+ADDED_IN_FRONT = "pop_front() | push_front(1) push_front(2) peek_last()"
+
+
+@pytest.mark.parametrize(
+    ("name", "behaves_as", "defines", "client"),
+    [
+        ("dglm_queue", "queue", (), ""),
+        (
+            "dglm_queue",
+            "queue",
+            ("DGLM_LINK_ORDER=memory_order_relaxed",),
+            "enqueue(1) | dequeue()",
+        ),
+        ("herlihy_wing", "queue", (), ""),
+        (
+            "herlihy_wing",
+            "queue",
+            ("HW_CLAIM_ORDER=memory_order_relaxed",),
+            "dequeue() | enqueue(1) enqueue(2)",
+        ),
+        ("harris_list", "set", (), ""),
+        ("harris_list", "set", LINKED_RELAXED_IN_SET, "insert(1) | insert(1)"),
+        ("multimap", "multimap_specification.h", (), ""),
+        ("multimap", "multimap_specification.h", ("CHECKS_FIRST",), "add(1) | add(2) get()"),
+        ("linked_deque", "linked_deque_specification.h", ("REPAIRED",), ""),
+        ("linked_deque", "linked_deque_specification.h", (), ADDED_IN_FRONT),
+    ],
+)
+def test_the_published_examples_of_other_checkers(
+    name: str, behaves_as: str, defines: tuple[str, ...], client: str
+) -> None:
+    """Relinche's (POPL 2025) and Lincheck's (CAV 2023)."""
+    blocking = ("dequeue",) if name == "herlihy_wing" else ()
+    answer = found(
+        OBJECTS / f"{name}.c",
+        behaves_as,
+        Variation(blocking=blocking),
+        calls=4 if client.count("(") == 4 else 3,
+        defines=defines,
+        meanings={"remove_key": "remove"} if name == "harris_list" else {},
+    )
+    assert (answer.client, answer.result) == (client, "Violated" if client else "Held")
+
+
 def test_what_precedes_is_what_happens_before() -> None:
     """Under sc the same client shows the same: the order of the calls is that of reads-from."""
     answer = found(OBJECTS / "mpsc_queue.c", "queue", model="sc")
