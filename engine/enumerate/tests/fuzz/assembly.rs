@@ -83,6 +83,8 @@ pub const ASSEMBLIES: [Assembly; 5] = [
             "RET",
             "TBNZ W@v,#@n,@l",
             "LDP W@v,W@v,[X@a]",
+            "LDNP W@v,W@v,[X@a]",
+            "STNP W@v,W@v,[X@a,#@n]",
             "LSL X@v,X@v,#@n",
         ],
     },
