@@ -37,6 +37,7 @@ _LIBRARY: Mapping[str, str] = {
     "libcxx/src/string.cpp": "basic_string to_string stoi stol stoll stoul stoull",
     "libcxx/src/charconv.cpp": "__itoa to_chars",
     "libcxx/src/algorithm.cpp": "__sort",
+    "libcxx/src/print.cpp": "__is_posix_terminal",
 }
 """Sources, and the classes, functions and namespaces within `std` that they define."""
 

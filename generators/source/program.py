@@ -286,7 +286,7 @@ def _advice(message: str) -> str:
     if _STREAM.search(message):
         return (
             "streams other than std::cout and std::cerr are not modelled: make text of numbers "
-            f"with std::to_string, and numbers of text with std::stoi, or {guard}"
+            f"with std::format, and numbers of text with std::stoi, or {guard}"
         )
     undefined = re.search(r"the function (\S+) is called but not defined", message)
     if undefined and undefined[1].startswith("__VERIFIER_nondet_"):
@@ -297,7 +297,7 @@ def _advice(message: str) -> str:
         )
     if undefined and undefined[1] in _PRINTING:
         return (
-            "text that is printed to memory is not modelled: use std::to_string in C++, compare "
+            "text that is printed to memory is not modelled: use std::format in C++, compare "
             f"the numbers instead of their text, or {guard}"
         )
     if undefined:

@@ -16,6 +16,8 @@ from weakspot.system.deadline import ending
 
 LEVELS = 30
 
+PATIENT = weakspot.Bounds(seconds=300)
+
 DOUBLING = "\n".join(
     f"static int f{n}(int x) {{ return x > 99 ? f{n - 1}(f{n - 1}(x)) : x + 1; }}"
     for n in range(1, LEVELS)
@@ -137,10 +139,10 @@ def test_a_structure_is_passed_by_value_only_to_what_is_inlined() -> None:
 def test_a_program_whose_calls_grow_exponentially_is_explored(tmp_path: Path) -> None:
     path = tmp_path / "it.c"
     path.write_text(C)
-    (found,) = weakspot.explore(path, models=["rc20"])
+    (found,) = weakspot.explore(path, models=["rc20"], bounds=PATIENT)
     assert found.result == "Safe"
     path.write_text(C.replace("memory_order_release", "memory_order_relaxed"))
-    (found,) = weakspot.explore(path, models=["rc20"])
+    (found,) = weakspot.explore(path, models=["rc20"], bounds=PATIENT)
     assert {each.kind for each in found.violations} == {"assertion", "race"}
 
 
@@ -149,7 +151,7 @@ def test_what_stays_a_function_takes_and_returns_partly_initialised_structures(
 ) -> None:
     path = tmp_path / "it.cpp"
     path.write_text(STRUCTURE)
-    (found,) = weakspot.explore(path, models=["rc20"])
+    (found,) = weakspot.explore(path, models=["rc20"], bounds=PATIENT)
     assert found.result == "Safe"
 
 
@@ -166,7 +168,25 @@ def test_a_program_that_formats_text_is_explored(tmp_path: Path) -> None:
         "  t.join();\n"
         "}\n"
     )
-    (found,) = weakspot.explore(path, models=["rc20"])
+    (found,) = weakspot.explore(path, models=["rc20"], bounds=PATIENT)
+    assert (found.result, found.complete) == ("Safe", 2)
+
+
+@pytest.mark.full
+def test_a_program_that_prints_formatted_text_is_explored(tmp_path: Path) -> None:
+    path = tmp_path / "it.cpp"
+    path.write_text(
+        "#include <atomic>\n#include <print>\n#include <thread>\n"
+        "std::atomic<int> x;\n"
+        "int main() {\n"
+        "  std::thread t([] { x.store(1, std::memory_order_relaxed); });\n"
+        '  std::println("{}", x.load(std::memory_order_relaxed));\n'
+        "  t.join();\n"
+        "}\n"
+    )
+    (found,) = weakspot.explore(
+        path, models=["rc20"], bounds=PATIENT, build=weakspot.Build(std=("c++23",))
+    )
     assert (found.result, found.complete) == ("Safe", 2)
 
 

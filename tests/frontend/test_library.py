@@ -45,7 +45,7 @@ def test_a_value_of_any_int_is_refused_at_its_line(tmp_path: Path) -> None:
 NOT_MODELLED = {
     "it.c": (
         '#include <stdio.h>\nint main(void) { char text[9]; return sprintf(text, "%d", 1); }\n',
-        "std::to_string",
+        "std::format",
     ),
     "it.cpp": (
         "#include <sstream>\nint main() { std::ostringstream text; text << 1; }\n",
