@@ -395,8 +395,9 @@ class Campaign(Events):
         )
         for what, left_out, count in asked.left_out:
             self.note(
-                f"{left_out:,} of {count:,} {what} were not run on {machine.name}: a budget of "
-                f"{duration_text(use.budget)} went to those that say more; --budget and --for give them time"
+                f"{left_out:,} of {count:,} {what} were not run on {machine.name}: "
+                f"{duration_text(use.budget)} went to those that say more (--budget and --for "
+                "give more)"
             )
         self._ask(Jobs(asked.jobs))
 
