@@ -46,3 +46,34 @@ def test_a_thread_waits_at_its_own_variable(
     answer = explored(program(tmp_path, text), "rc20")
     assert kinds(answer) == found
     assert answer["result"] == ("Violated" if found else "Safe")
+
+
+SHOWN = """
+static _Thread_local struct { long pad; atomic_int turn; } own;
+static _Atomic(atomic_int *) shown;
+static void *shows(void *p) {
+    atomic_store_explicit(&own.turn, 1, memory_order_relaxed);
+    atomic_store_explicit(&shown, &own.turn, memory_order_relaxed);
+    return 0;
+}
+static void *looks(void *p) {
+    atomic_int *other = atomic_load_explicit(&shown, memory_order_relaxed);
+    if (other) assert(atomic_load_explicit(other, memory_order_relaxed) == 1);
+    return 0;
+}
+int main(void) {
+    pthread_t t[2];
+    pthread_create(&t[0], 0, shows, 0);
+    pthread_create(&t[1], 0, looks, 0);
+    pthread_join(t[1], 0);
+    pthread_join(t[0], 0);
+    return 0;
+}
+"""
+
+
+def test_a_witness_names_the_variable_and_its_thread(tmp_path: Path) -> None:
+    (violation,) = explored(program(tmp_path, SHOWN), "rc20")["violations"]
+    assert violation["witness"] is not None
+    named = {event["location"] for event in violation["witness"]["events"]}
+    assert named - {""} == {"own.turn@1", "shown"}

@@ -188,11 +188,19 @@ impl<'p> ProgramSource<'p> {
         while memory.threads() <= thread {
             memory.add_thread(self.program);
         }
-        let own = |o: &&program::memory::Object| {
-            matches!(o.named, Named::ThreadLocal(_))
-                && self.sharing.is_shared(o.base, o.base + o.size)
-        };
-        let shared: Vec<u64> = memory.objects().filter(own).map(|o| o.base).collect();
+        let own = memory
+            .objects()
+            .filter(|o| matches!(o.named, Named::ThreadLocal(_)));
+        let mut shared = Vec::new();
+        for object in own {
+            self.sharing.met(object.base, object.size, object.named);
+            if self
+                .sharing
+                .is_shared(object.base, object.base + object.size)
+            {
+                shared.push(object.base);
+            }
+        }
         for base in shared {
             memory.share(base, Visibility::Shared);
         }
