@@ -178,7 +178,10 @@ class Program:
     Raises EngineError for IR that the engine does not model.
     """
 
-    def __init__(self, ir: str) -> None: ...
+    def __init__(self, ir: str, changes: Sequence[object] = ()) -> None: ...
+    def __getnewargs__(self) -> tuple[str, list[object]]:
+        """What pickle makes the same program of: its IR, and how it was changed since."""
+
     @property
     def sites(self) -> list[SiteDict]: ...
     @property

@@ -16,22 +16,63 @@ use pyo3::types::{PyDict, PyList, PyString};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A concurrent program, lowered from clean LLVM IR text.
 #[pyclass(frozen, module = "weakspot._engine")]
 pub struct Program {
     inner: Lowered,
+    ir: Arc<str>,
+    changes: Vec<Change>,
+}
+
+/// How a program differs from what its LLVM IR gives.
+#[derive(Clone, FromPyObject, IntoPyObject)]
+enum Change {
+    Orders(HashMap<SiteId, String>, Vec<(SiteId, String, String)>),
+    FewerSignals(Vec<SiteId>, bool),
+    #[pyo3(transparent)]
+    Parameters(Vec<u64>),
+}
+
+impl Program {
+    /// This program after a change, as the engine sees it.
+    fn changed(&self, inner: Lowered, change: Change) -> Program {
+        let mut changes = self.changes.clone();
+        changes.push(change);
+        Program {
+            inner,
+            ir: self.ir.clone(),
+            changes,
+        }
+    }
 }
 
 #[pymethods]
 impl Program {
     #[new]
-    fn new(py: Python<'_>, ir: &str) -> PyResult<Program> {
+    #[pyo3(signature = (ir, changes=Vec::new()))]
+    fn new(py: Python<'_>, ir: &str, changes: Vec<Change>) -> PyResult<Program> {
         let inner = py.allow_threads(|| Lowered::from_ir(ir));
-        Ok(Program {
+        let mut program = Program {
             inner: inner.map_err(|error| Problem::from(error).raise(py))?,
-        })
+            ir: ir.into(),
+            changes: Vec::new(),
+        };
+        for change in changes {
+            program = match change {
+                Change::Orders(orders, fences) => program.with_orders(py, orders, fences)?,
+                Change::FewerSignals(sites, to_one) => program.with_fewer_signals(sites, to_one),
+                Change::Parameters(parameters) => program.with_parameters(parameters),
+            };
+        }
+        Ok(program)
+    }
+
+    /// What another process makes the same program of, when it is pickled.
+    fn __getnewargs__(&self) -> (&str, Vec<Change>) {
+        (&self.ir, self.changes.clone())
     }
 
     #[getter]
@@ -68,8 +109,8 @@ impl Program {
         orders: HashMap<SiteId, String>,
         fences: Vec<(SiteId, String, String)>,
     ) -> PyResult<Program> {
-        let orders = orders.iter().map(|(site, order)| (*site, order.as_str()));
-        let mut inner = self.inner.with_orders(&orders.collect());
+        let by_site = orders.iter().map(|(site, order)| (*site, order.as_str()));
+        let mut inner = self.inner.with_orders(&by_site.collect());
         if !fences.is_empty() {
             let mut inserted = Vec::new();
             for (at, side, order) in &fences {
@@ -87,9 +128,8 @@ impl Program {
             }
             inner = inner.and_then(|program| program.with_fences(&inserted));
         }
-        Ok(Program {
-            inner: inner.map_err(|error| Problem::from(error).raise(py))?,
-        })
+        let inner = inner.map_err(|error| Problem::from(error).raise(py))?;
+        Ok(self.changed(inner, Change::Orders(orders, fences)))
     }
 
     #[getter]
@@ -99,15 +139,14 @@ impl Program {
     }
 
     fn with_fewer_signals(&self, sites: Vec<SiteId>, to_one: bool) -> Program {
-        Program {
-            inner: self.inner.with_fewer_signals(&sites, to_one),
-        }
+        let inner = self.inner.with_fewer_signals(&sites, to_one);
+        self.changed(inner, Change::FewerSignals(sites, to_one))
     }
 
     fn with_parameters(&self, parameters: Vec<u64>) -> Program {
         let mut inner = self.inner.clone();
-        inner.parameters = parameters;
-        Program { inner }
+        inner.parameters.clone_from(&parameters);
+        self.changed(inner, Change::Parameters(parameters))
     }
 
     #[getter]
