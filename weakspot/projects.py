@@ -19,6 +19,7 @@ from weakspot.generators.source.program import Program
 from weakspot.harness import machines
 from weakspot.harness.campaign import campaign as campaigns
 from weakspot.harness.campaign import logs
+from weakspot.harness.campaign.executor import Executor
 from weakspot.harness.campaign.folder import RESULTS, load
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.tools import choose_checkers, installed
@@ -383,6 +384,7 @@ def campaign(
     fresh: bool = False,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> tuple[Path, Record]:
     """The main job: generate, explore, check, run and judge, with all answers in a folder.
 
@@ -395,7 +397,8 @@ def campaign(
     not. `part` explores a part of the executions only. `seconds_run` = 0 runs nothing on hardware;
     with a `budget` in seconds, each machine is used no longer than that, for what says most first.
     `runner` names one, None or "all" each that is installed.
-    `compiled` are compiler configurations whose code is compared with the tests.
+    `compiled` are compiler configurations whose code is compared with the tests. `executor`
+    performs the work, by default on this computer; see docs/cluster.md.
     """
     limits = bounds or Bounds()
     for name in checkers:
@@ -419,7 +422,13 @@ def campaign(
         repairs=program_repairs.jobs,
     )
     return campaigns.run(
-        plan, folder=folder, root=root, fresh=fresh, tools=tools, progress=progress
+        plan,
+        folder=folder,
+        root=root,
+        fresh=fresh,
+        tools=tools,
+        progress=progress,
+        executor=executor,
     )
 
 

@@ -18,7 +18,7 @@ from weakspot.generators.litmus import Test
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.campaign import Campaign
-from weakspot.harness.campaign.executor import Stopped
+from weakspot.harness.campaign.executor import Executor, Stopped
 from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.progress import Progress, Quiet
@@ -196,6 +196,7 @@ def check(
     part: Part = ALL,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Answers[Exploration | Verdict]:
     """Explore programs, and decide tests, under memory models.
 
@@ -206,7 +207,8 @@ def check(
     executions. The litmus tests of the user's own programs are decided where they show a
     violation, and all of them if `tests`, a checker or witnesses are asked for. `seconds` limits
     the time for one test under one model, `bounds` the exploration of one program under one model.
-    What a limit leaves open is Unknown. `part` explores a part of the executions only.
+    What a limit leaves open is Unknown. `part` explores a part of the executions only. `executor`
+    performs the work, by default on this computer; see docs/cluster.md.
     """
     everything = tests or witnesses or checker is not None
     asked = _asked(
@@ -219,6 +221,7 @@ def check(
         machine_models=machine_models,
         part=part,
         own_tests=everything or not _are_explorable(models, machine_models),
+        executor=executor,
     )
     checkers = choose_checkers(checker, witnesses=witnesses)
 
@@ -469,6 +472,7 @@ def _asked(
     limited: bool = False,
     part: Part = ALL,
     own_tests: bool = True,
+    executor: Executor | None = None,
 ) -> _Asked:
     """`limited`: the tests of each program are generated in `seconds_run`. Without `own_tests`, the
     user's programs get none but those of their violations."""
@@ -489,7 +493,7 @@ def _asked(
         from weakspot.harness.orders import program_repairs
 
         tools = msgspec.structs.replace(tools, repairs=program_repairs.jobs)
-    found = Campaign(plan, store, tools, printed=True)
+    found = Campaign(plan, store, tools, executor=executor, printed=True)
     found.take(material, planning.models(models or material.models))
     return _Asked(found, store)
 

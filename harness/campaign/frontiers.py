@@ -61,6 +61,15 @@ class Frontier(msgspec.Struct, frozen=True):
             reasons = (*reasons, RESUMES)
         return msgspec.structs.replace(found, notes=(*found.notes, *notes), reasons=reasons)
 
+    def stored(self) -> tuple[bytes, ...]:
+        """The contents of the files, those that there are."""
+        found = []
+        for path in (self.path, *self.others):
+            if path is not None:
+                with contextlib.suppress(OSError):
+                    found.append(path.read_bytes())
+        return tuple(found)
+
     def _read(self, question: str) -> tuple[bytes | None, list[str]]:
         """What is stored for the question, and what is wrong with the files."""
         assert self.path is not None

@@ -100,6 +100,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         """How many questions of the user's the job answers, for the progress display."""
         return 1
 
+    def on_one_core(self) -> Self:
+        """The same question for a worker whose machine other jobs use at the same time; a copy if
+        it takes so long that it is performed alone there."""
+        return self
+
     def within(self, seconds: float) -> Self:  # noqa: ARG002
         """The same question with at most this much time for its answer."""
         return self
@@ -142,6 +147,9 @@ class Explore(Job, frozen=True, kw_only=True):
     def together(self) -> int:
         # answers are reported in the order of the jobs, and so wait for those before them
         return JOBS_PER_CORE * cores()
+
+    def on_one_core(self) -> Self:
+        return msgspec.structs.replace(self, explorer=self.explorer.on_one_core or self.explorer)
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
@@ -445,6 +453,11 @@ _INCLUDE = r'\binclude\s+"([^"]+)"'
 def model_digest(*paths: Path) -> str:
     """A name for cat files and configurations, together with the files beside them that they
     include or name."""
+    return digest(*(text for _, text in sorted(model_texts(*paths).items())))
+
+
+def model_texts(*paths: Path) -> dict[Path, str]:
+    """What `model_digest` names."""
     texts: dict[Path, str] = {}
     waiting = list(paths)
     while waiting:
@@ -458,4 +471,4 @@ def model_digest(*paths: Path) -> str:
             re.MULTILINE,
         )
         waiting.extend(file.parent / name for name in included)
-    return digest(*(text for _, text in sorted(texts.items())))
+    return texts

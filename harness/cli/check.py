@@ -12,6 +12,7 @@ from weakspot.harness.cli.exploration_options import bound_options, part_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     checker_option,
+    cluster_option,
     compiled_option,
     jobs_option,
     machine_models,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weakspot.generators.source.build import Build
+    from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.values.bounds import Bounds, Part
     from weakspot.harness.values.record import Record
     from weakspot.harness.values.verdict import PrintedVerdict, Verdict
@@ -107,6 +109,7 @@ Examples:
 @part_options
 @timeout_option
 @jobs_option
+@cluster_option
 @source_options
 @output_options
 def check(
@@ -125,6 +128,7 @@ def check(
     timeout: float,
     build: Build,
     form: str | None,
+    executor: Executor | None,
 ) -> int:
     """Check programs and litmus tests under memory models.
 
@@ -137,6 +141,8 @@ def check(
     from weakspot.generators.emit.merge import merge
     from weakspot.harness.corpus import golden
 
+    if executor is not None and (configs or part.estimate):
+        raise click.UsageError("--cluster cannot be used with --compiled or --estimate.")
     if configs:
         if witnesses or distinguishing or form == "herd":
             raise click.UsageError(
@@ -149,7 +155,7 @@ def check(
         if form == "herd":
             raise click.UsageError("--estimate cannot be used with --format herd.")
         return _estimate(what, models, bounds, part, build, form)
-    if not (witnesses or distinguishing or configs):
+    if not (witnesses or distinguishing or configs or executor):
         folders = questions.check_folders(what, models=models, checker=checker, seconds=timeout)
         if folders is not None:
             if form == "herd":
@@ -168,6 +174,7 @@ def check(
             part=part,
             build=build,
             progress=progress,
+            executor=executor,
         )
     if form == "herd":
         _require_one([each.name for each in answers.record.manifest.models], checker)

@@ -418,6 +418,26 @@ def configured(key: Literal["machines", "seconds"]) -> Callable[[], Any]:
     return wanted
 
 
+def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--cluster`, which the command gets as its `executor`; None without."""
+
+    @functools.wraps(command)
+    def with_executor(cluster: str | None, **rest: Any) -> Any:
+        if cluster is None:
+            return command(executor=None, **rest)
+        from weakspot.harness.campaign.cluster import ClusterExecutor, connected
+
+        with connected(cluster) as client:
+            return command(executor=ClusterExecutor(client), **rest)
+
+    return click.option(
+        "--cluster",
+        metavar="ADDRESS|local:N",
+        help="Have the workers of the Dask scheduler at this address do the work, or N workers "
+        "that are started on this computer.",
+    )(with_executor)
+
+
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option(

@@ -13,6 +13,7 @@ from weakspot.harness.cli.options import (
     Listing,
     Registered,
     checker_option,
+    cluster_option,
     compiled_option,
     configured,
     duration,
@@ -30,6 +31,7 @@ from weakspot.harness.cli.output import json_lines, results_folder, say
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
+    from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.values.bounds import Bounds
 
 BUDGET = 120.0
@@ -107,6 +109,7 @@ Examples:
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the findings, one JSON object per line."
 )
+@cluster_option
 @source_options
 def test(
     what: tuple[str, ...],
@@ -124,6 +127,7 @@ def test(
     all_tests: bool,
     as_json: bool,
     build: Build,
+    executor: Executor | None,
 ) -> int:
     """Generate, explore, check, run, judge and report.
 
@@ -158,6 +162,7 @@ def test(
             fresh=fresh,
             build=build,
             progress=progress,
+            executor=executor,
         )
     page = write_site(record, folder)
     if as_json:

@@ -1,0 +1,160 @@
+"""Parcels: jobs as bytes that a process on another computer performs, and the answers as bytes.
+
+In: jobs. Out: everything that performing them reads, so that a worker needs weakspot alone: cat
+files of the user with what they include, and what an exploration has left open, by content. A
+deadline becomes the seconds that are left, since clocks of computers differ. What an exploration
+leaves open comes back with the answers.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from weakspot import __version__
+from weakspot.errors import ToolFailed, WeakspotError
+from weakspot.harness.campaign.frontiers import Frontier
+from weakspot.harness.campaign.jobs import Job, model_digest, model_texts
+from weakspot.harness.corpus.models import Model
+from weakspot.system import cache
+from weakspot.system.deadline import NEVER, Deadline, ending
+
+
+class Withdrawn(KeyboardInterrupt):
+    """Nobody waits for the answers any more."""
+
+
+class Performed(msgspec.Struct, frozen=True):
+    """What became of a parcel: keys, answers, whether each is final; what explorations leave open,
+    None for nothing, by the paths of their frontiers; and the error that left jobs unanswered."""
+
+    answers: tuple[tuple[str, object, bool], ...]
+    left_open: dict[str, bytes | None]
+    error: WeakspotError | None = None
+
+    def store_frontiers(self) -> None:
+        """Write what the explorations leave open to where this process stores it."""
+        for name, left in self.left_open.items():
+            if left is None:
+                Path(name).unlink(missing_ok=True)
+            else:
+                cache.write_bytes(Path(name), left)
+
+
+def pack(jobs: Sequence[Job]) -> bytes:
+    """The jobs, which `perform` performs."""
+    content = io.BytesIO()
+    packer = _Packer(content, protocol=5)
+    packer.dump((__version__, tuple(jobs)))
+    return content.getvalue()
+
+
+def perform(parcel: bytes, withdrawn: Callable[[], bool] = lambda: False) -> Performed:
+    """Perform the jobs of a parcel. `withdrawn` says whether nobody waits for them any more: a long
+    exploration then ends. Raises Withdrawn."""
+    with tempfile.TemporaryDirectory(prefix="weakspot-") as folder:
+        unpacker = _Unpacker(io.BytesIO(parcel), Path(folder))
+        version, jobs = unpacker.load()
+        if version != __version__:
+            error = ToolFailed(
+                f"a worker has weakspot {__version__}, and this is weakspot {version}",
+                advice="install the same version on every worker",
+            )
+            return Performed((), {}, error)
+        sink = _Collected(withdrawn)
+        failure: WeakspotError | None = None
+        try:
+            type(jobs[0]).perform(jobs, sink)
+        except WeakspotError as error:
+            failure = error
+        return Performed(tuple(sink.answers), unpacker.left_open(), failure)
+
+
+class _Collected:
+    """The Sink of a parcel."""
+
+    def __init__(self, withdrawn: Callable[[], bool]) -> None:
+        self.answers: list[tuple[str, object, bool]] = []
+        self._withdrawn = withdrawn
+
+    def answered(self, job: Job, answer: object, *, final: bool = True) -> None:
+        self.answers.append((job.key, answer, final))
+        self.at("")
+
+    def at(self, text: str) -> None:  # noqa: ARG002
+        if self._withdrawn():
+            raise Withdrawn
+
+
+class _Packer(pickle.Pickler):
+    """Replaces values that only mean something in this process or on this disk."""
+
+    def persistent_id(self, value: Any) -> Any:
+        match value:
+            case MappingProxyType():
+                return "mapping", dict(value)
+            case Deadline() if value != NEVER:
+                return "deadline", value.left
+            case Model() if Path(value.file).is_absolute():
+                texts = {str(path): text for path, text in model_texts(value.path).items()}
+                return "model", msgspec.structs.asdict(value), texts, model_digest(value.path)
+            case Frontier() if value.path is not None:
+                return "frontier", str(value.path), value.stored()
+        return None
+
+
+class _Unpacker(pickle.Unpickler):
+    """Makes them again; files are written below the folder."""
+
+    def __init__(self, content: io.BytesIO, folder: Path) -> None:
+        super().__init__(content)
+        self._folder = folder
+        self._frontiers: dict[str, Path] = {}
+
+    def persistent_load(self, pid: Any) -> Any:
+        match pid:
+            case "mapping", items:
+                return MappingProxyType(items)
+            case "deadline", seconds:
+                return ending(seconds)
+            case "model", fields, texts, digest:
+                path = Path(fields["file"])
+                if not path.is_file() or model_digest(path) != digest:
+                    fields["file"] = str(self._write(path, texts, digest))
+                return Model(**fields)
+            case "frontier", name, contents:
+                return self._frontier(name, contents)
+        raise pickle.UnpicklingError(f"unknown {pid[0]}")
+
+    def _write(self, model: Path, texts: dict[str, str], digest: str) -> Path:
+        """Write a model's files beside one another as they were; where the model is then."""
+        root = os.path.commonpath([Path(each).parent for each in texts])
+        folder = self._folder / digest
+        for name, text in texts.items():
+            file = folder / Path(name).relative_to(root)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        return folder / model.relative_to(root)
+
+    def _frontier(self, name: str, contents: Sequence[bytes]) -> Frontier:
+        here = self._folder / str(len(self._frontiers))
+        paths = [here.with_suffix(f".{at}") for at, _ in enumerate(contents)]
+        for path, content in zip(paths, contents, strict=True):
+            path.write_bytes(content)
+        self._frontiers[name] = here
+        return Frontier(here, tuple(paths))
+
+    def left_open(self) -> dict[str, bytes | None]:
+        """What the explorations leave open, by the paths that the frontiers came from."""
+        return {
+            name: path.read_bytes() if path.is_file() else None
+            for name, path in self._frontiers.items()
+        }
