@@ -61,7 +61,7 @@ def connected(address: str) -> Iterator[Client]:
             count = address.removeprefix(LOCAL)
             if not count.isdecimal() or not int(count):
                 raise BadInput(
-                    f"{address!r} says not how many workers to start",
+                    f"{address!r} does not say how many workers to start",
                     advice="write for example --cluster local:2",
                 )
             target = opened.enter_context(
