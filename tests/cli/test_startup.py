@@ -13,6 +13,8 @@ from weakspot.harness.cli import COMMANDS, weakspot
 
 #: what is slow to import, and of no use to a command that only reads
 HEAVY = (
+    "dask",
+    "distributed",
     "rich",
     "jinja2",
     "llvmlite",
