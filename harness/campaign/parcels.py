@@ -70,12 +70,11 @@ def perform(parcel: bytes, withdrawn: Callable[[], bool] = lambda: False) -> Per
             )
             return Performed((), {}, error)
         sink = _Collected(withdrawn)
-        failure: WeakspotError | None = None
         try:
             type(jobs[0]).perform(jobs, sink)
-        except WeakspotError as error:
-            failure = error
-        return Performed(tuple(sink.answers), unpacker.left_open(), failure)
+        except WeakspotError as error:  # what was left open before remains
+            return Performed(tuple(sink.answers), {}, error)
+        return Performed(tuple(sink.answers), unpacker.left_open())
 
 
 class _Collected:
