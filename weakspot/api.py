@@ -40,9 +40,11 @@ from weakspot.harness.values.exploration import Estimate, Exploration, Sample, V
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.linearizability import Linearizability
+from weakspot.harness.values.model_comparison import ModelComparison, Searched
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import GoldenDifference, Record
 from weakspot.harness.values.verdict import Verdict
+from weakspot.model_comparison import compare_models
 from weakspot.projects import (
     Relaxations,
     Results,
@@ -94,6 +96,7 @@ __all__ = [
     "Linearizability",
     "MissingTool",
     "Model",
+    "ModelComparison",
     "Mutant",
     "Mutated",
     "OrdersDifference",
@@ -106,6 +109,7 @@ __all__ = [
     "Results",
     "Rewritten",
     "Sample",
+    "Searched",
     "Site",
     "Test",
     "ToolFailed",
@@ -119,6 +123,7 @@ __all__ = [
     "campaign",
     "check",
     "compare_code",
+    "compare_models",
     "compare_orders",
     "cost",
     "diff",

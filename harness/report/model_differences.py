@@ -1,4 +1,5 @@
-"""The programs and tests that distinguish memory models: what `weakspot check --diff` prints."""
+"""The programs and tests that distinguish memory models: what `weakspot check --diff` and
+`weakspot models --compare` print."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import columns, style, text_width
 from weakspot.harness.values.descriptions import exploration_outcome
 from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.model_comparison import ModelComparison
 from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.record import Record, unique
 from weakspot.harness.values.verdict import Verdict
@@ -45,6 +47,25 @@ def print_differences(
         if asked
     ]
     out.print(f"{' and '.join(counts)} distinguish {models}")
+
+
+def print_comparison(found: ModelComparison, out: Console) -> None:
+    """Print the smallest test that distinguishes two models, with its answers, or what is known
+    about the sizes that were searched."""
+    names = " and ".join(found.models)
+    if found.test:
+        out.print(Text(found.text.rstrip()))
+        out.print()
+        _print_test(found.verdicts, out)
+    for each in found.searched:
+        tests = f"{amount(each.decided, 'test')} of {each.accesses} accesses"
+        if found.test and each is found.searched[-1]:
+            break
+        how_many = f"none of all {tests}" if each.is_complete else f"none of the first {tests}"
+        unknown = f"; {each.undecided:,} could not be decided" if each.undecided else ""
+        out.print(f"{how_many} distinguishes {names}{unknown}")
+    if not found.is_conclusive:
+        out.print("help: --seconds gives the search more time")
 
 
 def _print_test(verdicts: Sequence[Verdict], out: Console) -> None:

@@ -1,4 +1,4 @@
-"""`weakspot check --diff`: what distinguishes memory models, and nothing else."""
+"""What distinguishes memory models: `weakspot check --diff` and `weakspot models --compare`."""
 
 from __future__ import annotations
 
@@ -46,3 +46,53 @@ def test_one_model_is_not_enough(run: Run) -> None:
         2,
         "error: --diff requires at least two models",
     )
+
+
+def test_smallest_test_that_distinguishes_two_models(run: Run, snapshot: SnapshotAssertion) -> None:
+    found = run("models", "--compare", "sc", "tso")
+    assert (found.code, found.err, found.out) == (0, "", snapshot)
+    found = run(
+        "models", "--compare", "rc20", "rc11", "--accesses", "5", "--json", "--seconds", "5m"
+    )
+    answer = json.loads(found.out)
+    assert (found.code, answer["test"].partition("+")[0]) == (0, "MP")
+    assert "coi" in answer["test"]  # only a store that continues a release sequence does
+    four, five = answer["searched"]
+    assert (four["decided"], four["undecided"], four["is_complete"]) == (9180, 0, True)
+    assert five["accesses"] == 5
+
+
+def test_models_of_a_machine_are_compared_on_its_assembly(run: Run, folder: Path) -> None:
+    path = run("models", "x86", "--path").out.strip()
+    (folder / "mine.cat").write_text(
+        Path(path).read_text().replace('"', '"mine: ', 1) + "\nempty [W]; po; [R] as no_loads\n"
+    )
+    found = run("models", "--compare", "x86", "mine.cat", "--isa", "x86")
+    assert (found.code, found.err) == (0, "")
+    assert "forbidden by axiom `no_loads`" in found.out
+
+
+def test_models_that_no_test_distinguishes(run: Run, folder: Path) -> None:
+    (folder / "mine.cat").write_text(Path(run("models", "sc", "--path").out.strip()).read_text())
+    found = run("models", "--compare", "sc", "mine.cat", "--accesses", "4", "--seconds", "5m")
+    assert (found.code, found.out) == (
+        0,
+        "none of all 9,180 tests of 4 accesses distinguishes sc and mine\n",
+    )
+    found = run("models", "--compare", "sc", "mine.cat", "--seconds", "1ms")
+    assert found.code == 3
+    assert found.out.splitlines()[-1] == "help: --seconds gives the search more time"
+
+
+def test_models_that_cannot_be_compared(run: Run, snapshot: SnapshotAssertion) -> None:
+    found = run("models", "--compare", "rc20", "aarch64")
+    assert (found.code, found.out, found.err) == (2, "", snapshot)
+    for options, error in (
+        (("--compare", "sc", "nosuch"), "error: unknown model 'nosuch'"),
+        (("--compare", "sc", "tso", "--accesses", "3"), "error: critical cycles of 3 accesses"),
+        (("--compare", "sc", "tso", "--isa", "vax"), "error: no mapping is called vax"),
+        (("sc", "--accesses", "4"), "error: --accesses requires --compare"),
+        (("sc", "--compare", "sc", "tso"), "error: --compare takes two models"),
+    ):
+        found = run("models", *options)
+        assert (found.code, found.err.splitlines()[0][: len(error)]) == (2, error)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from events import trace_of
 
 import weakspot.models
 from weakspot.generators.cycles.critical import cycles
+from weakspot.generators.cycles.enumeration import enumerate_tests
 from weakspot.generators.cycles.tests import build
 from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Test
@@ -215,3 +218,20 @@ def test_every_condition_is_reachable_by_coherence_alone_and_never_under_sc(
         assert {name for name, what in observed if what not in (expected, "Always")} == set()
         if expected == "Never":
             assert not [name for name, what in observed if what != "Never"]
+
+
+def test_enumeration_has_every_cycle_of_two_threads_once() -> None:
+    families = Counter(test.shape for test in enumerate_tests(4))
+    # nine pairs of memory orders and five fences for each thread; SB, LB and 2+2W are symmetric
+    assert families == {
+        **dict.fromkeys(("MP", "S", "R"), 45 * 45),
+        **dict.fromkeys(("SB", "LB", "2+2W"), 45 * 46 // 2),
+    }
+
+
+def test_enumeration_begins_with_the_weakest_memory_orders() -> None:
+    names = [test.name for test in itertools.islice(enumerate_tests(5), 3000)]
+    assert {"WRC+porlxrlxs+Rlx", "RWC+porlxrlxs+Rlx", "MP+porlxrlx-coirlxrlx+porlxrlx"} <= set(
+        names[:50]
+    )
+    assert len(set(names)) == len(names)

@@ -19,6 +19,7 @@ LAYERS = (
     "harness.cli",
     "api",
     "projects",
+    "model_comparison",
     "questions",
     "harness.report",
     "harness.clients",
