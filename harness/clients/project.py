@@ -90,7 +90,7 @@ def start(
         return NewOperations(path, found, functions, own)
     names = ", ".join(each.name for each in found.operations)
     raise BadInput(
-        f"no {kind} could be made of what {header} declares{f': {why}' if why else ''}",
+        f"{header} does not declare the operations of kind {kind}{f': {why}' if why else ''}",
         advice=f"write a file that defines the object and functions for its operations ({names}): "
         "see weakspot linearize --help",
     )

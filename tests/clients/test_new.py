@@ -79,8 +79,8 @@ def test_functions_in_c_with_their_source() -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "message"),
     [
-        ("map", CPP, "no map could be made of what include/ring.hpp declares"),
-        ("queue", "#pragma once\nint put(int);\n", "no queue could be made"),
+        ("map", CPP, "include/ring.hpp does not declare the operations of kind map"),
+        ("queue", "#pragma once\nint put(int);\n", "does not declare the operations of kind queue"),
         ("heap", CPP, "unknown kind of object 'heap'"),
         ("spec.h", CPP, "spec.h is not a kind of object"),
     ],

@@ -76,4 +76,4 @@ def test_a_witness_names_the_variable_and_its_thread(tmp_path: Path) -> None:
     (violation,) = explored(program(tmp_path, SHOWN), "rc20")["violations"]
     assert violation["witness"] is not None
     named = {event["location"] for event in violation["witness"]["events"]}
-    assert named - {""} == {"own.turn@1", "shown"}
+    assert named - {""} == {"own@1.turn", "shown"}

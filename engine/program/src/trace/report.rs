@@ -147,10 +147,8 @@ impl<'p> LocationNames<'p> {
             }
             Named::ThreadLocal(k) => {
                 let global = &program.globals[k as usize];
-                let name = program
-                    .shapes
-                    .name(&global.name, global.shape, offset, size);
-                format!("{name}@{}", object >> 36 & 0xff)
+                let root = format!("{}@{}", global.name, object >> 36 & 0xff);
+                program.shapes.name(&root, global.shape, offset, size)
             }
             Named::Local(k) => {
                 let local = &program.locals[k as usize];
