@@ -276,6 +276,7 @@ def cost(
     what: Sources,
     *,
     on: str = "local",
+    named: machines.Named | None = None,
     seconds: float = 10.0,
     limited: bool = False,
     fences: bool = False,
@@ -283,7 +284,7 @@ def cost(
     progress: Progress | None = None,
 ) -> Results[Costs]:
     """What each memory order costs on a machine: one result per structure, in nanoseconds per
-    execution of an operation, with confidence intervals. `on` is as for `run`.
+    execution of an operation, with confidence intervals. `on` and `named` are as for `run`.
 
     Each is measured for `seconds`. If `limited`, each takes a second more at most, compiling
     included; an order that was not measured in this time has a reason. The costs are stored on this
@@ -293,7 +294,7 @@ def cost(
     from weakspot.harness.orders.measurements import MeasureCosts, Measuring
 
     report = _reading(progress)
-    machine = machines.resolve(on)
+    machine = machines.resolve(on, named or {})
     end = ending(seconds) if limited else NEVER
     groups = program_groups(paths_of(what), build=build, report=report, end=end)
     left = max(end.left, _SHORTEST) if limited else seconds
@@ -372,6 +373,7 @@ def campaign(
     machine_models: Sequence[str] | None = None,
     checkers: Sequence[str] = ("all",),
     on: Sequence[str] = ("local",),
+    named: machines.Named | None = None,
     runner: str | None = None,
     seconds_run: float = 1.0,
     budget: float = 0.0,
@@ -416,7 +418,7 @@ def campaign(
         compiled=tuple(compiled),
     ).within(limits)
     tools = msgspec.structs.replace(
-        installed(),
+        installed(named or {}),
         explorer=EngineExplorer(part=part),
         generator=generator(build, limits.seconds),
         repairs=program_repairs.jobs,

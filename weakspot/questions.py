@@ -49,6 +49,7 @@ from weakspot.system.deadline import ending
 if TYPE_CHECKING:
     from weakspot.harness.campaign.parts import PartStore
     from weakspot.harness.clients.program import Variation
+    from weakspot.harness.machines import Named
 
 What = str | os.PathLike[str] | Test
 """What a function is about; see weakspot.api."""
@@ -342,6 +343,7 @@ def run(
     what: What | Iterable[What],
     *,
     on: str = "local",
+    named: Named | None = None,
     runner: str | None = None,
     seconds: float = 1.0,
     limited: bool = False,
@@ -352,14 +354,15 @@ def run(
 ) -> Answers[Histogram | ProgramRun]:
     """Run programs and tests on a machine and count the outcomes.
 
-    `on` is "local", "ssh:HOST" or "qemu:ARCH"; `runner` names one, "all" each that is installed.
+    `on` is "local", "ssh:HOST" or "qemu:ARCH", or one of the machines in `named`; `runner` names
+    one, "all" each that is installed.
     Each test and each program runs for `seconds`. If `limited`, generating a program's tests takes
     no longer either, and each test and program at most a second more, compiling included: then they
     run for a shorter time, and what did not run has a reason.
     """
     from weakspot.harness import machines
 
-    machine = machines.resolve(on)
+    machine = machines.resolve(on, named or {})
     asked = _asked(what, (), 20.0, None, build, progress, seconds_run=seconds, limited=limited)
     runners = choose_runners(runner, machine)
 

@@ -85,7 +85,7 @@ def _run_program(
 ) -> Job:
     digest = each.generated.program.digest
     return RunProgram(
-        key=key(digest, machine.name, machine.arch, "whole", f"{seconds:g}", each.name),
+        key=key(digest, machine.key, machine.arch, "whole", f"{seconds:g}", each.name),
         name=each.name,
         program=each.generated.program,
         on=machine,
@@ -97,7 +97,7 @@ def _run_program(
 
 def _run_test(entry: Entry, machine: Machine, runner: Runner, seconds: float, end: Deadline) -> Job:
     return RunTest(
-        key=key(entry.digest, machine.name, machine.arch, runner.name, f"{seconds:g}"),
+        key=key(entry.digest, machine.key, machine.arch, runner.name, f"{seconds:g}"),
         test=entry.test,
         on=machine,
         runner=runner,

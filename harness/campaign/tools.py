@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from weakspot.harness.checkers.explorer import EngineExplorer, Explorer
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import Generator, Material, from_source
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.machines import Machine
+from weakspot.harness.machines import NO_NAMES, Machine, Named
 from weakspot.harness.runners import RUNNERS, Runner
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
@@ -55,12 +56,13 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     corpus: Path | None = None
 
 
-def installed() -> Tools:
-    """The real tools; what only hardware needs is imported when it is asked for."""
+def installed(named: Named = NO_NAMES) -> Tools:
+    """The real tools; what only hardware needs is imported when it is asked for. `named` are the
+    machines that the user gave names."""
     return Tools(
         checker=CHECKERS.get,
         runner=RUNNERS.get,
-        machine=machines.resolve,
+        machine=partial(machines.resolve, named=named),
         profile=_profile,
         model=models.resolve,
         whole=_run_whole_programs,

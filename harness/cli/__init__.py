@@ -31,6 +31,7 @@ COMMANDS = {
     "explain": "Explain a finding.",
     "structures": "List the structures of the corpus.",
     "models": "List the memory models.",
+    "machines": "List the machines that tests run on.",
     "new": "Check that what a header declares is linearizable.",
     "init": "Write the first files of a project.",
     "doctor": "Show which tools are installed.",

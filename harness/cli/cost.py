@@ -12,6 +12,7 @@ from weakspot.harness.cli.options import (
     Listing,
     given,
     machine_forms,
+    named_machines,
     some_time,
     source_options,
     what_argument,
@@ -85,6 +86,7 @@ def cost(
         lambda progress: projects.cost(
             what,
             on=machine,
+            named=named_machines(),
             seconds=seconds,
             limited=given("seconds"),
             fences=fences,

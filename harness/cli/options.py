@@ -17,6 +17,7 @@ from weakspot.system.durations import seconds_of
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
+    from weakspot.harness.machines import Named
 
 Text = Callable[[], str]
 
@@ -402,6 +403,18 @@ def timeout_option(command: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         help="Time limit per litmus test and model.",
     )(command)
+
+
+def named_machines() -> Named:
+    """The machines that the project's configuration names."""
+    from weakspot.system import project_file
+
+    file = project_file.find(Path.cwd())
+    if file is None:
+        return {}
+    from weakspot.harness.gate import config
+
+    return config.machines_of(file)
 
 
 def configured(key: Literal["machines", "seconds"]) -> Callable[[], Any]:

@@ -14,6 +14,7 @@ from weakspot.harness.cli.options import (
     configured,
     given,
     machine_forms,
+    named_machines,
     output_options,
     runners,
     some_time,
@@ -115,6 +116,7 @@ def run(
         counts = questions.run(
             what,
             on=machine,
+            named=named_machines(),
             runner=runner,
             seconds=seconds,
             limited=given("seconds"),

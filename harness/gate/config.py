@@ -38,6 +38,10 @@
     machines = ["local"]               where tests run, and for how long each
     seconds = 1
 
+    [machines]                         names of machines, for `machines` above and --on
+    pi = "ssh:pi.lan"                  an address, or with options:
+    server = { address = "ssh:me@server", cores = 4, flags = ["-march=native"] }
+
 Paths are relative to the file's folder. An unknown key is an error, and so is a pattern that
 matches no file: a gate that checks nothing by mistake would always pass.
 """
@@ -121,6 +125,14 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     seconds: Duration = 1
 
 
+class MachineTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A machine of the table [machines], as it is in the file."""
+
+    address: str
+    cores: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    flags: tuple[str, ...] = ()
+
+
 class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     models: tuple[str, ...] = ()
     machine_models: tuple[str, ...] = MACHINES
@@ -129,6 +141,7 @@ class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     explore: Explore = Explore()
     gate: Gate = Gate()
     run: Run = Run()
+    machines: dict[str, object] = {}  # each an address, or a MachineTable
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,6 +153,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     explore: Explore = Explore()
     gate: Gate = Gate()
     run: Run = Run()
+    machines: machines.Named = machines.NO_NAMES
     models: tuple[Model, ...]
     machine_models: tuple[Model, ...] = ()
     build: Build = NO_OPTIONS
@@ -178,6 +192,11 @@ def explore_of(path: Path) -> Explore:
     """The limits of explorations that a configuration has. Raises BadInput."""
     tables, text, root = _read_tables(path)
     return _explore(tables, text, root)
+
+
+def machines_of(path: Path) -> machines.Named:
+    """The machines that a configuration names. Raises BadInput."""
+    return _machines(*_read_tables(path))
 
 
 def _read_tables(path: Path) -> tuple[_Tables, toml.Text, toml.Steps]:
@@ -238,6 +257,30 @@ def _explore(tables: _Tables, text: toml.Text, root: toml.Steps) -> Explore:
     return table
 
 
+def _machines(tables: _Tables, text: toml.Text, root: toml.Steps) -> machines.Named:
+    found = {}
+    for name, given in tables.machines.items():
+        steps = (*root, "machines", name)
+        if not isinstance(given, str | Mapping):
+            raise text.wrong(steps, f"{name}: expected an address or a table", 'such as "ssh:HOST"')
+        held = {"address": given} if isinstance(given, str) else given
+        table = toml.convert(held, MachineTable, text, steps)
+        if why := machines.refused_name(name):
+            raise text.wrong(steps, f"{name!r} cannot name a machine: {why}")
+        try:
+            machines.check(table.address)
+        except BadInput as error:
+            raise text.wrong(steps, f"{name}: {error.message}", error.advice) from error
+        line = text.line(steps)
+        found[name] = machines.NamedMachine(
+            address=table.address,
+            cores=table.cores or 0,
+            flags=table.flags,
+            place=f"{text.path}:{line}" if line else str(text.path),
+        )
+    return found
+
+
 def _checked(
     folder: Path, file: Path | None, tables: _Tables, text: toml.Text, root: toml.Steps
 ) -> Config:
@@ -281,9 +324,10 @@ def _checked(
     seconds("run", "seconds", tables.run.seconds)
     if not tables.run.machines:
         raise wrong("run", "machines", "expected at least one machine", 'for example "local"')
+    named = _machines(tables, text, root)
     for name in tables.run.machines:
         try:
-            machines.check(name)
+            machines.check(name, named)
         except BadInput as error:
             raise wrong("run", "machines", error.message, error.advice) from error
     scenarios: dict[str, None] = {}
@@ -303,6 +347,7 @@ def _checked(
         explore=_explore(tables, text, root),
         gate=gate,
         run=tables.run,
+        machines=named,
         models=tuple(chosen),
         machine_models=tuple(machine_models),
         build=Build(below=build),

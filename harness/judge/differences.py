@@ -11,19 +11,24 @@ test in `values.rates`, on the hits of different episodes if the runner counts t
 are corrected for their number (Holm, Scandinavian Journal of Statistics 6, 1979). Two runs on one
 machine differ more than independent hits would, with its load, frequency and placement of memory;
 so a rate is reported as changed only if it is at least twice the other one, too.
+
+A machine that has another name in the second record than in the first is the same one if
+MachineInfo.is_same says so. If one name leads to other hardware in the second record, its rates are
+compared nevertheless, but that they differ is only noted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from weakspot.harness.values.agreement import contradicts
 from weakspot.harness.values.codegen import CodegenComparison
-from weakspot.harness.values.descriptions import exploration_outcome
+from weakspot.harness.values.descriptions import describe_machine, exploration_outcome
 from weakspot.harness.values.difference import Comparison, Difference, DifferenceKind, Weight
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
@@ -49,6 +54,8 @@ def compare(
     before: Record, after: Record, names: tuple[str, str] = ("before", "after")
 ) -> Comparison:
     """Everything in which two records differ, the most important first."""
+    renamed = _renamed(before, after)
+    after = _with_names(after, renamed)
     both = _Both()
     histograms = [*both.compare("rate", before.histograms, after.histograms, _Pair)]
     runs = both.compare("run", before.runs, after.runs, _failed)
@@ -58,10 +65,11 @@ def compare(
         *both.compare("verdict", before.verdicts, after.verdicts, _decided),
         *both.compare("code", before.compiled, after.compiled, _compiled),
         *_disallowed(before, after, both),
-        *_changed([*filter(None, map(_target, histograms)), *runs]),
+        *_changed([*filter(None, map(_target, histograms)), *runs], _replaced(before, after)),
         *filter(None, map(_observed, histograms)),
         *_texts(before, after),
         *_settings(before, after),
+        *(_note("setting", f"machine {name}", name, now) for now, name in renamed.items()),
     ]
     weights: tuple[Weight, ...] = ("changed", "open", "note")
     return Comparison(
@@ -71,6 +79,48 @@ def compare(
         compared=both.compared,
         missing=both.missing,
         notes=(*before.notes, *after.notes),
+    )
+
+
+def _renamed(before: Record, after: Record) -> dict[str, str]:
+    """The machines that only one record has by that name, and that are the same: the name in the
+    first by that in the second. One that could be several is left out."""
+    gone = [each for name, each in before.machine.items() if name not in after.machine]
+    new = [each for name, each in after.machine.items() if name not in before.machine]
+    pairs = [(one.name, other.name) for one in gone for other in new if other.is_same(one)]
+    ones, others = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
+    return {other: one for one, other in pairs if ones[one] == others[other] == 1}
+
+
+def _with_names(record: Record, names: Mapping[str, str]) -> Record:
+    """The record with other names of machines."""
+    if not names:
+        return record
+    machines = tuple(
+        msgspec.structs.replace(each, name=names.get(each.name, each.name))
+        for each in record.manifest.machines
+    )
+    return msgspec.structs.replace(
+        record,
+        manifest=msgspec.structs.replace(record.manifest, machines=machines),
+        histograms=tuple(_on(each, names) for each in record.histograms),
+        runs=tuple(_on(each, names) for each in record.runs),
+    )
+
+
+M = TypeVar("M", Histogram, ProgramRun)
+
+
+def _on(each: M, names: Mapping[str, str]) -> M:
+    return msgspec.structs.replace(each, machine=names.get(each.machine, each.machine))
+
+
+def _replaced(before: Record, after: Record) -> frozenset[str]:
+    """The names that lead to other hardware in the second record."""
+    return frozenset(
+        name
+        for name, machine in before.machine.items()
+        if name in after.machine and not machine.is_same(after.machine[name])
     )
 
 
@@ -289,6 +339,7 @@ class _Rates(msgspec.Struct, frozen=True):
     asked: Question
     hits: tuple[int, int]
     runs: tuple[int, int]
+    machine: str
 
     @property
     def p(self) -> float:
@@ -310,17 +361,18 @@ def _target(pair: _Pair) -> _Rates | None:
     hits = one.target, other.target
     if one.target_independent is not None and other.target_independent is not None:
         hits = one.target_independent, other.target_independent
-    return _Rates("rate", asked, hits, (one.iterations, other.iterations))
+    return _Rates("rate", asked, hits, (one.iterations, other.iterations), one.machine)
 
 
 def _failed(asked: Question, one: ProgramRun, other: ProgramRun) -> _Rates | None:
     if not one.instances or not other.instances:
         return None
-    return _Rates("run", asked, (one.failed, other.failed), (one.instances, other.instances))
+    instances = one.instances, other.instances
+    return _Rates("run", asked, (one.failed, other.failed), instances, one.machine)
 
 
-def _changed(rates: Iterable[_Rates]) -> Iterator[Difference]:
-    """The rates that differ by more than noise."""
+def _changed(rates: Iterable[_Rates], replaced: Collection[str]) -> Iterator[Difference]:
+    """The rates that differ by more than noise. On machines that were `replaced` that is a note."""
     ordered = sorted(rates, key=lambda each: each.p)
     highest = 0.0
     for rank, each in enumerate(ordered):
@@ -338,6 +390,7 @@ def _changed(rates: Iterable[_Rates]) -> Iterator[Difference]:
                 under=each.asked[1],
                 before=before,
                 after=after,
+                weight="note" if each.machine in replaced else "changed",
                 p=highest,
                 hits=each.hits,
                 runs=each.runs,
@@ -398,7 +451,11 @@ def _settings(before: Record, after: Record) -> Iterator[Difference]:
             yield _note("setting", f"machine {name}", *here)
     for name, machine in before.machine.items():
         if name in after.machine:
-            profiles = machine.profile, after.machine[name].profile
+            now = after.machine[name]
+            if not machine.is_same(now):
+                described = describe_machine(machine), describe_machine(now)
+                yield _note("setting", f"machine {name} is another one", *described)
+            profiles = machine.profile, now.profile
             yield from _different(f"machine {name}", *map(_steady, profiles))
     yield from _different("option", *(msgspec.to_builtins(each.plan) for each in (one, other)))
 

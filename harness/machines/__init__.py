@@ -6,14 +6,14 @@ NAME.py that defines KIND, a value with what `MachineKind` asks for. Nothing els
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
-from weakspot.errors import BadInput, ToolFailed
+from weakspot.errors import BadInput, ToolFailed, Unsupported
 from weakspot.system.process import Ended
 from weakspot.system.registry import Registry
 from weakspot.system.tools import Program, Requirement
@@ -27,6 +27,7 @@ class Machine(msgspec.Struct, frozen=True):
     (compilers.py); `litmus7` are litmus7's options for C tests on it. `emulator` runs its programs,
     if one is needed; `host` is its address for its `kind`. An emulated machine is not real
     hardware: it shows nothing about how weak real hardware is, and Histograms from it are marked.
+    `options` are those of its NamedMachine, as text.
     """
 
     name: str
@@ -39,6 +40,34 @@ class Machine(msgspec.Struct, frozen=True):
     native: bool = True
     flags: tuple[str, ...] = ("-O2",)
     litmus7: tuple[str, ...] = ()
+    options: str = ""
+
+    @property
+    def key(self) -> str:
+        """The machine in the keys of jobs: its name, with the options that the user gave it."""
+        return f"{self.name} {self.options}".rstrip()
+
+
+class NamedMachine(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine that the user gave a name. At most `cores` of its logical processors are used, 0
+    for all; programs for it are compiled with `flags` after those of its kind. `place` is where it
+    is configured, for messages."""
+
+    address: str
+    cores: int = 0
+    flags: tuple[str, ...] = ()
+    place: str = ""
+
+    @property
+    def options(self) -> str:
+        """What results depend on beside the machine itself; "" without options."""
+        return " ".join((*((f"cores={self.cores}",) if self.cores else ()), *self.flags))
+
+
+Named = Mapping[str, NamedMachine]
+"""Machines by the names that the user gave them."""
+
+NO_NAMES: Named = {}
 
 
 class Session(Protocol):
@@ -60,7 +89,8 @@ class Lost(ToolFailed):
 
 class MachineKind(Protocol):
     """What every kind of machine offers. A machine is named KIND or KIND:REST; `form` shows that to
-    a person. `rank` orders lists; `requires` are the programs for `weakspot doctor`."""
+    a person. `rank` orders lists; `requires` are the programs for `weakspot doctor`; `elsewhere`
+    says that its machines are not this computer."""
 
     @property
     def name(self) -> str: ...
@@ -73,6 +103,9 @@ class MachineKind(Protocol):
 
     @property
     def requires(self) -> tuple[Requirement, ...]: ...
+
+    @property
+    def elsewhere(self) -> bool: ...
 
     def accepts(self, rest: str) -> bool:
         """Whether KIND:`rest` names a machine, "" for KIND alone. Asks no machine."""
@@ -98,15 +131,17 @@ KINDS: Registry[MachineKind] = Registry(
 """The kinds of machines by name."""
 
 
-def check(name: str) -> tuple[MachineKind, str]:
-    """The kind of the machine of that name, and the rest of the name.
+def check(name: str, named: Named = NO_NAMES) -> tuple[MachineKind, str]:
+    """The kind of the machine of that name, and the rest of its address.
 
     Asks no machine. Raises BadInput for what is no name of a machine.
     """
+    if name in named:
+        return check(named[name].address)
     kind, _, rest = name.partition(":")
     found = KINDS.find(kind)
     if found is None or not found.accepts(rest) or name.endswith(":"):
-        known = [each.machines() for each in KINDS]
+        known = [*named, *(each.machines() for each in KINDS)]
         raise BadInput(
             f"unknown machine {name!r}",
             advice=f"the machines are {', '.join(known[:-1])}, and {known[-1]}",
@@ -114,14 +149,36 @@ def check(name: str) -> tuple[MachineKind, str]:
     return found, rest
 
 
-def resolve(name: str) -> Machine:
-    """The machine of that name.
+def resolve(name: str, named: Named = NO_NAMES) -> Machine:
+    """The machine of that name: of one of those that the user `named`, or of a kind.
 
     Raises BadInput for what is no name of a machine, Unsupported for an architecture that there
     are no programs for, and Lost for a machine that cannot be reached.
     """
-    kind, rest = check(name)
-    return kind.machine(rest)
+    kind, rest = check(name, named)
+    given = named.get(name)
+    if given is None:
+        return kind.machine(rest)
+    try:
+        found = kind.machine(rest)
+    except (Lost, Unsupported) as error:
+        error.message = f"{name}: {error.message}"
+        error.place = given.place or None
+        raise
+    return msgspec.structs.replace(
+        found,
+        name=name,
+        cores=min(found.cores, given.cores or found.cores),
+        flags=(*found.flags, *given.flags),
+        options=given.options,
+    )
+
+
+def refused_name(name: str) -> str:
+    """Why a machine cannot be given that name, in one phrase; "" if it can."""
+    if not name or not name.isprintable() or any(each in ":, " for each in name) or name[0] == "-":
+        return "a name has no colon, comma or space, and does not begin with a dash"
+    return f"{name} is a kind of machine" if KINDS.find(name) is not None else ""
 
 
 def opened(machine: Machine) -> AbstractContextManager[Session]:

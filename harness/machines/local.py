@@ -63,6 +63,7 @@ class Local(msgspec.Struct, frozen=True):
     rank: int = 0
     form: str = "local"
     requires: tuple[tools.Requirement, ...] = ()
+    elsewhere: bool = False
 
     def accepts(self, rest: str) -> bool:
         return not rest

@@ -1,9 +1,10 @@
 """The profile of a machine: everything that may explain why another machine shows other counts. It
-is read from /proc and /sys by one line of shell, on this machine and others alike; what cannot be
-read is None, never guessed."""
+is read from /proc, /sys and /etc by one line of shell, on this machine and others alike; what
+cannot be read is None, never guessed."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 
@@ -15,7 +16,9 @@ from weakspot.system import tools
 _CPU = "/sys/devices/system/cpu"
 _FILES = (
     *("/proc/cpuinfo", "/proc/self/status", "/proc/meminfo"),
-    *("/proc/sys/kernel/ostype", "/proc/sys/kernel/osrelease"),
+    *("/proc/sys/kernel/ostype", "/proc/sys/kernel/osrelease", "/etc/machine-id"),
+    f"{_CPU}/cpu0/cpufreq/cpuinfo_max_freq",
+    "/sys/devices/system/clocksource/clocksource0/current_clocksource",
     *(f"{_CPU}/online", f"{_CPU}/smt/active", "/sys/devices/system/node/online"),
     *(f"{_CPU}/cpu0/cache/index*/*", f"{_CPU}/cpu0/cpufreq/scaling_*"),
     *(f"{_CPU}/cpuidle/current_*", f"{_CPU}/cpu0/cpuidle/state*/*"),
@@ -30,7 +33,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
     `cores` are the logical processors that may be used, `cores_online` those that there are;
     `quota` is the share of them that a container may use, in processors; `caches` are those of the
-    first processor; `idle` are its idle states, without disabled ones; `memory` is in bytes.
+    first processor; `idle` are its idle states, without disabled ones; `memory` is in bytes, `mhz`
+    the highest frequency of the first processor, `clock` what the kernel reads the time from.
+    `identity` is a digest of the installation's machine-id, which itself is confidential.
     """
 
     machine: str
@@ -50,6 +55,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     memory: int | None = None
     compiler: str | None = None
     emulator: str | None = None
+    mhz: float | None = None
+    clock: str | None = None
+    identity: str | None = None
 
 
 def profile(machine: Machine, at: Session | None = None) -> Profile:
@@ -82,7 +90,28 @@ def profile(machine: Machine, at: Session | None = None) -> Profile:
         memory=_memory(read),
         compiler=compiler.stated if compiler else None,
         emulator=" ".join(filter(None, (emulator.name, emulator.version))) if emulator else None,
+        mhz=_mhz(info, read),
+        clock=read.get("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        identity=_identity(read.get("/etc/machine-id", "")),
     )
+
+
+def _mhz(info: Mapping[str, str], read: Mapping[str, str]) -> float | None:
+    """The highest frequency; where the kernel does not change it, the present one."""
+    for text, unit in (
+        (read.get(f"{_CPU}/cpu0/cpufreq/cpuinfo_max_freq"), 1000.0),
+        (info.get("cpu mhz"), 1.0),
+    ):
+        if text and re.fullmatch(r"[\d.]+", text):
+            return round(float(text) / unit)
+    return None
+
+
+def _identity(machine_id: str) -> str | None:
+    """See machine-id(5): 32 hexadecimal digits, of which an application publishes only a digest."""
+    if not re.fullmatch(r"[0-9a-f]{32}", machine_id):
+        return None
+    return hashlib.sha256(f"weakspot {machine_id}".encode()).hexdigest()[:12]
 
 
 def _facts(at: Session) -> dict[str, str]:

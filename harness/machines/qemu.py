@@ -40,6 +40,7 @@ class Qemu(msgspec.Struct, frozen=True):
     name: str = "qemu"
     rank: int = 1
     form: str = "qemu:ARCH"
+    elsewhere: bool = False
 
     @property
     def requires(self) -> tuple[Requirement, ...]:

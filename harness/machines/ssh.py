@@ -108,6 +108,7 @@ class Ssh(msgspec.Struct, frozen=True):
     rank: int = 2
     form: str = "ssh:HOST"
     requires: tuple[Requirement, ...] = (SSH,)
+    elsewhere: bool = True
 
     def accepts(self, rest: str) -> bool:
         # what begins with a dash would be an option of ssh

@@ -16,10 +16,7 @@ from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.findings import undecided
 from weakspot.harness.report.findings import findings
 from weakspot.harness.report.structures import Ranking, print_structure, print_tests
-from weakspot.harness.values.descriptions import (
-    EMULATED,
-    describe_steadiness,
-)
+from weakspot.harness.values.descriptions import describe_machine, describe_steadiness
 from weakspot.harness.values.finding import Finding, by_cause
 from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.record import (
@@ -96,15 +93,6 @@ def _closing(record: Record, report: str) -> Text:
 
 
 def _machine(each: MachineInfo) -> str:
-    """`machine local: x86_64, AMD EPYC, 2 cores, KVM`"""
-    known = each.profile
-    cores = known.get("cores")
-    parts = [
-        each.arch,
-        EMULATED if each.emulated else "",
-        str(known.get("cpu") or ""),
-        amount(cores, "core") if isinstance(cores, int) else "",
-        {"yes": "virtual", None: ""}.get(known.get("hypervisor"), str(known.get("hypervisor"))),
-        describe_steadiness(known),
-    ]
+    """`machine local: x86_64, AMD EPYC, 2 cores, KVM, 0.1 % of its time stolen`"""
+    parts = describe_machine(each), describe_steadiness(each.profile)
     return f"machine {each.name}: {', '.join(filter(None, parts))}"

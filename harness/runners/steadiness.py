@@ -76,14 +76,14 @@ class SteadinessProbe:
 
 
 @contextlib.contextmanager
-def steadiness_probe(machine: Machine) -> Iterator[SteadinessProbe]:
-    """A probe for what runs on the machine inside the block."""
+def steadiness_probe(machine: Machine, every: float = _EVERY) -> Iterator[SteadinessProbe]:
+    """A probe for what runs on the machine inside the block; see SteadinessProbe."""
     with contextlib.ExitStack() as stack:
         gauge = SteadinessProbe()
         with contextlib.suppress(WeakspotError, Failed):
             folder = stack.enter_context(workshop())
             source = Path(__file__).with_name("probe.c").read_text(encoding="utf-8")
             program = compiled([SourceText(source)], (), machine, folder).path
-            gauge = SteadinessProbe(program, stack.enter_context(opened(machine)))
+            gauge = SteadinessProbe(program, stack.enter_context(opened(machine)), every)
         gauge.probe()
         yield gauge

@@ -12,7 +12,7 @@ from weakspot.harness.values.exploration import Estimate, Exploration
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.numbers import amount, percent, rounded, scientific
 from weakspot.harness.values.program_run import Failure, ProgramRun
-from weakspot.harness.values.record import Entry, StructureInfo
+from weakspot.harness.values.record import Entry, MachineInfo, StructureInfo
 from weakspot.harness.values.state import state_text
 from weakspot.harness.values.verdict import Verdict
 from weakspot.harness.values.witness import WitnessEvent
@@ -128,6 +128,20 @@ def has_no_observed_variant(histogram: Histogram) -> bool:
         and not histogram.target
         and all(each.missed is None for each in histogram.control_tests)
     )
+
+
+def describe_machine(machine: MachineInfo) -> str:
+    """`x86_64, AMD EPYC, 2 cores, KVM`"""
+    known = machine.profile
+    cores = known.get("cores")
+    parts = [
+        machine.arch,
+        EMULATED if machine.emulated else "",
+        str(known.get("cpu") or ""),
+        amount(cores, "core") if isinstance(cores, int) else "",
+        {"yes": "virtual", None: ""}.get(known.get("hypervisor"), str(known.get("hypervisor"))),
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def describe_steadiness(profile: Mapping[str, Any]) -> str:

@@ -108,6 +108,18 @@ class MachineInfo(msgspec.Struct, frozen=True):
     emulated: bool
     profile: dict[str, Any] = {}
 
+    def is_same(self, other: MachineInfo) -> bool:
+        """Whether the results of both are those of one machine, as far as is known: it has one
+        name, or is one installation of an operating system, and its processor is of one kind. A
+        kernel, a microcode or a compiler may have been replaced."""
+        if (self.arch, self.emulated) != (other.arch, other.emulated):
+            return False
+        cpus = {each.profile.get("cpu") for each in (self, other)} - {None}
+        if len(cpus) > 1:
+            return False
+        identities = {each.profile.get("identity") for each in (self, other)}
+        return self.name == other.name or (len(identities) == 1 and None not in identities)
+
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """campaign.json.

@@ -133,6 +133,10 @@ class FakeMachine(msgspec.Struct, frozen=True):
     arch: str = "x86_64"
     emulated: bool = False
 
+    @property
+    def key(self) -> str:
+        return self.name
+
 
 class FakeRunner:
     """Sees every outcome `target` times."""

@@ -183,6 +183,40 @@ def test_machines_and_tools_of_one_record_alone_are_notes() -> None:
     ]
 
 
+def on(name: str, cpu: str, target: int, identity: str = "a") -> Record:
+    profile = {"cpu": cpu, "identity": identity}
+    machines = (MachineInfo(name, "x86_64", False, profile),)
+    return Record(
+        manifest=msgspec.structs.replace(MANIFEST, started="yes", machines=machines),
+        histograms=(
+            histogram(target, machine=name, iterations=1_000_000),
+            histogram(5, machine="pi", iterations=1_000_000),
+        ),
+    )
+
+
+def test_a_machine_that_was_renamed_is_compared_with_itself() -> None:
+    found = compare(on("ssh:10.0.0.7", "EPYC", 10_000), on("server", "EPYC", 10))
+    rate, renamed = (each for each in found.differences if each.kind in ("rate", "setting"))
+    assert (rate.under, rate.weight) == ("ssh:10.0.0.7 litmus7", "changed")
+    assert (renamed.subject, renamed.before, renamed.after) == (
+        "machine ssh:10.0.0.7",
+        "ssh:10.0.0.7",
+        "server",
+    )
+    assert found.missing == {}
+    apart = compare(on("ssh:10.0.0.7", "EPYC", 10_000), on("server", "EPYC", 10, identity="b"))
+    assert apart.missing, "two machines of one kind are two"
+
+
+def test_rates_of_other_hardware_under_one_name_are_notes() -> None:
+    found = compare(on("local", "EPYC", 10_000), on("local", "Xeon", 10))
+    (rate,) = (each for each in found.differences if each.kind == "rate")
+    assert rate.weight == "note"
+    settings = {each.subject: (each.before, each.after) for each in found.differences}
+    assert settings["machine local is another one"] == ("x86_64, EPYC", "x86_64, Xeon")
+
+
 def test_a_rate_that_changed_has_its_hits_and_runs() -> None:
     before, after = record(histograms=(histogram(900),)), record(histograms=(histogram(3),))
     (found,) = (each for each in differences(before, after) if each.kind == "rate")

@@ -86,6 +86,7 @@ class Abacus(msgspec.Struct, frozen=True):
     rank: int = 100
     form: str = "abacus:BEADS"
     requires: tuple[Program, ...] = (Program("beads", lost="runs on beads", advice="string some"),)
+    elsewhere: bool = False
 
     def accepts(self, rest):
         return rest.isdecimal()

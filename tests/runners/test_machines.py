@@ -21,9 +21,10 @@ from weakspot.generators.emit.native import native_source
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
 from weakspot.harness.campaign import campaign
+from weakspot.harness.campaign.known_machines import known, probe
 from weakspot.harness.campaign.tools import Tools, installed
 from weakspot.harness.judge.findings import exit_code, undecided
-from weakspot.harness.machines import Lost, Machine, compilers, local
+from weakspot.harness.machines import Lost, Machine, NamedMachine, compilers, local
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.machines.qemu import architectures
 from weakspot.harness.runners import Runner
@@ -92,6 +93,25 @@ def test_a_host_of_the_users_ssh_configuration_is_a_machine(sshd: Sshd, need: Ne
         assert histogram.iterations > 0
         assert histogram.control_tests[0].iterations > 0
     assert histograms["SB+fences"].target == 0
+    assert sshd.folders() == []
+
+
+def test_a_host_is_probed_under_the_name_that_the_project_gives_it(
+    sshd: Sshd, tmp_path: Path
+) -> None:
+    """It is this computer, and is recognised as such."""
+    named = {"pi": NamedMachine(address=f"ssh:{HOST}", cores=1)}
+    reported: list[str] = []
+    assert probe(("pi", "local"), tmp_path, named, reported.append) == {}
+    assert sorted(reported) == ["local", "pi"]
+    found = known(tmp_path, named)
+    assert all(each.reached and each.profile["clock_error"] == 0.0 for each in found)
+    if profile(local.machine()).identity:
+        assert [(each.name, each.aliases) for each in found] == [("local", ("pi",))]
+    machine = machines.resolve("pi", named)
+    assert (machine.name, machine.cores, machine.key) == ("pi", 1, "pi cores=1")
+    sshd.stop()
+    assert isinstance(probe(("pi",), tmp_path, named, reported.append)["pi"], Lost)
     assert sshd.folders() == []
 
 

@@ -7,7 +7,7 @@ is compared with the one before; the comparison is a page in its folder.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
@@ -22,10 +22,11 @@ from weakspot.harness.report.campaign import summary
 from weakspot.harness.report.site.build import write_site
 from weakspot.harness.report.site.comparison_page import write_comparison
 from weakspot.harness.report.site.pages import Templates
+from weakspot.harness.values.descriptions import describe_machine
 from weakspot.harness.values.difference import Comparison
 from weakspot.harness.values.finding import by_cause
 from weakspot.harness.values.numbers import rounded
-from weakspot.harness.values.record import Record
+from weakspot.harness.values.record import MachineInfo, Record
 from weakspot.system.durations import duration_text
 from weakspot.system.files import disk
 
@@ -117,7 +118,8 @@ def write_results(root: Path) -> Path:
             found = compare(older, record, (name, folder.name))
             write_comparison(found, folder / _CHANGES)
             changes = _changes(found, folder)
-        rows[what].append(_row(folder, record, changes))
+        met = before[what][1].machine if what in before else {}
+        rows[what].append(_row(folder, record, changes, met))
         before[what] = folder.name, record
     groups = [
         Group(what, tuple(reversed(those)), tuple(_trends(those))) for what, those in rows.items()
@@ -143,7 +145,9 @@ def _changes(found: Comparison, folder: Path) -> Changes:
     )
 
 
-def _row(folder: Path, record: Record, changes: Changes | None) -> CampaignRow:
+def _row(
+    folder: Path, record: Record, changes: Changes | None, met: Mapping[str, MachineInfo]
+) -> CampaignRow:
     manifest = record.manifest
     state, text = summary(record)
     iterations = sum(each.iterations for each in record.histograms)
@@ -155,12 +159,19 @@ def _row(folder: Path, record: Record, changes: Changes | None) -> CampaignRow:
         state=state,
         summary=text,
         weakspot=manifest.weakspot,
-        machines=tuple(each.name for each in manifest.machines),
+        machines=tuple(_machine(each, met.get(each.name)) for each in manifest.machines),
         tests=len(record.entries),
         iterations=rounded(iterations) if iterations else "",
         changes=changes,
         figures=_figures(record),
     )
+
+
+def _machine(machine: MachineInfo, older: MachineInfo | None) -> str:
+    """The name; with the hardware if the name led to other hardware in the campaign before."""
+    if older is None or machine.is_same(older):
+        return machine.name
+    return f"{machine.name} (another one: {describe_machine(machine)})"
 
 
 def _duration(started: str, finished: str) -> str:

@@ -1,0 +1,80 @@
+"""`weakspot machines`: the machines that a project knows."""
+
+from __future__ import annotations
+
+import click
+
+from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND
+from weakspot.harness.cli.help import command
+from weakspot.harness.cli.options import named_machines
+from weakspot.harness.cli.output import json_lines, results_folder, say, watched
+
+
+@command(
+    epilog="""\
+The table [machines] of weakspot.toml names machines: pi = "ssh:pi.lan". This computer is `local`.
+Machines of campaigns in results/ (or in WEAKSPOT_RESULTS) are listed too, also those that are gone.
+
+--probe connects to each machine, reads its profile, measures how evenly it runs, and stores this in
+results/machines.json. A machine that cannot be reached is listed as such, with exit code 3; it is
+an error, with exit code 2, if it is the only one that was asked for.
+
+Examples:
+  weakspot machines
+  weakspot machines --probe           which can be reached, and what are they?
+  weakspot machines pi                everything known of one
+  weakspot machines --probe ssh:pi    also one without a name in weakspot.toml
+  weakspot machines --json | jq .profile.cpu"""
+)
+@click.argument("names", nargs=-1, metavar="[NAME…]")
+@click.option("--probe", "probing", is_flag=True, help="Connect to the machines and measure them.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+def machines(names: tuple[str, ...], probing: bool, as_json: bool) -> int:
+    """List the machines that tests run on.
+
+    For each machine, shows its address, its processor, and which shapes of litmus tests it showed
+    in stored campaigns."""
+    from weakspot.errors import BadInput
+    from weakspot.harness.campaign import known_machines
+    from weakspot.harness.machines import check
+    from weakspot.harness.report import machines as report
+    from weakspot.harness.report import terminal
+
+    root, named = results_folder(), named_machines()
+    asked = [name for name in names if name in named or _has_kind(name)]
+    errors = {}
+    if probing:
+        for name in names:
+            check(name, named)
+        chosen = names or tuple(dict.fromkeys((known_machines.HERE, *named)))
+        with watched() as progress:
+            progress.start(len(chosen), "probing machines")
+            errors = known_machines.probe(chosen, root, named, lambda _: progress.advance())
+        if len(chosen) == 1 and errors:
+            raise errors[chosen[0]]
+    found = known_machines.known(root, named, asked)
+    for name in names:
+        if not any(name in (each.name, *each.aliases) for each in found):
+            known = ", ".join(dict.fromkeys(each.name for each in found))
+            raise BadInput(f"unknown machine {name!r}", advice=f"known: {known}")
+    if names:
+        found = [each for each in found if {each.name, *each.aliases} & {*names}]
+    if as_json:
+        say(json_lines(found))
+    else:
+        out = terminal.console()
+        lines = report.in_full(found) if names or probing else report.listed(found)
+        terminal.print_lines(lines, out)
+    return INCONCLUSIVE if errors else NOTHING_FOUND
+
+
+def _has_kind(name: str) -> bool:
+    """Whether it is the address of a machine."""
+    from weakspot.errors import BadInput
+    from weakspot.harness.machines import check
+
+    try:
+        check(name)
+    except BadInput:
+        return False
+    return True
