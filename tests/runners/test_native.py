@@ -138,7 +138,6 @@ def compile_together(tests: Iterable[Test], machine: Machine, folder: Path) -> N
         list(pool.map(lambda test: program_of(test, machine, folder), tests))
 
 
-@pytest.mark.alone
 @x86
 @pytest.mark.parametrize("which", ["kinds", pytest.param("all", marks=pytest.mark.full)])
 def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which: str) -> None:
@@ -170,7 +169,6 @@ def seen(test: Test, machine: Machine, folder: Path, mode: str, processors: int)
         return sum(found.hits for found in sliced(program, at, slices))
 
 
-@pytest.mark.alone
 @x86
 def test_an_outcome_that_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_path: Path) -> None:
     assert all(each.observation == "Never" for each in allowed(list(STRONG), "tso").values())
@@ -203,7 +201,6 @@ def test_three_threads_show_on_two_processors_what_x86_allows(
     assert any(seen(test, here, tmp_path, "alone", 2) for _ in range(20))
 
 
-@pytest.mark.alone
 @x86
 def test_three_threads_show_on_two_processors_nothing_else(here: Machine, tmp_path: Path) -> None:
     tests = [test for test in STRONG if len(statements(test).threads) > 2]
