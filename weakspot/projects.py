@@ -22,7 +22,7 @@ from weakspot.harness.campaign import logs
 from weakspot.harness.campaign.executor import Executor
 from weakspot.harness.campaign.folder import RESULTS, load
 from weakspot.harness.campaign.progress import Progress, Quiet
-from weakspot.harness.campaign.tools import choose_checkers, installed
+from weakspot.harness.campaign.tools import Tools, choose_checkers, installed
 from weakspot.harness.checkers import CHECKERS
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus.material import generator
@@ -51,6 +51,7 @@ from weakspot.questions import paths as paths_of
 from weakspot.system.deadline import NEVER, Deadline, ending
 
 if TYPE_CHECKING:
+    from weakspot.harness.campaign.forecast import Forecast
     from weakspot.harness.clients.mutants import Clients
     from weakspot.harness.orders.cost import Costs
 
@@ -402,10 +403,90 @@ def campaign(
     `compiled` are compiler configurations whose code is compared with the tests. `executor`
     performs the work, by default on this computer; see docs/cluster.md.
     """
-    limits = bounds or Bounds()
+    plan = _plan(
+        what,
+        models=models,
+        machine_models=machine_models,
+        checkers=checkers,
+        on=on,
+        runner=runner,
+        seconds_run=seconds_run,
+        budget=budget,
+        seconds=seconds,
+        bounds=bounds,
+        compiled=compiled,
+    )
+    tools = _tools(plan, named, part, build)
+    return campaigns.run(
+        plan,
+        folder=folder,
+        root=root,
+        fresh=fresh,
+        tools=tools,
+        progress=progress,
+        executor=executor,
+    )
+
+
+def forecast(
+    what: Sources = "all",
+    *,
+    models: Sequence[str] = (),
+    machine_models: Sequence[str] | None = None,
+    checkers: Sequence[str] = ("all",),
+    on: Sequence[str] = ("local",),
+    named: machines.Named | None = None,
+    runner: str | None = None,
+    seconds_run: float = 1.0,
+    budget: float = 0.0,
+    seconds: float = 20.0,
+    bounds: Bounds | None = None,
+    part: Part = ALL,
+    root: Path = RESULTS,
+    build: Build = NO_OPTIONS,
+    seconds_estimate: float = 10.0,
+    progress: Progress | None = None,
+) -> Forecast:
+    """What `campaign` with the same arguments will cost: how many questions, how long they take,
+    and which tests add nothing. Generates the tests, and contacts the machines, but answers none of
+    the questions; `seconds_estimate` is for estimates of what the campaigns below `root` have not
+    answered."""
+    from weakspot.harness.campaign.forecast import forecast
+
+    plan = _plan(
+        what,
+        models=models,
+        machine_models=machine_models,
+        checkers=checkers,
+        on=on,
+        runner=runner,
+        seconds_run=seconds_run,
+        budget=budget,
+        seconds=seconds,
+        bounds=bounds,
+    )
+    tools = _tools(plan, named, part, build)
+    return forecast(plan, tools, root, seconds=seconds_estimate, progress=progress)
+
+
+def _plan(
+    what: Sources,
+    *,
+    models: Sequence[str],
+    machine_models: Sequence[str] | None,
+    checkers: Sequence[str],
+    on: Sequence[str],
+    runner: str | None,
+    seconds_run: float,
+    budget: float,
+    seconds: float,
+    bounds: Bounds | None,
+    compiled: Sequence[str] = (),
+) -> Plan:
+    """The plan of a campaign; see `campaign`."""
     for name in checkers:
         choose_checkers(name)
-    plan = Plan(
+    return Plan(
         what=tuple(paths_of(what)),
         models=tuple(models),
         machine_models=of_machines(models, machine_models),
@@ -416,21 +497,15 @@ def campaign(
         seconds_run=seconds_run,
         budget=budget,
         compiled=tuple(compiled),
-    ).within(limits)
-    tools = msgspec.structs.replace(
+    ).within(bounds or Bounds())
+
+
+def _tools(plan: Plan, named: machines.Named | None, part: Part, build: Build) -> Tools:
+    return msgspec.structs.replace(
         installed(named or {}),
         explorer=EngineExplorer(part=part),
-        generator=generator(build, limits.seconds),
+        generator=generator(build, plan.bounds.seconds),
         repairs=program_repairs.jobs,
-    )
-    return campaigns.run(
-        plan,
-        folder=folder,
-        root=root,
-        fresh=fresh,
-        tools=tools,
-        progress=progress,
-        executor=executor,
     )
 
 

@@ -84,7 +84,7 @@ class Answers(Generic[A]):
         """Perform the work and return the record. Raises Stopped on Ctrl-C: `record` then has the
         answers until then."""
         self._store.resume()
-        self._campaign.progress = progress or Quiet()
+        self._campaign.progress.to = progress or Quiet()
         self._work()
         return self.record
 
@@ -129,7 +129,7 @@ class FolderAnswers:
         """Perform the work; `take` gets the verdicts in the order of the tests, printed in a form;
         "" is for none. Raises Stopped on Ctrl-C, after `take` got what was known."""
         self._store.take = take
-        self._campaign.progress = progress or Quiet()
+        self._campaign.progress.to = progress or Quiet()
         self._campaign.check_files(self._checker, form)
 
 

@@ -36,7 +36,7 @@ from weakspot.harness.campaign.folder import (
 from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.hardware import Use, runs
 from weakspot.harness.campaign.plan import Jobs
-from weakspot.harness.campaign.progress import Progress, Quiet
+from weakspot.harness.campaign.progress import Progress, Quiet, Stopwatch
 from weakspot.harness.campaign.store import RecordStore
 from weakspot.harness.campaign.tools import Tools, installed
 from weakspot.harness.checkers import CHECKERS, Checker, FileChecker, unknown
@@ -53,6 +53,7 @@ from weakspot.harness.values.record import (
     ModelInfo,
     Plan,
     Record,
+    Timing,
     key,
     program_name,
 )
@@ -153,7 +154,8 @@ class Campaign(Events):
         fresh: bool = False,
     ) -> None:
         self.plan, self.store, self.tools = plan, store, tools
-        self.progress = progress or Quiet()
+        self.progress = Stopwatch(progress or Quiet())
+        self._timed = store.manifest.timings
         self.material = Material(structures=(), entries=(), programs=(), sources=())
         self._executor = executor or LocalExecutor(gauge=tools.gauge)
         self._printed, self._fresh = printed, fresh
@@ -175,6 +177,7 @@ class Campaign(Events):
             report=lambda _: self.progress.advance(),
             root=self.tools.corpus,
         )
+        self.progress.stop()
         if self.tools.prices is not None:
             material = _priced(material, self.tools.prices())
         self.take(material, chosen or planning.models(material.models, self.tools.model))
@@ -393,16 +396,21 @@ class Campaign(Events):
             whole if programs else None,
             use,
         )
-        for what, left_out, count in asked.left_out:
+        for each in asked.shares:
+            if each.chosen == each.count:
+                continue
             self.note(
-                f"{left_out:,} of {count:,} {what} were not run on {machine.name}: "
-                f"{duration_text(use.budget)} went to those that say more (--budget and --for "
-                "give more)"
+                f"{each.count - each.chosen:,} of {each.count:,} {each.what} were not run on "
+                f"{machine.name}: {duration_text(use.budget)} went to those that say more "
+                "(--budget and --for give more)"
             )
         self._ask(Jobs(asked.jobs))
 
     def _ask(self, jobs: Jobs) -> None:
-        ask(jobs.jobs, self.store, self._executor, progress=self.progress, events=self)
+        try:
+            ask(jobs.jobs, self.store, self._executor, progress=self.progress, events=self)
+        finally:
+            self.progress.stop()
 
     # --- what the executor reports --------------------------------------------------------------
 
@@ -468,9 +476,16 @@ class Campaign(Events):
                 },
                 interrupted=tuple(self._interrupted()),
                 unread=self.material.unread,
+                timings=self._timings(),
                 notes=tuple(self._notes),
             )
         )
+
+    def _timings(self) -> dict[str, Timing]:
+        """Those of this process with those of others before it."""
+        now = self.progress.timings
+        names = {**self._timed, **now}
+        return {name: self._timed.get(name, Timing()) + now.get(name, Timing()) for name in names}
 
     def _interrupted(self) -> Iterator[str]:
         """The programs for which the time limit left out litmus tests."""

@@ -19,7 +19,7 @@ import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -204,6 +204,16 @@ class FolderStore:
         return load(self.folder)
 
 
+def answers_in(folder: Path, notes: list[str] | None = None) -> Iterator[tuple[str, object]]:
+    """The stored answers with their keys, kind by kind, each in the order in which it was found.
+    `notes` get what was wrong. Raises BadInput for a damaged line."""
+    for type_, name in _FILES.items():
+        found, _, note = Journal(folder / name, type_).read()
+        yield from found
+        if note and notes is not None:
+            notes.append(note)
+
+
 def load(folder: Path) -> Record:
     """Read a campaign, also one that is being written; see store.assembled for which answers count.
 
@@ -211,12 +221,7 @@ def load(folder: Path) -> Record:
     """
     manifest = read_manifest(folder)
     notes: list[str] = []
-    answers: list[tuple[str, object]] = []
-    for type_, name in _FILES.items():
-        found, _, note = Journal(folder / name, type_).read()
-        answers += found
-        if note:
-            notes.append(note)
+    answers = list(answers_in(folder, notes))
     return assembled(
         manifest,
         _structures(folder),

@@ -8,6 +8,7 @@ language permits and the machine does not.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -24,6 +25,16 @@ LEAST = 0.5
 """Seconds of a budget that a test or a program gets at least, compiling included."""
 
 
+RANKS = (
+    "may show on the machine although no interleaving does",
+    "a claim is about them",
+    "permitted by the language only",
+    "not permitted",
+    "interleavings show them",
+)
+"""Why tests run, those that say most first."""
+
+
 class Use(msgspec.Struct, frozen=True):
     """How a machine is used: each test and program runs for `seconds`. `limited`: they and their
     compilers take a second more for each at most. `budget`: seconds for everything on the machine,
@@ -34,11 +45,23 @@ class Use(msgspec.Struct, frozen=True):
     budget: float = 0.0
 
 
+class Share(msgspec.Struct, frozen=True):
+    """A part of the time on a machine: how many of a `count` of programs or tests were `chosen`, to
+    run within `seconds`; 0 if there is no limit for all of them. `ranks` counts the chosen tests by
+    why they run, in the order of RANKS."""
+
+    what: str
+    seconds: float
+    chosen: int
+    count: int
+    ranks: tuple[int, ...] = ()
+
+
 class Runs(msgspec.Struct, frozen=True):
-    """Jobs in their order, and for each kind of run how many of how many the budget left out."""
+    """Jobs in their order, and how the time is shared between the kinds of runs."""
 
     jobs: Sequence[Job]
-    left_out: Sequence[tuple[str, int, int]] = ()
+    shares: Sequence[Share] = ()
 
 
 def runs(
@@ -55,29 +78,31 @@ def runs(
     if use.budget:
         programs.sort(key=partial(_rank_of_program, record, machine))
         entries.sort(key=partial(_rank_of_test, record, machine))
-    batches: list[tuple[str, int, list[Callable[[Deadline], Job]]]] = []
+    batches: list[tuple[str, int, list[int], list[Callable[[Deadline], Job]]]] = []
     if whole is not None:
         made = [partial(_run_program, each, machine, whole, use.seconds) for each in programs]
-        batches.append(("programs", 1, list(made)))
+        batches.append(("programs", 1, [], list(made)))
+    of_tests = [_rank_of_test(record, machine, each) for each in entries]
     for number, runner in enumerate(runners):
         ran = [partial(_run_test, each, machine, runner, use.seconds) for each in entries]
-        batches.append((f"tests by {runner.name}", 1 if number else 2, list(ran)))
+        batches.append((f"tests by {runner.name}", 1 if number else 2, of_tests, list(ran)))
     jobs: list[Job] = []
-    left_out = []
-    shares = sum(share for _, share, waiting in batches if waiting)
+    shares = []
+    total = sum(share for _, share, _, waiting in batches if waiting)
     time = 0.0
-    for what, share, waiting in batches:
-        chosen, end = waiting, NEVER
+    for what, share, ranks, waiting in batches:
+        chosen, end, part = waiting, NEVER, 0.0
         if use.budget and waiting:
-            part = use.budget * share / shares
+            part = use.budget * share / total
             chosen, time = waiting[: max(1, int(part / LEAST))], time + part
             end = ending(time)
-            if len(chosen) < len(waiting):
-                left_out.append((what, len(waiting) - len(chosen), len(waiting)))
         elif use.limited:
             end = limit(use.seconds, len(jobs) + len(waiting))
         jobs += [job(end) for job in chosen]
-    return Runs(jobs, left_out)
+        counts = Counter(ranks[: len(chosen)])
+        by_rank = tuple(counts[rank] for rank in range(len(RANKS))) if ranks else ()
+        shares.append(Share(what, part, len(chosen), len(waiting), by_rank))
+    return Runs(jobs, shares)
 
 
 def _run_program(

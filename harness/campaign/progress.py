@@ -7,6 +7,8 @@ import sys
 import time
 from typing import Protocol
 
+from weakspot.harness.values.record import Timing
+
 
 class Progress(Protocol):
     """Receives the phases of a command. An implementation that shows the time that remains derives
@@ -45,6 +47,36 @@ class Quiet:
 
     def pause(self) -> contextlib.AbstractContextManager[object]:
         return contextlib.nullcontext()
+
+
+class Stopwatch:
+    """Measures the phases, and passes everything on `to` another Progress."""
+
+    def __init__(self, to: Progress) -> None:
+        self.to, self._phase, self._begin, self._jobs = to, "", 0.0, 0
+        self.timings: dict[str, Timing] = {}
+
+    def start(self, total: int, what: str) -> None:
+        self.stop()
+        self._phase, self._begin, self._jobs = what, time.monotonic(), 0
+        self.to.start(total, what)
+
+    def stop(self) -> None:
+        """What follows belongs to no phase."""
+        if self._phase:
+            spent = Timing(self._jobs, time.monotonic() - self._begin)
+            self.timings[self._phase] = self.timings.get(self._phase, Timing()) + spent
+            self._phase = ""
+
+    def advance(self, count: int = 1) -> None:
+        self._jobs += count
+        self.to.advance(count)
+
+    def at(self, text: str) -> None:
+        self.to.at(text)
+
+    def message(self, text: str) -> None:
+        self.to.message(text)
 
 
 LOG_INTERVAL = 30.0

@@ -10,33 +10,22 @@ import click
 from weakspot.harness.cli.exploration_options import bound_options, configured_part
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    Listing,
-    Registered,
     checker_option,
     cluster_option,
     compiled_option,
-    configured,
-    duration,
-    given,
-    listed,
-    machine_forms,
     machine_models,
     model_option,
     named_machines,
-    optional_time,
-    runners,
     source_options,
     timeout_option,
 )
 from weakspot.harness.cli.output import json_lines, results_folder, say
+from weakspot.harness.cli.run_options import run_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
     from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.values.bounds import Bounds
-
-BUDGET = 120.0
-"""Seconds that each machine is used, unless the user says how long."""
 
 
 @command(
@@ -64,42 +53,7 @@ Examples:
     help="Folder of the campaign.  [default: a new one in results/]",
 )
 @click.option("--fresh", is_flag=True, help="Start a new campaign instead of resuming one.")
-@click.option(
-    "--for",
-    "seconds",
-    callback=duration,
-    default=configured("seconds"),
-    show_default="1s, or as configured",
-    metavar="DURATION",
-    help="How long each test runs on a machine; 0 runs nothing.",
-)
-@click.option(
-    "--budget",
-    callback=optional_time,
-    show_default="2m, or none with --for",
-    metavar="DURATION",
-    help="How long each machine is used in all: tests run for a shorter time, and those that say "
-    "most come first.",
-)
-@click.option(
-    "--runner",
-    cls=Listing,
-    type=Registered(runners),
-    default="all",
-    show_default=True,
-    help=lambda: "Runner to use.",
-)
-@click.option(
-    "--on",
-    "machines",
-    multiple=True,
-    callback=listed,
-    default=configured("machines"),
-    show_default="local, or as configured",
-    cls=Listing,
-    metavar=machine_forms,
-    help=lambda: "Machines to run on, separated by commas.",
-)
+@run_options
 @checker_option("checkers", multiple=True, default=("all",), show_default=True)
 @compiled_option("under c11")
 @bound_options
@@ -118,7 +72,7 @@ def test(
     output: Path | None,
     fresh: bool,
     seconds: float,
-    budget: float | None,
+    budget: float,
     runner: str,
     machines: tuple[str, ...],
     checkers: tuple[str, ...],
@@ -154,7 +108,7 @@ def test(
             named=named_machines(),
             runner=runner,
             seconds_run=seconds,
-            budget=(0.0 if given("seconds") else BUDGET) if budget is None else budget,
+            budget=budget,
             seconds=timeout,
             bounds=bounds,
             part=configured_part(),

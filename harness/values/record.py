@@ -121,13 +121,24 @@ class MachineInfo(msgspec.Struct, frozen=True):
         return self.name == other.name or (len(identities) == 1 and None not in identities)
 
 
+class Timing(msgspec.Struct, frozen=True):
+    """How many jobs of a phase were performed, and in how many seconds."""
+
+    jobs: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: Timing) -> Timing:
+        return Timing(self.jobs + other.jobs, round(self.seconds + other.seconds, 3))
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """campaign.json.
 
     `finished` is empty until every job of the plan is done; `notes` say what was left out and why
     (a tool that is not installed, a test that a checker cannot read). `programs` are digests by
     name: a changed source is another program. `interrupted` names those with litmus tests that the
-    time limit left out; `unread` says why programs of a folder could not be read.
+    time limit left out; `unread` says why programs of a folder could not be read. `timings` are by
+    phase, as it is shown while the campaign runs; those of processes that were killed are missing.
     """
 
     format: int
@@ -141,6 +152,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     programs: dict[str, str] = {}
     interrupted: tuple[str, ...] = ()
     unread: dict[str, str] = {}
+    timings: dict[str, Timing] = {}
     notes: tuple[str, ...] = ()
 
 

@@ -74,7 +74,12 @@ def asked(use: Use, *names: str, programs: tuple[str, ...] = ()) -> tuple[list[s
         use,
     )
     found = [getattr(job, "name", None) or job.test.name for job in made.jobs]  # type: ignore[attr-defined]
-    return found, list(made.left_out)
+    left_out = [
+        (each.what, each.count - each.chosen, each.count)
+        for each in made.shares
+        if each.chosen < each.count
+    ]
+    return found, left_out
 
 
 def test_without_a_budget_everything_runs_in_its_order() -> None:

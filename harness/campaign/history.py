@@ -1,0 +1,103 @@
+"""How long the questions of earlier campaigns took, and what they answered.
+
+In: the folder of campaigns. Out: a History, from which `forecast` predicts how long a campaign will
+take. An answer has the seconds that its tool took; a manifest has the seconds of each phase, in
+which several answers may be found at once, or programs compiled before they run.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from weakspot.harness.campaign.folder import answers_in, campaigns, read_manifest
+from weakspot.harness.campaign.jobs import Check, Explore, Job
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.program_run import ProgramRun
+from weakspot.harness.values.record import Manifest
+from weakspot.harness.values.verdict import Verdict
+
+CAMPAIGNS = 10
+"""How many campaigns are read, the newest."""
+
+
+class History:
+    """The answers of earlier campaigns by the keys of their jobs, the newest of each, and times."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, object] = {}
+        self.campaigns = 0
+        self._same: defaultdict[str, list[float]] = defaultdict(list)
+        self._alike: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
+        self._phases: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
+
+    @classmethod
+    def below(cls, root: Path) -> History:
+        """Of the newest campaigns below a folder. Raises BadInput for a damaged file."""
+        found = cls()
+        for folder in campaigns(root)[-CAMPAIGNS:]:
+            found.add(read_manifest(folder), answers_in(folder))
+        return found
+
+    def add(self, manifest: Manifest, answers: Iterable[tuple[str, object]]) -> None:
+        """A campaign, younger than those before it."""
+        self.campaigns += 1
+        spent: defaultdict[str, list[float]] = defaultdict(list)
+        for key, answer in answers:
+            self.answers[key] = answer
+            match answer:
+                case Verdict(test=test, model=model, checker=checker, seconds=seconds):
+                    self._same[key].append(seconds)
+                    for alike in ((test, model, checker), (model, checker), (checker,)):
+                        self._alike[alike].append(seconds)
+                    spent["checking"].append(seconds)
+                case Exploration(program=program, model=model, seconds=seconds):
+                    self._same[key].append(seconds)
+                    self._alike[program, model].append(seconds)
+                    spent["exploring"].append(seconds)
+                case Histogram(machine=machine, runner=runner, seconds=seconds):
+                    spent[f"running on {machine} with {runner}"].append(seconds)
+                case ProgramRun(machine=machine, seconds=seconds):
+                    spent[f"running programs on {machine}"].append(seconds)
+        for phase, timing in manifest.timings.items():
+            self._phases[phase].append((timing.jobs, timing.seconds, sum(spent[phase])))
+
+    def same(self, job: Job) -> float | None:
+        """The median of the seconds that this question took."""
+        return _median(self._same.get(job.key))
+
+    def alike(self, job: Job) -> float | None:
+        """The median of the seconds of the same program or test, with another text, another version
+        of the tool, or other limits."""
+        match job:
+            case Explore():
+                return _median(self._alike.get((job.program.name, job.model.name)))
+            case Check():
+                asked = job.test.name, job.model.name, job.checker.name
+                return _median(self._alike.get(asked))
+        return None
+
+    def usual(self, job: Job) -> float | None:
+        """The mean of the seconds of the checker's answers under the model, or under any."""
+        if not isinstance(job, Check):
+            return None
+        known = self._alike.get((job.model.name, job.checker.name))
+        known = known or self._alike.get((job.checker.name,))
+        return statistics.fmean(known) if known else None
+
+    def factor(self, phase: str) -> float | None:
+        """The seconds of the phase for each second of its answers: below one if they are found side
+        by side."""
+        return _median([took / spent for _, took, spent in self._phases.get(phase, ()) if spent])
+
+    def overhead(self, phase: str) -> float | None:
+        """The seconds of the phase for each of its jobs, beside those of the answers."""
+        known = self._phases.get(phase, ())
+        return _median([max(0.0, took - spent) / jobs for jobs, took, spent in known if jobs])
+
+
+def _median(known: list[float] | None) -> float | None:
+    return statistics.median(known) if known else None

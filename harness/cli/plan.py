@@ -1,0 +1,102 @@
+"""`weakspot plan`: what a campaign will cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from weakspot.harness.cli.errors import NOTHING_FOUND
+from weakspot.harness.cli.exploration_options import bound_options, configured_part
+from weakspot.harness.cli.help import command
+from weakspot.harness.cli.options import (
+    checker_option,
+    duration,
+    machine_models,
+    model_option,
+    named_machines,
+    source_options,
+    timeout_option,
+)
+from weakspot.harness.cli.output import json_lines, results_folder, say, watched
+from weakspot.harness.cli.run_options import run_options
+
+if TYPE_CHECKING:
+    from weakspot.generators.source.build import Build
+    from weakspot.harness.values.bounds import Bounds
+
+
+@command(
+    epilog="""\
+Times come from the last campaigns in results/ (or in WEAKSPOT_RESULTS). A question that they did
+not ask is estimated: an exploration by random descents, a check by checking a few of the tests.
+
+Examples:
+  weakspot plan all
+  weakspot plan duffy_wsq --budget 10m --on local,ssh:pi
+  weakspot plan my_queue.c -I include --estimate 1m      spend more time on estimates
+  weakspot plan tests/ --for 0 --json | jq .seconds"""
+)
+@click.argument("what", nargs=-1, metavar="[WHAT…]")
+@model_option
+@run_options
+@checker_option("checkers", multiple=True, default=("all",), show_default=True)
+@bound_options
+@timeout_option
+@click.option(
+    "--estimate",
+    callback=duration,
+    default="10s",
+    show_default=True,
+    metavar="DURATION",
+    help="How long to estimate what stored campaigns do not tell; 0 estimates nothing.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the plan as a JSON object.")
+@source_options
+def plan(
+    what: tuple[str, ...],
+    models: tuple[str, ...],
+    seconds: float,
+    budget: float,
+    runner: str,
+    machines: tuple[str, ...],
+    checkers: tuple[str, ...],
+    bounds: Bounds,
+    timeout: float,
+    estimate: float,
+    as_json: bool,
+    build: Build,
+) -> int:
+    """Show what `weakspot test` would do, and how long it takes.
+
+    Counts the questions, predicts their time, lists the tests that add nothing, and shows how the
+    time on each machine is divided. Tests are generated, but not checked and not run. Without WHAT,
+    plans every structure."""
+    from weakspot import projects
+    from weakspot.harness.report import forecast as text
+    from weakspot.harness.report import terminal
+
+    with watched() as progress:
+        found = projects.forecast(
+            what or "all",
+            models=models,
+            machine_models=machine_models(),
+            checkers=checkers,
+            on=machines,
+            named=named_machines(),
+            runner=runner,
+            seconds_run=seconds,
+            budget=budget,
+            seconds=timeout,
+            bounds=bounds,
+            part=configured_part(),
+            root=results_folder(),
+            build=build,
+            seconds_estimate=estimate,
+            progress=progress,
+        )
+    if as_json:
+        say(json_lines([found]))
+    else:
+        terminal.print_lines(text.lines(found), terminal.console())
+    return NOTHING_FOUND

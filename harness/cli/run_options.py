@@ -1,0 +1,76 @@
+"""Options of campaigns about hardware: where tests run, by what, and for how long."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from weakspot.harness.cli.options import (
+    Listing,
+    Registered,
+    configured,
+    duration,
+    given,
+    listed,
+    machine_forms,
+    optional_time,
+    runners,
+)
+
+BUDGET = 120.0
+"""Seconds that each machine is used, unless the user says how long."""
+
+
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--for`, `--budget`, `--runner` and `--on`, which the command gets as `seconds`, `budget` (0
+    for none), `runner` and `machines`."""
+
+    @functools.wraps(command)
+    def with_budget(budget: float | None, **rest: Any) -> Any:
+        if budget is None:
+            budget = 0.0 if given("seconds") else BUDGET
+        return command(budget=budget, **rest)
+
+    for option in (
+        click.option(
+            "--on",
+            "machines",
+            multiple=True,
+            callback=listed,
+            default=configured("machines"),
+            show_default="local, or as configured",
+            cls=Listing,
+            metavar=machine_forms,
+            help=lambda: "Machines to run on, separated by commas.",
+        ),
+        click.option(
+            "--runner",
+            cls=Listing,
+            type=Registered(runners),
+            default="all",
+            show_default=True,
+            help=lambda: "Runner to use.",
+        ),
+        click.option(
+            "--budget",
+            callback=optional_time,
+            show_default="2m, or none with --for",
+            metavar="DURATION",
+            help="How long each machine is used in all: tests run for a shorter time, and those "
+            "that say most come first.",
+        ),
+        click.option(
+            "--for",
+            "seconds",
+            callback=duration,
+            default=configured("seconds"),
+            show_default="1s, or as configured",
+            metavar="DURATION",
+            help="How long each test runs on a machine; 0 runs nothing.",
+        ),
+    ):
+        with_budget = option(with_budget)
+    return with_budget

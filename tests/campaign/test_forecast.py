@@ -1,0 +1,145 @@
+"""A forecast counts the questions that a campaign asks, without asking any of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from fakes import FakeChecker, FakeExplorer, FakeRunner, make_structure, make_test, make_tools
+from records import verdict
+
+from weakspot.harness.campaign.campaign import run
+from weakspot.harness.campaign.folder import new_manifest, read_manifest
+from weakspot.harness.campaign.forecast import Forecast, Repetition, forecast
+from weakspot.harness.campaign.history import History
+from weakspot.harness.campaign.jobs import Check
+from weakspot.harness.campaign.tools import Tools
+from weakspot.harness.corpus.models import Model
+from weakspot.harness.values.record import Plan, Timing
+
+PLAN = Plan(
+    what=("flags",),
+    checkers=("fake",),
+    machines=("local",),
+    runners=("fake-runner",),
+    seconds_run=3.0,
+)
+
+
+class Asked:
+    """Tools that count what they are asked."""
+
+    def __init__(self, corpus: Path) -> None:
+        self.checker, self.runner = FakeChecker(), FakeRunner()
+        self.explorer = FakeExplorer()
+        tests = make_test("SB"), make_test("SB+b"), make_test("other", value=1)
+        self.tools: Tools = make_tools(
+            corpus, self.checker, self.runner, tests, explorer=self.explorer
+        )
+
+    @property
+    def nothing(self) -> bool:
+        return not (self.checker.asked or self.runner.ran or self.explorer.asked)
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Asked:
+    folder = make_structure(tmp_path / "corpus")
+    for name in ("sc", "tso"):
+        (folder / f"{name}.cat").write_text(f'"{name}"\nacyclic po | rf | co | fr as {name}\n')
+    return Asked(folder)
+
+
+def predicted(asked: Asked, root: Path, plan: Plan = PLAN, seconds: float = 0.0) -> Forecast:
+    return forecast(plan, asked.tools, root, seconds=seconds)
+
+
+def questions(found: Forecast) -> dict[str, tuple[int, int]]:
+    return {each.name: (each.jobs, each.stored) for each in found.phases}
+
+
+def test_it_counts_what_the_campaign_then_asks(asked: Asked, tmp_path: Path) -> None:
+    found = predicted(asked, tmp_path / "results")
+    assert asked.nothing
+    assert questions(found) == {
+        "generating": (3, 0),
+        "exploring": (2, 0),
+        "checking with fake": (6, 0),
+        "running on local with fake-runner": (3, 0),
+    }
+    assert found.unknown == 8, "no campaign has run, and no time is given for estimates"
+    assert found.seconds >= 3 * PLAN.seconds_run
+    run(PLAN, root=tmp_path / "results", tools=asked.tools)
+    asks = len(asked.explorer.asked), len(asked.checker.asked), len(asked.runner.ran)
+    assert asks == (2, 6, 3)
+
+
+def test_a_sample_is_checked_in_the_time_for_estimates(asked: Asked, tmp_path: Path) -> None:
+    found = predicted(asked, tmp_path / "results", seconds=60.0)
+    checks = next(each for each in found.phases if each.name.startswith("checking"))
+    assert checks.sources == {"sampled": 6}
+    assert not asked.runner.ran
+
+
+def test_earlier_campaigns_tell_what_is_known_and_what_adds_nothing(
+    asked: Asked, tmp_path: Path
+) -> None:
+    root = tmp_path / "results"
+    folder, _ = run(PLAN, root=root, tools=asked.tools)
+    timings = read_manifest(folder).timings
+    assert {name: each.jobs for name, each in timings.items()} == {
+        "generating": 1,
+        "exploring": 2,
+        "checking": 6,
+        "running on local with fake-runner": 3,
+    }
+    found = predicted(asked, root)
+    assert found.unknown == 0
+    assert found.answered == {
+        "exploring": 2,
+        "checking with fake": 6,
+        "running on local with fake-runner": 3,
+    }
+    assert Repetition(("SB", "SB+b")) in found.repetitions
+    longer = msgspec.structs.replace(PLAN, seconds_run=4.0)
+    assert predicted(asked, root, longer).answered["running on local with fake-runner"] == 0
+
+
+def test_what_a_campaign_to_resume_has_answered_is_not_asked(asked: Asked, tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    asked.checker.stop_after = 2
+    with pytest.raises(Exception, match="interrupted"):
+        run(PLAN, root=root, tools=asked.tools)
+    assert questions(predicted(asked, root))["checking with fake"] == (6, 2)
+
+
+def test_a_budget_is_divided_and_is_a_limit(asked: Asked, tmp_path: Path) -> None:
+    plan = msgspec.structs.replace(PLAN, budget=1.0)
+    found = predicted(asked, tmp_path / "results", plan)
+    (division,) = found.divisions
+    (share,) = division.shares
+    assert (share.seconds, share.chosen, share.count, sum(share.ranks)) == (1.0, 2, 3, 2)
+    runs = next(each for each in found.phases if each.name.startswith("running"))
+    assert (runs.jobs, runs.seconds) == (2, 1.0)
+
+
+def test_times_are_the_median_of_campaigns_and_phases_scale_them() -> None:
+    history = History()
+    asked = verdict("Never", "sc", checker="fake")
+    described = new_manifest(PLAN)
+    for seconds, took in ((2.0, 1.0), (4.0, 2.0), (100.0, 50.0)):
+        timings = {"checking": Timing(1, took)}
+        answer = msgspec.structs.replace(asked, seconds=seconds)
+        history.add(msgspec.structs.replace(described, timings=timings), [("k", answer)])
+    job = Check(
+        key="k",
+        test=make_test("SB"),
+        model=Model(name="sc", file="", title="", role="reference"),
+        checker=FakeChecker(),
+        seconds=1.0,
+    )
+    assert history.same(job) == 4.0
+    assert history.alike(msgspec.structs.replace(job, key="another text")) == 4.0
+    assert history.factor("checking") == 0.5
+    assert history.factor("exploring") is None
