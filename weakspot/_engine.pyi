@@ -165,6 +165,7 @@ class ExplorationDict(TypedDict):
     departures: int | None  # everything up to so many was explored, and there is more
     rounds: int | None  # of loops: everything up to so many was explored, less than asked for
     rate: float | None  # executions per second, for an estimate
+    resumed: bool  # whether only what `resume` had left open was explored
     earlier: int  # how many of the executions were explored before, if this resumed there
     estimate: tuple[float, float, int] | None  # executions, standard error, descents
     sample: tuple[int, int, float] | None  # draws, distinct executions, probability of these
@@ -263,6 +264,7 @@ class Program:
         departures: int | None = None,
         sample: int | None = None,
         estimate: int | None = None,
+        share: bool = False,
         resume: bytes | None = None,
         keep: Callable[[bytes], object] | None = None,
         done: ExplorationProgress | None = None,
@@ -300,11 +302,36 @@ class Program:
         checked, except that bytes that `keep` did not get are ignored. `executions` then includes
         those explored before.
 
+        Several processes explore one program together if each takes a share of what is left open,
+        from `divide`, as `resume`, and what `keep` gets from each is joined with `join`. With
+        `share`, `keep` is always called, also when nothing is left open; nothing is explored
+        besides what was left open; `executions` and `earlier` are of this share; and violations are
+        in what `keep` gets, not in the result. If the result is not `resumed`, the program was
+        found to need another search tree: what was left open in it, and all other shares, are worth
+        nothing.
+
         The result is Violated if there is a violation; Unknown if there is none and a limit or a
         bound was reached; otherwise Safe. Raises EngineError for a model that cannot be read or
         applied, for one that may have cycles of po and rf (`acyclic`, what its author says that its
         axioms imply, replaces the analysis), and for operations of the program without a
         semantics here.
+        """
+
+    def join(
+        self,
+        one: bytes,
+        other: bytes,
+        *,
+        loops: int = ...,
+        instructions: int = ...,
+        calls: int = ...,
+    ) -> tuple[bytes, bool]:
+        """Two shares of one exploration of this program as one, which either `keep` got or `divide`
+        returned, and whether the exploration starts again: what one has found contradicts what the
+        other assumes, so that nothing is explored now, and all other shares are worth nothing.
+
+        The limits are those of the exploration. Raises EngineError for shares of explorations that
+        did not start alike, ValueError for what is no share.
         """
 
 class EventOfWitness(TypedDict):
@@ -464,6 +491,13 @@ def straight_line(text: str) -> dict[str, object] | None:
     None for a test that has none: with loops, locks, computed values or addresses, a location
     with both atomic and plain accesses, or a condition that is not `exists` over a conjunction. A
     register that is written behind a guard must be -1 before. Raises nothing.
+    """
+
+def divide(exploration: bytes, most: int) -> tuple[bytes, list[bytes]]:
+    """What an exploration has found, with nothing left open, and what it has left open as at most
+    so many shares; none if nothing is. The first share is expected to be the largest.
+
+    `exploration` is what the `keep` of Program.explore got. Raises ValueError for anything else.
     """
 
 def unsuitable(model: str, *, folders: Sequence[str] = (), acyclic: Acyclic | None = None) -> str:

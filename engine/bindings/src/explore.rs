@@ -95,9 +95,14 @@ pub fn explore<'py>(
                         explore::request(program, model, limits, &options, request, earlier);
                     let ExploredProgram {
                         source,
-                        found,
+                        mut found,
                         checkpoint: left,
                     } = asked?;
+                    if request == Request::Share {
+                        // they are shown when all shares are joined
+                        found.violations.clear();
+                        found.warnings.clear();
+                    }
                     *checkpoint.lock().unwrap_or_else(PoisonError::into_inner) = left;
                     (source, found, BTreeMap::new())
                 }
@@ -261,6 +266,7 @@ fn dict<'py>(
     dict.set_item(intern!(py, "rounds"), found.loops)?;
     dict.set_item(intern!(py, "rate"), found.rate)?;
     dict.set_item(intern!(py, "earlier"), found.earlier)?;
+    dict.set_item(intern!(py, "resumed"), found.resumed)?;
     dict.set_item(intern!(py, "skips_calls"), found.skips_calls)?;
     let estimate = |found: Estimate| (found.executions, found.error, found.draws);
     dict.set_item(intern!(py, "estimate"), found.estimate.map(estimate))?;

@@ -12,7 +12,7 @@ use program::trace::{Options, Trace, TracedEvent};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -199,7 +199,7 @@ impl Program {
                         instructions=of_thread().instructions, calls=of_thread().calls, jobs=0,
                         acyclic=None, symmetry=true, arrivals=false, retries=false,
                         stop_at_first=false, results=false, departures=None, sample=None,
-                        estimate=None, resume=None, keep=None, done=None))]
+                        estimate=None, share=false, resume=None, keep=None, done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
         &self,
@@ -222,11 +222,17 @@ impl Program {
         departures: Option<u32>,
         sample: Option<u64>,
         estimate: Option<u64>,
+        share: bool,
         resume: Option<&[u8]>,
         keep: Option<Bound<'py, PyAny>>,
         done: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let request = match (departures, sample, estimate) {
+            (None, None, None) if share && !results => Some(Request::Share),
+            _ if share => {
+                let message = "a share is of every execution, without results";
+                return Err(PyValueError::new_err(message));
+            }
             (None, None, None) if results => None,
             (None, None, None) => Some(Request::Everything),
             (Some(most), None, None) if !results => Some(Request::Within(most)),
@@ -237,7 +243,8 @@ impl Program {
                 return Err(PyValueError::new_err(message));
             }
         };
-        if (resume.is_some() || keep.is_some()) && request != Some(Request::Everything) {
+        let resumes = matches!(request, Some(Request::Everything | Request::Share));
+        if (resume.is_some() || keep.is_some()) && !resumes {
             let message = "only an exploration of every execution resumes, without results";
             return Err(PyValueError::new_err(message));
         }
@@ -287,6 +294,47 @@ impl Program {
             done,
         )
     }
+
+    #[pyo3(signature = (one, other, *, loops=of_thread().loops,
+                        instructions=of_thread().instructions, calls=of_thread().calls))]
+    fn join<'py>(
+        &self,
+        py: Python<'py>,
+        one: &[u8],
+        other: &[u8],
+        loops: u32,
+        instructions: u64,
+        calls: usize,
+    ) -> PyResult<(Bound<'py, PyBytes>, bool)> {
+        let limits = interpreter::Limits {
+            loops,
+            instructions,
+            calls,
+        };
+        let (one, other) = (stored(one)?, stored(other)?);
+        let joined = py.allow_threads(|| explore::join(&self.inner, limits, one, other));
+        let (both, anew) =
+            joined.map_err(|error| Problem::in_exploration(error, &self.inner).raise(py))?;
+        Ok((PyBytes::new(py, &both.to_bytes()), anew))
+    }
+}
+
+/// Divides what an exploration has left open.
+#[pyfunction]
+pub fn divide<'py>(
+    py: Python<'py>,
+    exploration: &[u8],
+    most: usize,
+) -> PyResult<(Bound<'py, PyBytes>, Vec<Bound<'py, PyBytes>>)> {
+    let mut rest = stored(exploration)?;
+    let bytes = |share: &Checkpoint| PyBytes::new(py, &share.to_bytes());
+    let shares = rest.divide(most).iter().map(bytes).collect();
+    Ok((bytes(&rest), shares))
+}
+
+fn stored(bytes: &[u8]) -> PyResult<Checkpoint> {
+    let read = Checkpoint::from_bytes(bytes);
+    read.ok_or_else(|| PyValueError::new_err("not what an exploration has left open"))
 }
 
 /// The limits of a thread in one execution, where none are given.

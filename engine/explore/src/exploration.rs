@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::exchanges::KnownExchanges;
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::history::{Specification, UnexplainedCalls};
 use crate::source::Fault;
@@ -58,6 +59,7 @@ pub struct Frontier {
     /// The search whose tree it is.
     pub search: Option<Search>,
     pub branches: Vec<OpenBranch>,
+    pub exchanges: KnownExchanges,
 }
 
 /// A node of the search tree, and what is left to explore there.

@@ -9,6 +9,7 @@
 //! | `source`      | the interface to what is explored: threads that yield one event at a time  |
 //! | `graph`       | events → execution graph; which revisits it allows                         |
 //! | `history`     | execution graph → the calls of operations; whether a specification allows them |
+//! | `exchanges`   | which exchanges of threads, locations and values an exploration relies on  |
 //! | `exploration` | options, limits; counts, violations                                        |
 //! | `consistency` | execution graph × cat model → is it consistent, what does the model flag   |
 //! | `search`      | [`Source`] × model → all executions: by TruSt, or by postponing reads      |
@@ -19,6 +20,7 @@
 //! graphs seen so far.
 
 mod consistency;
+mod exchanges;
 mod exploration;
 mod graph;
 mod history;
@@ -32,4 +34,4 @@ pub use graph::{Event, EventId, Graph, GraphLocation, ThreadEvents, NONE};
 pub use history::{Call, History, Nearest, Specification, UnexplainedCalls};
 pub use search::{explore, explore_each, unsuitable, EndedExecution};
 pub use source::*;
-pub use threads::{request, Checkpoint, ExploredProgram, ProgramSource, Request};
+pub use threads::{join, request, Checkpoint, ExploredProgram, ProgramSource, Request};

@@ -2,8 +2,8 @@
 //! not interrupted finds.
 use cat::Model;
 use explore::{
-    request, Acyclic, Checkpoint, Exploration, ExploredProgram, Limit, Limits, Options, Request,
-    Search, Violation,
+    join, request, Acyclic, Checkpoint, Exploration, ExploredProgram, Limit, Limits, Options,
+    Request, Search, Violation,
 };
 use program::interpreter;
 use program::Program;
@@ -85,14 +85,10 @@ fn asked<'p>(
     options: &Options,
     earlier: Option<Checkpoint>,
 ) -> ExploredProgram<'p> {
-    let limits = interpreter::Limits {
-        loops: 2,
-        ..interpreter::Limits::default()
-    };
     request(
         program,
         model,
-        limits,
+        limits(),
         options,
         Request::Everything,
         earlier,
@@ -222,6 +218,99 @@ fn resuming_by_time_finds_the_same() {
         }
     }
     assert!(resumed > 0);
+}
+
+fn limits() -> interpreter::Limits {
+    interpreter::Limits {
+        loops: 2,
+        ..interpreter::Limits::default()
+    }
+}
+
+/// Explores a share, each time in another "process", until there are so many executions. Returns
+/// whether the exploration has started again.
+fn shared(
+    program: &Program,
+    model: &Model,
+    options: &Options,
+    share: Option<Checkpoint>,
+    executions: u64,
+) -> (Checkpoint, bool) {
+    let mut options = options.clone();
+    options.limits = Limits {
+        executions,
+        ..Limits::default()
+    };
+    let stored = share.map(|share| Checkpoint::from_bytes(&share.to_bytes()).expect("a share"));
+    let answer = request(program, model, limits(), &options, Request::Share, stored);
+    let answer = answer.expect("an exploration");
+    (answer.checkpoint.expect("a share"), !answer.found.resumed)
+}
+
+/// What is found by so many workers at the same time, none of which knows of the others until what
+/// they find is joined; and how often it was.
+fn in_shares(
+    program: &Program,
+    model: &Model,
+    options: &Options,
+    workers: usize,
+    executions: u64,
+) -> (Exploration, u64) {
+    let (mut all, _) = shared(program, model, options, None, executions);
+    let mut joined = 0;
+    'next: while !all.is_complete() {
+        let mut rest = all;
+        let shares = rest.divide(workers);
+        assert!(rest.is_complete() && shares.iter().all(|share| !share.is_complete()));
+        let explored = shares.into_iter();
+        let explored = explored.map(|each| shared(program, model, options, Some(each), executions));
+        let explored: Vec<_> = explored.collect();
+        all = rest;
+        for (share, anew) in explored {
+            joined += 1;
+            if anew {
+                all = share;
+                continue 'next;
+            }
+            let (both, anew) = join(program, limits(), all, share).expect("shares of one");
+            all = both;
+            if anew {
+                continue 'next;
+            }
+        }
+    }
+    (asked(program, model, options, Some(all)).found, joined)
+}
+
+#[test]
+fn an_exploration_in_shares_finds_the_same() {
+    let mut joined = 0;
+    for (name, program) in programs() {
+        for (model, options) in configurations() {
+            let limited = Options {
+                limits: Limits {
+                    executions: MANY,
+                    ..Limits::default()
+                },
+                ..options.clone()
+            };
+            let whole = asked(&program, &model, &limited, None).found;
+            if whole.limit.is_some() {
+                continue;
+            }
+            let count = whole.counts.all();
+            for (workers, step) in [(2, count / 9 + 1), (3, 1 + count / 40), (40, 1)] {
+                if count / step > 60 {
+                    continue;
+                }
+                let what = format!("{name} under {}, {workers}: {options:?}", model.name);
+                let (found, times) = in_shares(&program, &model, &options, workers, step);
+                assert_eq!(Found::of(&found), Found::of(&whole), "{what}");
+                joined += times;
+            }
+        }
+    }
+    assert!(joined > 300, "{joined}");
 }
 
 #[test]

@@ -38,7 +38,7 @@
 //! The reduction is that of [`postponed::symmetry`](super::postponed); exchanging data along with
 //! processes is the scalarset of Ip and Dill, "Better verification through symmetry", 1996.
 
-use crate::search::exchanges::Pair;
+use crate::exchanges::Pair;
 use crate::search::thread_states::{Node, ThreadStates, Transition};
 use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source, ThreadId};
 use rustc_hash::FxHashMap;

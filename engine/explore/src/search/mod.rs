@@ -9,7 +9,6 @@ mod branching;
 mod conclusion;
 mod descents;
 mod equivariance;
-mod exchanges;
 pub mod execution;
 mod findings;
 mod halt;

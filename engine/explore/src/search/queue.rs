@@ -10,9 +10,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::consistency::checker::ConsistencyChecker;
+use crate::exchanges::Exchanges;
 use crate::exploration::{ExecutionEnd, ExploreError, Extent, Limit, OpenBranch, Options};
 use crate::search::branching::Branching;
-use crate::search::exchanges::Exchanges;
 use crate::search::execution::EndedExecution;
 use crate::search::findings::Findings;
 use crate::search::halt::Halt;
@@ -86,9 +86,12 @@ where
         each: F,
     ) -> BranchQueue<'s, S, F, B> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let open = match &options.extent {
-            Extent::Open(frontier) => frontier.branches.clone(),
-            _ => vec![OpenBranch::default()],
+        let (open, exchanges) = match &options.extent {
+            Extent::Open(frontier) => (
+                frontier.branches.clone(),
+                Exchanges::resumed(frontier.exchanges.clone()),
+            ),
+            _ => (vec![OpenBranch::default()], Exchanges::default()),
         };
         let waiting = |at| WaitingBranch {
             at,
@@ -104,7 +107,7 @@ where
                 0 => cores(),
                 workers => workers,
             },
-            exchanges: Arc::default(),
+            exchanges: Arc::new(exchanges),
             branches: Mutex::new(Branches {
                 waiting: open.into_iter().map(waiting).collect(),
                 idle: 0,

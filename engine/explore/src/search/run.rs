@@ -357,6 +357,7 @@ where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
     let seconds = queue.start.elapsed().as_secs_f64();
+    let exchanges = queue.exchanges.known();
     let (limit, mut branches) = queue.into_limit()?;
     branches.extend(found.open);
     let mut exploration = Exploration {
@@ -366,6 +367,7 @@ where
         open: Frontier {
             search: Some(search),
             branches,
+            exchanges,
         },
         estimate: found.leaves.estimates.estimate(),
         sample: found.leaves.sample(),

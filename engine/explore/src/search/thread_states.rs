@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-use crate::search::exchanges::Exchanges;
+use crate::exchanges::Exchanges;
 use crate::source::{Action, Answer, Fault, FaultKind, Initial, Location, Next, Source, ThreadId};
 
 /// The index of a state.

@@ -13,7 +13,7 @@ use crate::threads::sharing::Learned;
 #[derive(BorshSerialize, BorshDeserialize)]
 pub struct Checkpoint {
     pub(super) learned: Learned,
-    open: Frontier,
+    pub(super) open: Frontier,
     counts: Counts,
     violations: Vec<Violation>,
     warnings: Vec<Violation>,
@@ -60,6 +60,16 @@ impl Checkpoint {
             seconds: self.seconds,
             ..Exploration::default()
         }
+    }
+
+    /// How many executions were explored.
+    pub fn executions(&self) -> u64 {
+        self.counts.all()
+    }
+
+    /// Whether nothing is left open.
+    pub fn is_complete(&self) -> bool {
+        self.open.branches.is_empty()
     }
 
     pub fn to_bytes(&self) -> Vec<u8> {

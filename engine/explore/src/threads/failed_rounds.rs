@@ -51,6 +51,24 @@ impl FailedRounds {
         stopped.any(|thread| may_precede(by, *thread, &creator))
     }
 
+    /// Adds what another exploration of the same tree assumes and has shown. Returns whether a thread
+    /// has stopped in one of them that would continue with a call known that has returned in the other.
+    pub fn join(
+        &mut self,
+        mut other: FailedRounds,
+        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
+    ) -> bool {
+        let mut changed = false;
+        for (number, by) in &self.returned {
+            changed |= other.returns(*number, *by, &creator);
+        }
+        for (number, by) in other.returned {
+            changed |= self.returns(number, by, &creator);
+        }
+        self.stopped.extend(other.stopped);
+        changed
+    }
+
     /// Whether a thread continues that has continued after so many rounds before.
     pub fn continues(
         &mut self,

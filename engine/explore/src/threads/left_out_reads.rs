@@ -121,6 +121,33 @@ impl LeftOutReads {
         self.racing.len() > before
     }
 
+    /// Adds what another exploration of the same tree assumes and has shown. Returns whether what one
+    /// has shown contradicts what the other assumes.
+    pub fn join(
+        &mut self,
+        other: LeftOutReads,
+        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
+    ) -> bool {
+        self.assumed.extend(other.assumed);
+        self.racing.extend(other.racing);
+        let before = self.assumed.len();
+        self.assumed.retain(|read| !self.racing.contains(read));
+        let mut contradicts = self.assumed.len() < before;
+        for (at, writes) in other.writes {
+            for write in writes {
+                contradicts |= self.write(at, write.by, write.plain, &creator);
+            }
+        }
+        for (range, free) in other.frees {
+            contradicts |= self.free(range, free.by, &creator);
+        }
+        let assumed: Vec<LeftOutRead> = self.assumed.iter().copied().collect();
+        for read in assumed {
+            contradicts |= self.may_race(read, &creator);
+        }
+        contradicts
+    }
+
     /// Whether a read may race with what other threads do. If not, the exploration assumes that from
     /// then on.
     pub fn may_race(

@@ -79,6 +79,30 @@ impl Likeness {
         alike
     }
 
+    /// Adds what another exploration of the same tree assumes and has shown. Returns whether threads
+    /// were taken to behave alike in one of them that the other has distinguished.
+    pub fn join(&self, other: KnownLikeness) -> bool {
+        let mut known = self.known();
+        for (thread, start) in other.starts {
+            known.starts.entry(thread).or_insert(start);
+        }
+        let early = known.early.symmetric_difference(&other.early);
+        let distinguished: Vec<FuncId> = early
+            .filter_map(|thread| known.starts.get(thread).copied())
+            .filter(|start| known.alike.contains(start) || other.alike.contains(start))
+            .collect();
+        known.early.extend(other.early);
+        known.different.extend(other.different);
+        known.different.extend(distinguished);
+        known.alike.extend(other.alike);
+        let KnownLikeness {
+            alike, different, ..
+        } = &mut *known;
+        let before = alike.len();
+        alike.retain(|start| !different.contains(start));
+        alike.len() < before
+    }
+
     /// Records that something distinguishes a thread from others that start with the same function.
     /// Returns whether they were taken to behave alike.
     pub fn distinguish(&self, thread: ThreadId) -> bool {

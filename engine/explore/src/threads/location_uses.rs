@@ -120,6 +120,46 @@ impl LocationUses {
         }
     }
 
+    /// Adds what another exploration of the same tree assumes and has shown. Returns whether what one
+    /// has shown contradicts what the other assumes.
+    pub fn join(
+        &mut self,
+        other: LocationUses,
+        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
+    ) -> bool {
+        self.own.extend(other.own);
+        self.unobserved.extend(other.unobserved);
+        self.shared.extend(other.shared);
+        self.observed.extend(other.observed);
+        for (at, uses) in other.uses {
+            let known = self.uses.entry(at).or_default();
+            for new in uses {
+                if !known.contains(&new) {
+                    known.push(new);
+                }
+            }
+        }
+        let uses = &self.uses;
+        let used = |at: &Location| uses.get(at).into_iter().flatten();
+        for (at, thread) in &self.own {
+            let by_other = |known: &&Use| {
+                known.by.thread != *thread && !is_ordered(known.by, *thread, &creator)
+            };
+            if let Some(other) = used(at).find(by_other) {
+                self.shared.insert((*at, *thread), other.by);
+            }
+        }
+        for at in &self.unobserved {
+            if let Some(observer) = used(at).find(|known| known.observes) {
+                self.observed.insert(*at, observer.by);
+            }
+        }
+        let mut own = self.own.iter();
+        let mut unobserved = self.unobserved.iter();
+        own.any(|own| self.shared.contains_key(own))
+            || unobserved.any(|at| self.observed.contains_key(at))
+    }
+
     /// An access that prevents a write of the location by a thread from being left out.
     pub fn obstacle(&self, at: Location, thread: ThreadId) -> Option<User> {
         let shared = self.shared.get(&(at, thread));

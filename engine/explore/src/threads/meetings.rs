@@ -129,6 +129,26 @@ impl Meetings {
         complete
     }
 
+    /// Adds what another exploration with the same assumptions has shown. Returns whether more threads
+    /// use a barrier than either has shown, so that their order may have to be fixed.
+    pub fn join(&self, other: KnownMeetings) -> bool {
+        let mut learned = self.learned();
+        let mut more = false;
+        for (barrier, users) in other.users {
+            let known = learned.users.entry(barrier).or_default();
+            let before = known.len();
+            let new = users.len();
+            known.extend(users);
+            more |= known.len() > before && known.len() > new;
+        }
+        more
+    }
+
+    /// Whether another exploration assumes the same.
+    pub fn assumes(&self, other: &KnownMeetings) -> bool {
+        self.known == other.arrivals
+    }
+
     /// Records that the order of arrivals at a barrier may matter.
     pub fn matters(&self, barrier: u64) {
         self.learned().arrivals.insert(barrier, Arrivals::Any);

@@ -18,6 +18,7 @@ mod location_uses;
 mod meetings;
 pub mod request;
 mod retries;
+pub mod shares;
 pub mod sharing;
 mod sleepers;
 pub mod source;
@@ -26,4 +27,5 @@ mod value_dependencies;
 
 pub use checkpoint::Checkpoint;
 pub use request::{request, ExploredProgram, Request};
+pub use shares::join;
 pub use source::ProgramSource;

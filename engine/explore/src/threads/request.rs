@@ -28,6 +28,9 @@ pub enum Request {
     Sample { seed: u64 },
     /// How many executions there are: counted, if that takes less than a second, or estimated.
     Estimate { seed: u64 },
+    /// Every execution, with nothing besides it that a limit of time calls for: a part of an
+    /// exploration that several processes share.
+    Share,
 }
 
 /// How long an estimate explores to learn how many executions that finds per second, and how long
@@ -110,6 +113,7 @@ fn answer<'p>(
     let mut source = ProgramSource::new(program, limits);
     let found = match request {
         Request::Everything => return everything(source, program, model, limits, &clock, earlier),
+        Request::Share => return share(source, model, &clock, earlier),
         Request::Within(most) => within(&mut source, model, &clock, most)?,
         Request::Sample { seed } => source.explore(
             model,
@@ -298,6 +302,35 @@ fn everything<'p>(
     source.name_misuses(&mut found.violations);
     found.loops = complete.filter(|_| found.limit.is_some());
     found.estimate_from(clock);
+    Ok(ExploredProgram {
+        source,
+        found,
+        checkpoint,
+    })
+}
+
+/// Explores what is left open. What is not [`resumed`](Exploration::resumed) has started again: what is
+/// left open elsewhere belongs to another tree.
+fn share<'p>(
+    mut source: ProgramSource<'p>,
+    model: &Model,
+    clock: &Clock,
+    earlier: Option<Checkpoint>,
+) -> Result<ExploredProgram<'p>, ExploreError> {
+    let mut found = Exploration::default();
+    let mut extent = Extent::All;
+    let mut loops = None;
+    if let Some(mut earlier) = earlier {
+        if !source.resume(std::mem::take(&mut earlier.learned)) {
+            return Err(ExploreError::OtherTree);
+        }
+        loops = earlier.loops();
+        found = earlier.exploration();
+        extent = Extent::Open(std::mem::take(&mut found.open));
+    }
+    let options = clock.options(extent, Duration::MAX);
+    explore_more(&mut source, model, &options, &mut found)?;
+    let checkpoint = Some(Checkpoint::new(source.learned(), &found, loops));
     Ok(ExploredProgram {
         source,
         found,

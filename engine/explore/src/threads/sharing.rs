@@ -27,7 +27,7 @@ pub struct Extent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharingChanged;
 
-#[derive(Clone, Default, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 struct Known {
     /// Address ranges that several threads use: start → end, disjoint.
     shared: BTreeMap<u64, u64>,
@@ -69,7 +69,7 @@ const NEAR: usize = 1024;
 
 /// What an exploration has learned, and what it assumes: an exploration of the same program that
 /// starts with it has the same search tree.
-#[derive(Default, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Default, BorshSerialize, BorshDeserialize)]
 pub struct Learned {
     known: Known,
     owners: Vec<u8>,
@@ -435,28 +435,87 @@ impl LearnedSharing {
             out.push((start, (stop - start) as u32));
             start = stop;
         }
-        let mut label = lock(&self.pieces);
         for (start, size) in out.iter() {
-            let (start, end) = (*start, start + u64::from(*size));
-            let mut over = label.range(..end).rev().take_while(|(_, e)| **e > start);
-            match over.next().map(|(s, e)| (*s, *e)) {
-                None => {
-                    label.insert(start, end);
-                }
-                Some(other) if other == (start, end) => {}
-                Some(other) => {
-                    let more: Vec<u64> = over.flat_map(|(s, e)| [*s, *e]).collect();
-                    let mut learned = lock(&self.learned);
-                    learned.splits.extend([start, end, other.0, other.1]);
-                    learned.splits.extend(more);
-                    return Err(self.change());
-                }
-            }
+            self.piece(*start, start + u64::from(*size))?;
         }
         if out.len() == 1 && size <= most {
             near.store(key, Relaxed);
         }
         Ok(())
+    }
+}
+
+impl LearnedSharing {
+    /// Records a piece that an access was split into. Fails if it overlaps another one.
+    fn piece(&self, start: u64, end: u64) -> Result<(), SharingChanged> {
+        let mut pieces = lock(&self.pieces);
+        let mut over = pieces.range(..end).rev().take_while(|(_, e)| **e > start);
+        match over.next().map(|(s, e)| (*s, *e)) {
+            None => {
+                pieces.insert(start, end);
+            }
+            Some(other) if other == (start, end) => {}
+            Some(other) => {
+                let more: Vec<u64> = over.flat_map(|(s, e)| [*s, *e]).collect();
+                let mut learned = lock(&self.learned);
+                learned.splits.extend([start, end, other.0, other.1]);
+                learned.splits.extend(more);
+                return Err(self.change());
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what another exploration of the same tree has learned; `objects` are those of the initial
+    /// memory, from and to. What one has shown may contradict what the other assumes: then the
+    /// exploration has to start again ([`has_changed`](Self::has_changed)). Returns whether the
+    /// other's tree is the same at all: that it has started with the same.
+    pub fn join(&self, other: Learned, objects: &[(u64, u64)]) -> bool {
+        let same = self.known == other.known
+            && self.meetings.assumes(&other.meetings)
+            && self.owners.len() == other.owners.len();
+        if !same {
+            return false;
+        }
+        if !self.join_threads(other.threads) {
+            self.change(); // the numbers of threads in the rest mean others
+            return true;
+        }
+        for (at, extent) in other.extents {
+            lock(&self.extents).entry(at).or_insert(extent);
+        }
+        for (object, owner) in other.owners.into_iter().enumerate() {
+            if owner != 0 && !self.owns(object as u32, usize::from(owner) - 1) {
+                let (start, end) = objects[object];
+                self.learn_shared(start, end);
+            }
+        }
+        for (start, end) in other.pieces {
+            let _ = self.piece(start, end); // the change is recorded
+        }
+        let creator = |thread| self.creator(thread);
+        let mut changed = lock(&self.uses).join(other.uses, creator);
+        changed |= lock(&self.left_out).join(other.left_out, creator);
+        changed |= lock(&self.failed_rounds).join(other.failed_rounds, creator);
+        changed |= self.likeness.join(other.likeness);
+        changed |= self.meetings.join(other.meetings);
+        if changed {
+            self.change();
+        }
+        true
+    }
+
+    /// Adds the numbers of more threads. Returns whether they agree with the known ones.
+    fn join_threads(&self, other: FxHashMap<(ThreadId, u32), ThreadId>) -> bool {
+        let mut threads = lock(&self.threads);
+        let mut agree = true;
+        let mut other: Vec<_> = other.into_iter().collect();
+        other.sort_unstable_by_key(|(_, number)| *number);
+        for (by, number) in other {
+            let next = threads.len() + 1;
+            agree &= *threads.entry(by).or_insert(next) == number;
+        }
+        agree
     }
 }
 

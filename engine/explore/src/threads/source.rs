@@ -158,6 +158,12 @@ impl<'p> ProgramSource<'p> {
         true
     }
 
+    /// The objects of the initial memory, from and to.
+    pub(super) fn initial_objects(&self) -> Vec<(u64, u64)> {
+        let objects = self.initial.objects();
+        objects.map(|o| (o.base, o.base + o.size)).collect()
+    }
+
     /// Sets, for each object of the initial memory, which threads may use it, as far as known.
     fn share_objects(&mut self) {
         let mut memory = (*self.initial).clone();

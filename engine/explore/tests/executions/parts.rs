@@ -242,8 +242,8 @@ fn what_is_left_open_of_another_tree_is_an_error() {
         met: Vec::new(),
     };
     let frontier = Frontier {
-        search: None,
         branches: vec![branch],
+        ..Frontier::default()
     };
     let options = with(&options(1), Extent::Open(frontier));
     let found = explore(&program, &model, &options);

@@ -1,6 +1,7 @@
 //! What an exchange of two threads makes of locations and of the values in them.
 
 use crate::source::{Location, ThreadId};
+use borsh::{BorshDeserialize, BorshSerialize};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -19,9 +20,17 @@ pub struct Exchange {
     known: Mutex<Correspondence>,
 }
 
+/// What is known of exchanges when an exploration ends early. What is explored of the same tree after
+/// it, or beside it, has to agree with that.
+#[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct KnownExchanges {
+    each: Option<Vec<([ThreadId; 2], Correspondence)>>,
+    freed: Vec<(u64, u64)>,
+}
+
 /// What an exchange makes of locations and values, as far as that is known: each is mapped to another,
 /// and that one to it.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 struct Correspondence {
     locations: FxHashMap<Location, Location>,
     /// By location, as the same number may be a thread's at one and a counter at another.
@@ -42,6 +51,65 @@ pub enum Pair {
 }
 
 impl Exchanges {
+    /// The exchanges that an exploration has made use of before.
+    pub fn resumed(known: KnownExchanges) -> Exchanges {
+        let exchange = |(threads, known)| Exchange {
+            threads,
+            known: Mutex::new(known),
+        };
+        let each = known.each.map(|each| each.into_iter().map(exchange));
+        let each = each.map(|each| OnceLock::from(each.collect::<Vec<_>>()));
+        let freed = known.freed.into_iter().map(|(start, end)| start..end);
+        Exchanges {
+            each: each.unwrap_or_default(),
+            freed: Mutex::new(freed.collect()),
+        }
+    }
+
+    pub fn known(&self) -> KnownExchanges {
+        let known = |each: &Exchange| (each.threads, lock(&each.known).clone());
+        let each = self.each.get();
+        let freed = lock(&self.freed);
+        let freed = freed.iter().map(|object| (object.start, object.end));
+        KnownExchanges {
+            each: each.map(|each| each.iter().map(known).collect()),
+            freed: freed.collect(),
+        }
+    }
+
+    /// Adds what another exploration of the same tree makes use of. Fails with a thread that it may
+    /// not exchange, where one contradicts the other.
+    pub fn join(&self, other: KnownExchanges) -> Result<(), ThreadId> {
+        if let Some(each) = other.each {
+            let pairs: Vec<_> = each.iter().map(|(threads, _)| *threads).collect();
+            if !self.set(&pairs) {
+                return Err(pairs.first().map_or(0, |pair| pair[0]));
+            }
+            for (exchange, (_, new)) in self.each().iter().zip(each) {
+                let mut locations = new.locations.into_iter();
+                let mut values = new.values.into_iter();
+                let agree = locations.all(|(one, to)| exchange.pair(one, to) != Pair::Other)
+                    && values.all(|((at, value), to)| exchange.joins_value((at, value), to));
+                if !agree {
+                    return Err(exchange.one());
+                }
+            }
+        }
+        let mut freed = other.freed.into_iter();
+        match freed.all(|(start, end)| self.free(start..end)) && self.frees_agree() {
+            true => Ok(()),
+            false => Err(self.each().first().map_or(0, Exchange::one)),
+        }
+    }
+
+    /// Whether no location in an object that is freed is exchanged with one outside.
+    fn frees_agree(&self) -> bool {
+        let freed = lock(&self.freed).clone();
+        freed
+            .into_iter()
+            .all(|object| self.is_exchanged_within(&object))
+    }
+
     /// Sets which threads are exchanged, unless another worker has. Returns whether they are these: a
     /// worker that begins after threads were found to differ may find fewer.
     pub fn set(&self, pairs: &[[ThreadId; 2]]) -> bool {
@@ -67,6 +135,10 @@ impl Exchanges {
         }
         freed.push(object.clone());
         drop(freed);
+        self.is_exchanged_within(&object)
+    }
+
+    fn is_exchanged_within(&self, object: &Range<u64>) -> bool {
         let inside = |at: &Location| object.contains(&at.address);
         self.each().iter().all(|exchange| {
             let known = lock(&exchange.known);
@@ -114,6 +186,13 @@ impl Exchange {
             }
             _ => Pair::Other,
         }
+    }
+
+    /// As `pair_values`, where the location that corresponds is known. What threads return has one
+    /// location for all of them.
+    fn joins_value(&self, (at, value): (Location, u64), to: u64) -> bool {
+        let other = lock(&self.known).locations.get(&at).copied();
+        self.pair_values((at, value), (other.unwrap_or(at), to))
     }
 
     /// Notes that a value at a location corresponds to one at the location that is exchanged with
