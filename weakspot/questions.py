@@ -323,6 +323,7 @@ def explore(
     part: Part = ALL,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Answers[Exploration]:
     """Explore every execution of programs under memory models; see `check`."""
     asked = _asked(
@@ -335,6 +336,7 @@ def explore(
         machine_models=machine_models,
         part=part,
         own_tests=False,
+        executor=executor,
     )
     return asked.answers((Exploration,), Campaign.explore)
 

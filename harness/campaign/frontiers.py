@@ -44,19 +44,29 @@ class Frontier(msgspec.Struct, frozen=True):
         what to call with that which it leaves open itself."""
         if self.path is None:
             return explore(None, None)
-        earlier, notes = self._read(question)
+        earlier, notes = self.read(question)
         left: list[bytes] = []
         try:
             found = explore(earlier, left.append)
         except KeyboardInterrupt:
-            self._write(question, left)
+            if left:
+                self.write(question, left[-1])
             raise
+        return self.ended(question, found, left[-1] if left else None, notes)
+
+    def ended(
+        self, question: str, found: Exploration, left: bytes | None, notes: list[str]
+    ) -> Exploration:
+        """What an exploration has found that has left this open, which is stored: with whether and
+        why not it resumes, and with the notes on what was stored before."""
+        if self.path is None:
+            return found
         reasons = found.reasons
-        if not left or not reasons:  # all is known
+        if left is None or not reasons:  # all is known
             with contextlib.suppress(OSError):
                 self.path.unlink(missing_ok=True)
-        elif why := self._write(question, left):
-            notes.append(why)
+        elif why := self.write(question, left):
+            notes = [*notes, why]
         else:
             reasons = (*reasons, RESUMES)
         return msgspec.structs.replace(found, notes=(*found.notes, *notes), reasons=reasons)
@@ -70,11 +80,12 @@ class Frontier(msgspec.Struct, frozen=True):
                     found.append(path.read_bytes())
         return tuple(found)
 
-    def _read(self, question: str) -> tuple[bytes | None, list[str]]:
+    def read(self, question: str) -> tuple[bytes | None, list[str]]:
         """What is stored for the question, and what is wrong with the files."""
-        assert self.path is not None
         notes: list[str] = []
         for path in (self.path, *self.others):
+            if path is None:
+                continue
             try:
                 content = path.read_bytes()
             except OSError:
@@ -86,13 +97,12 @@ class Frontier(msgspec.Struct, frozen=True):
                 return left, []
         return None, notes
 
-    def _write(self, question: str, left: list[bytes]) -> str:
+    def write(self, question: str, left: bytes) -> str:
         """Store what was left open; why it is not stored, "" if it is."""
-        if not left:
-            return ""
-        content = hashlib.sha256(question.encode()).digest() + left[-1]
-        if len(left[-1]) > MOST:
-            size, most = (f"{number / 2**20:.0f} MiB" for number in (len(left[-1]), MOST))
+        assert self.path is not None
+        content = hashlib.sha256(question.encode()).digest() + left
+        if len(left) > MOST:
+            size, most = (f"{number / 2**20:.0f} MiB" for number in (len(left), MOST))
             return f"the exploration cannot be resumed: that takes {size}, and {most} are stored"
         if not cache.write_bytes(self.path, hashlib.sha256(content).digest() + content):
             return f"the exploration cannot be resumed: {self.path} cannot be written"

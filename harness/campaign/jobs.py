@@ -211,8 +211,12 @@ class Explore(Job, frozen=True, kw_only=True):
                 keep=keep,
             )
 
-        limits = map(str, self.bounds.of_executions)
-        return self.frontier.explored(key(__version__, self.key, *limits), explore)
+        return self.frontier.explored(self.question, explore)
+
+    @property
+    def question(self) -> str:
+        """What an exploration that is resumed has to have asked."""
+        return key(__version__, self.key, *map(str, self.bounds.of_executions))
 
     def interrupted(self, executions: int, seconds: float) -> Exploration:
         """The answer after Ctrl-C, when so many executions were explored in so many seconds."""

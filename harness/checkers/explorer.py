@@ -87,13 +87,26 @@ class Explorer(Protocol):
         ...
 
 
+class Share(msgspec.Struct, frozen=True):
+    """What exploring a share of what an exploration has left open has led to: all that was found
+    there and is left open; the number of executions; whether nothing is left open, and whether the
+    share was of a search tree that is right (see _engine.Program.explore)."""
+
+    left: bytes
+    executions: int
+    earlier: int
+    complete: bool
+    resumed: bool
+
+
 class EngineExplorer(msgspec.Struct, frozen=True):
     """The engine. It uses `jobs` threads, 0 for one per core, and explores a `part` of the
-    executions; nothing after the `end`."""
+    executions; nothing after the `end`. Of the time limit there are at most `rest` seconds left."""
 
     jobs: int = 0
     part: Part = ALL
     end: Deadline = NEVER
+    rest: float = float("inf")
 
     @property
     def version(self) -> str:
@@ -159,15 +172,48 @@ class EngineExplorer(msgspec.Struct, frozen=True):
                 done=done,
                 earlier=earlier,
                 keep=keep,
+                within=self.rest,
             )
 
-        end = ending(bounds.seconds)
+        end = ending(min(bounds.seconds, self.rest))
         found = under(model, bounds, earlier, keep)
         left = end.left
         if not model.earlier or not found.violations or left <= 0:
             return found
         before = models.load()[model.earlier]
         return _compared(found, under(before, msgspec.structs.replace(bounds, seconds=left)))
+
+    def explore_share(
+        self,
+        generated: Generated,
+        model: Model,
+        bounds: Bounds,
+        share: bytes | None,
+        seconds: float,
+    ) -> Share:
+        """Explore a share of what an exploration has left open, or everything without one, for so
+        many seconds. Raises as `explore` does."""
+        from weakspot import _engine
+
+        left: list[bytes] = []
+        found = asked(
+            generated.program,
+            model,
+            msgspec.structs.replace(bounds, seconds=seconds),
+            jobs=self.jobs,
+            part=self.part,
+            share=True,
+            earlier=share,
+            keep=left.append,
+        )
+        executions = sum(found[end] for end in ("complete", "blocked", "truncated", "faulty"))
+        return Share(
+            left=left[-1],
+            executions=executions,
+            earlier=found["earlier"],
+            complete=not _engine.divide(left[-1], 1)[1],
+            resumed=found["resumed"],
+        )
 
 
 def asked(
@@ -178,6 +224,7 @@ def asked(
     jobs: int = 0,
     part: Part = ALL,
     stop_at_first: bool = False,
+    share: bool = False,
     done: Done | None = None,
     earlier: bytes | None = None,
     keep: Keep | None = None,
@@ -204,6 +251,7 @@ def asked(
         departures=part.departures,
         sample=part.seed if part.sample else None,
         estimate=part.seed if part.estimate else None,
+        share=share,
         resume=earlier if whole else None,
         keep=keep if whole else None,
         done=done,
@@ -224,8 +272,11 @@ def explored(
     done: Done | None = None,
     earlier: bytes | None = None,
     keep: Keep | None = None,
+    within: float = float("inf"),
 ) -> Exploration:
-    """Explore a program with these habits; see Explorer."""
+    """Explore a program with these habits, `within` so many seconds if that is less than the time
+    limit; see Explorer."""
+    limits = msgspec.structs.replace(bounds, seconds=min(bounds.seconds, within))
 
     def answer(
         of: Part, limits: Bounds, earlier: bytes | None, keep: Keep | None
@@ -245,7 +296,7 @@ def explored(
         return found, _exploration(found, program.sites, habits, model, bounds, of, name)
 
     if not part.fallback:
-        return answer(part, bounds, earlier, keep)[1]
+        return answer(part, limits, earlier, keep)[1]
     left: list[bytes] = []
     end = ending(bounds.seconds)
 

@@ -438,7 +438,8 @@ def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_executor(cluster: str | None, **rest: Any) -> Any:
         if cluster is None:
             return command(executor=None, **rest)
-        from weakspot.harness.campaign.cluster import ClusterExecutor, connected
+        from weakspot.harness.campaign.cluster import ClusterExecutor
+        from weakspot.harness.campaign.connection import connected
 
         with connected(cluster) as client:
             return command(executor=ClusterExecutor(client), **rest)

@@ -8,7 +8,6 @@ import pickle
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,14 +15,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from clusters import Cluster
 from fakes import make_test
 
 from weakspot import api
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.source.program import read_program
-from weakspot.harness.campaign import cluster as cluster_module
-from weakspot.harness.campaign import parcels
-from weakspot.harness.campaign.cluster import ClusterExecutor, ClusterLost, connected
+from weakspot.harness.campaign import connection, parcels
+from weakspot.harness.campaign.cluster import ClusterExecutor
+from weakspot.harness.campaign.connection import ClusterLost, connected
 from weakspot.harness.campaign.executor import Receiver, ask
 from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.jobs import Check, Explore, Job, RunTest
@@ -153,53 +153,12 @@ def test_what_is_no_cluster_is_an_error_with_advice(monkeypatch: pytest.MonkeyPa
     for address in ("local:", "local:0", "local:many"):
         with pytest.raises(BadInput, match="how many workers"), connected(address):
             pass
-    monkeypatch.setattr(cluster_module, "SECONDS", 1.0)
+    monkeypatch.setattr(connection, "SECONDS", 1.0)
     with pytest.raises(ClusterLost, match="no Dask scheduler answers"), connected("tcp://[::1]:1"):
         pass
 
 
 # --- a cluster ----------------------------------------------------------------------------------
-
-
-class Cluster:
-    """A scheduler and two workers on this computer, each of which may be killed."""
-
-    def __init__(self, folder: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
-        self.address = f"tcp://127.0.0.1:{self._port}"
-        self._folder = folder
-        self.start_scheduler()
-
-    def start_scheduler(self) -> None:
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self._port))
-        self.workers = [self.start_worker(), self.start_worker()]
-
-    def start_worker(self) -> subprocess.Popen[bytes]:
-        return self._start("worker", self.address, "--nthreads", "1", "--no-nanny")
-
-    def _start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
-        module = f"distributed.cli.dask_{what}"
-        command = [sys.executable, "-m", module, "--dashboard-address", ":0", *arguments]
-        with (self._folder / f"{what}.log").open("ab") as log:
-            return subprocess.Popen(command, stdout=log, stderr=log)
-
-    def kill(self, process: subprocess.Popen[bytes]) -> None:
-        process.kill()
-        process.wait()
-
-    def kill_worker(self, at: int) -> None:
-        self.kill(self.workers[at])
-        self.workers[at] = self.start_worker()
-
-    def kill_scheduler(self) -> None:
-        for each in (self.scheduler, *self.workers):
-            self.kill(each)
-
-    def close(self) -> None:
-        for each in (*self.workers, self.scheduler):
-            self.kill(each)
 
 
 @pytest.fixture(scope="module")

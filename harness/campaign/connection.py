@@ -1,0 +1,187 @@
+"""A connection to the workers of a Dask scheduler, which perform jobs that are sent as parcels.
+
+In: an address of a running `dask scheduler`, or how many workers to start on this computer; jobs.
+Out: futures of Dask, and what became of their jobs. Errors of Dask become errors that say what to
+do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import itertools
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from typing import Any
+
+from weakspot.errors import BadInput, MissingTool, ToolFailed
+from weakspot.harness.campaign import parcels
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.parcels import Performed
+
+Client = Any
+Future = Any
+
+LOCAL = "local:"
+"""What an address begins with that has workers started on this computer."""
+
+SECONDS = 10.0
+"""How long the scheduler may take to answer at first."""
+
+
+class ClusterLost(ToolFailed):
+    """The scheduler does not answer any more."""
+
+
+@contextlib.contextmanager
+def connected(address: str) -> Iterator[Client]:
+    """A client of the scheduler at the address, or of workers that live as long as the block.
+
+    Raises MissingTool without Dask, BadInput for what is no address, and ClusterLost.
+    """
+    distributed = _dask()
+    with contextlib.ExitStack() as opened:
+        target: Any = address
+        if address.startswith(LOCAL):
+            count = address.removeprefix(LOCAL)
+            if not count.isdecimal() or not int(count):
+                raise BadInput(
+                    f"{address!r} does not say how many workers to start",
+                    advice="write for example --cluster local:2",
+                )
+            target = opened.enter_context(
+                distributed.LocalCluster(
+                    n_workers=int(count),
+                    threads_per_worker=1,
+                    dashboard_address=":0",
+                    silence_logs="CRITICAL",
+                )
+            )
+        try:
+            client = distributed.Client(target, timeout=SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ClusterLost(
+                f"no Dask scheduler answers at {address}",
+                advice="start one with `dask scheduler`, and workers with `dask worker ADDRESS`; "
+                "--cluster local:2 starts two workers on this computer",
+            ) from error
+        yield opened.enter_context(client)
+
+
+def _dask() -> Any:
+    """Dask distributed, whose functions have no types; imported where a cluster is asked for."""
+    try:
+        return importlib.import_module("distributed")
+    except ImportError as error:
+        raise MissingTool(
+            "--cluster needs Dask distributed, which is not installed",
+            advice="pip install 'weakspot[cluster]'",
+        ) from error
+
+
+class Workers:
+    """The workers of a client's scheduler."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._name = uuid.uuid4().hex[:8]
+        self._number = itertools.count()
+
+    @contextlib.contextmanager
+    def reachable(self) -> Iterator[None]:
+        """Raises ClusterLost where the connection is closed inside the block."""
+        try:
+            yield
+        except _dask().comm.CommClosedError as error:
+            raise self._lost() from error
+
+    def threads(self) -> int:
+        """How many parcels they perform at once. Raises ClusterLost."""
+        try:
+            return sum(self._client.nthreads().values())
+        except (OSError, RuntimeError, TimeoutError) as error:
+            raise self._lost() from error
+
+    def send(self, parcel: Sequence[Job]) -> Future:
+        """Have some worker perform the jobs together. Raises ClusterLost."""
+        # the name that Dask's dashboard shows; never used again
+        name = f"{type(parcel[0]).__name__.lower()}-{self._name}-{next(self._number)}"
+        try:
+            return self._client.submit(performed, parcels.pack(parcel), key=name, pure=False)
+        except (OSError, RuntimeError) as error:
+            raise self._lost() from error
+
+    def finished(self) -> Any:
+        """An iterator to which futures are added, and which gives those that have finished."""
+        return _dask().as_completed(loop=self._client.loop)
+
+    def result(self, future: Future) -> Performed:
+        """What became of a parcel. Raises ClusterLost, and what a failure of its worker means."""
+        try:
+            done: Performed = future.result()
+            return done
+        except CancelledError as error:
+            raise self._lost() from error
+        except Exception as error:
+            raise _explained(error) from error
+        finally:
+            future.release()
+
+    def results(self, futures: Iterable[Future]) -> Iterator[tuple[Future, Performed]]:
+        """What became of those that have finished; the rest is cancelled."""
+        rest = []
+        for future in futures:
+            if future.status == "finished":
+                with contextlib.suppress(Exception):
+                    yield future, future.result(timeout=SECONDS)
+            else:
+                rest.append(future)
+        if rest:
+            with contextlib.suppress(Exception):
+                self._client.cancel(rest, force=True)
+
+    def _lost(self) -> ClusterLost:
+        scheduler = getattr(self._client.scheduler, "address", None) or "the scheduler"
+        return ClusterLost(
+            f"the connection to the Dask scheduler {scheduler} is lost",
+            advice="all answers until now are stored; start the scheduler and the workers, then "
+            "run the same command again",
+        )
+
+
+def is_unfinished(future: Future) -> bool:
+    """Whether the worker of a future that has finished died with the result."""
+    return future.status in ("pending", "lost")
+
+
+def performed(parcel: bytes) -> Performed:
+    """Perform a parcel in a worker, until the scheduler withdraws it."""
+    worker = _dask().get_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
+
+    def withdrawn() -> bool:
+        return task is not None and task.state in ("cancelled", "released", "forgotten")
+
+    try:
+        return parcels.perform(parcel, withdrawn)
+    except parcels.Withdrawn:
+        return Performed((), {})
+
+
+def _explained(error: Exception) -> Exception:
+    """What the failure of a parcel means; the error itself if it is one of weakspot."""
+    dask = _dask()
+    if isinstance(error, dask.KilledWorker):
+        return ToolFailed(
+            f"{getattr(error, 'allowed_failures', 0) + 1} workers died performing this",
+            advice="workers with more memory may help: dask worker --memory-limit",
+        )
+    if isinstance(error, ImportError | AttributeError):
+        return ToolFailed(
+            f"a worker cannot read what it is sent: {error}",
+            advice="install weakspot of the same version on every worker",
+        )
+    if isinstance(error, OSError) and not isinstance(error, dask.comm.CommClosedError):
+        return ToolFailed(f"a worker failed: {error}")
+    return error

@@ -1,0 +1,380 @@
+"""Explorations that the workers of a cluster share.
+
+In: questions about programs, and workers. Out: their answers, as one worker gives them. A program
+is first explored by one worker for a moment, which most need no longer. What it leaves open is
+divided into shares; a worker explores one for some seconds, and returns what it has found and left
+open. That is joined with what the others found, and divided again for workers that are idle. A
+share counts when it has arrived, once: those of workers that die are explored again. After what one
+worker has learned of the program contradicts what another assumes, all start again, as the threads
+of one process do.
+
+What was found and is open is stored from time to time, and at the end, as by an exploration of one
+process: it is resumed with and without a cluster.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from weakspot import _engine
+from weakspot.errors import MissingTool, ToolFailed
+from weakspot.harness.campaign.connection import ClusterLost, Future, Workers, is_unfinished
+from weakspot.harness.campaign.executor import Receiver
+from weakspot.harness.campaign.frontiers import Frontier
+from weakspot.harness.campaign.jobs import Explore, Job, Sink
+from weakspot.harness.campaign.pace import ExplorationPace
+from weakspot.harness.campaign.parcels import Performed
+from weakspot.harness.checkers.explorer import EngineExplorer, Share
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.numbers import amount
+from weakspot.system.deadline import NEVER, Deadline, ending
+
+FIRST = 2.0
+"""How many seconds one worker explores a program before it is divided."""
+
+SLICE = 5.0
+"""How many seconds a worker explores a share. One that has nothing to do waits for as long."""
+
+LAST = 10.0
+"""How many seconds one worker has for what an exploration does that runs out of time: those with
+fewer iterations of loops."""
+
+QUARTER = 0.25
+"""FIRST and LAST are at most this part of the time limit."""
+
+AHEAD = 2
+"""How many shares are sent per thread of the workers."""
+
+STORED = 5.0
+"""How many seconds pass before what is open is stored again."""
+
+DEAREST = 20
+"""As many times as long as storing it took pass as well."""
+
+
+def is_divisible(job: Explore) -> bool:
+    """Whether workers may share an exploration: of all executions, however many there are."""
+    explorer = job.explorer
+    return (
+        isinstance(explorer, EngineExplorer)
+        and explorer.part == explorer.part.whole
+        and explorer.end == NEVER
+        and not job.bounds.executions
+    )
+
+
+class Concluded(msgspec.Struct, frozen=True):
+    """The answer to an exploration, and what it leaves open."""
+
+    found: Exploration
+    left: bytes | None
+
+
+class ExploreShare(Job, frozen=True, kw_only=True):
+    """What is there in a share of what an exploration has left open? The answer is a Share. With
+    `concludes` it is Concluded if nothing is left open then, or if there are no `seconds`: then one
+    worker explores what is left, within `rest` seconds."""
+
+    whole: Explore
+    share: bytes | None = None
+    seconds: float = 0.0
+    concludes: bool = False
+    rest: float = float("inf")
+
+    @property
+    def phase(self) -> str:
+        return self.whole.phase
+
+    @classmethod
+    def perform(cls, jobs: Sequence[ExploreShare], sink: Sink) -> None:
+        for job in jobs:
+            sink.answered(job, job._answer(sink))
+
+    def _answer(self, sink: Sink) -> Share | Concluded:
+        whole, left = self.whole, self.share
+        assert isinstance(whole.explorer, EngineExplorer)
+        explorer = msgspec.structs.replace(whole.explorer, jobs=1, rest=self.rest)
+        generated = whole.program.generated
+        share = None
+        if self.seconds:
+            share = explorer.explore_share(generated, whole.model, whole.bounds, left, self.seconds)
+            if not (self.concludes and share.complete):
+                return share
+            left = share.left
+        kept: list[bytes] = []
+        found = explorer.explore(
+            generated,
+            whole.model,
+            whole.bounds,
+            structure=whole.program.structure,
+            scenario=whole.program.scenario,
+            done=ExplorationPace(whole.what, whole.bounds.seconds, sink.at),
+            earlier=left,
+            keep=kept.append,
+        )
+        if share is not None:
+            resumed = share.earlier if share.resumed else 0
+            found = msgspec.structs.replace(found, resumed=resumed)
+        return Concluded(found, kept[-1] if kept else None)
+
+
+class SharedExplorations:
+    """Explorations that workers perform at the same time: first each by one worker, then those that
+    take longer by all, one after the other."""
+
+    def __init__(self, workers: Workers, jobs: Sequence[Explore], to: Receiver) -> None:
+        self._workers, self._to = workers, to
+        self._waiting = [_Shared(job) for job in jobs]
+        self._begun: list[_Shared] = []
+        self._sent: dict[Future, tuple[_Shared, ExploreShare]] = {}
+        self._failed: set[str] = set()
+
+    def perform(self) -> None:
+        """Answer all. Raises ClusterLost, and BadInput for a malformed file of the user's."""
+        try:
+            self._perform()
+        except KeyboardInterrupt:
+            self._withdraw(answered=True)
+            raise
+        except BaseException:
+            self._withdraw(answered=False)
+            raise
+
+    def _perform(self) -> None:
+        finished = self._workers.finished()
+        while self._waiting or self._begun:
+            threads = self._workers.threads()
+            for shared, job in self._next(AHEAD * max(threads, 1)):
+                future = self._workers.send([job])
+                self._sent[future] = shared, job
+                shared.sent[future] = job
+                finished.add(future)
+            future = next(finished)
+            if is_unfinished(future):
+                finished.add(future)
+            elif future in self._sent:  # not of a search that has started again
+                self._receive(future)
+
+    def _next(self, most: int) -> list[tuple[_Shared, ExploreShare]]:
+        """What is to be sent, so that so many shares are under way."""
+        room = most - len(self._sent)
+        chosen: list[tuple[_Shared, ExploreShare]] = []
+        under_way = list(self._begun)
+        while self._waiting and len(chosen) < room:
+            shared = self._waiting.pop(0)
+            self._begun.append(shared)
+            chosen.append((shared, shared.first()))
+        for shared in under_way:
+            chosen += [(shared, job) for job in shared.next(room - len(chosen), most)]
+        return chosen
+
+    def _receive(self, future: Future) -> None:
+        shared, job = self._sent.pop(future)
+        del shared.sent[future]
+        try:
+            done = self._workers.result(future)
+        except ClusterLost:
+            raise
+        except Exception as error:
+            self._fail(shared, job, error)
+            return
+        if done.error is not None:
+            self._fail(shared, job, done.error)
+            return
+        self._take(shared, job, done)
+
+    def _take(self, shared: _Shared, job: ExploreShare, done: Performed) -> None:
+        if not done.answers:
+            shared.gets_back(job)
+        for _, answer, _ in done.answers:
+            match answer:
+                case Share():
+                    if shared.takes(job, answer):
+                        self._forget(shared)
+                    shared.store()
+                    self._to.progress.at(shared.status)
+                case Concluded():
+                    self._to.answered(shared.job, shared.answer(answer))
+                    self._to.progress.advance(shared.job.count)
+                    self._begun.remove(shared)
+
+    def _forget(self, shared: _Shared) -> None:
+        """Withdraw the shares of a search that has started again."""
+        for future in shared.sent:
+            del self._sent[future]
+            future.cancel()
+        shared.sent.clear()
+
+    def _fail(self, shared: _Shared, job: ExploreShare, error: Exception) -> None:
+        """Report a failure, each once; the exploration has no answer this time."""
+        shared.gets_back(job)
+        shared.store(now=True)
+        self._forget(shared)
+        self._begun.remove(shared)
+        if not isinstance(error, MissingTool | ToolFailed):
+            raise error
+        if error.message not in self._failed:
+            self._failed.add(error.message)
+            self._to.failed(shared.job.label, error)
+
+    def _withdraw(self, *, answered: bool) -> None:
+        """Store what is open; report what is known by now, if that is to be `answered`."""
+        sent, self._sent = self._sent, {}
+        for future, done in self._workers.results(sent):
+            shared, job = sent[future]
+            if shared.sent.pop(future, None) is not None:
+                self._take(shared, job, done)
+        for shared in self._begun:
+            shared.store(now=True)
+            if answered:
+                so_far = shared.job.interrupted(shared.executions, shared.seconds)
+                self._to.answered(shared.job, so_far, final=False)
+
+
+class _Shared:
+    """An exploration, and how far it is."""
+
+    def __init__(self, job: Explore) -> None:
+        self.job = job
+        self.executions = 0
+        self.sent: dict[Future, ExploreShare] = {}
+        """What is under way."""
+        self._share = msgspec.structs.replace(job, frontier=Frontier())
+        self._left, self._notes = job.frontier.read(job.question)
+        """What was found and is open, except for `_open` and for what is under way."""
+        self._open: list[bytes] = []
+        """Shares that are not sent yet."""
+        self._resumed = 0
+        self._began = 0.0
+        self._end: Deadline | None = None
+        self._next_store = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Since it has begun."""
+        return time.monotonic() - self._began if self._began else 0.0
+
+    @property
+    def status(self) -> str:
+        shares = amount(len(self.sent) + len(self._open), "share")
+        return f"{self.job.what}: {amount(self.executions, 'execution')}, {shares} under way"
+
+    def first(self) -> ExploreShare:
+        """What one worker explores for a moment."""
+        self._began = time.monotonic()
+        self._next_store = self._began + STORED
+        everything, self._left = self._left, None
+        return self._asked(everything, min(FIRST, self._part), concludes=True)
+
+    @property
+    def _part(self) -> float:
+        return self.job.bounds.seconds * QUARTER
+
+    def _asked(
+        self,
+        share: bytes | None,
+        seconds: float = 0.0,
+        *,
+        concludes: bool = False,
+        rest: float = float("inf"),
+    ) -> ExploreShare:
+        return ExploreShare(
+            key=self.job.key,
+            whole=self._share,
+            share=share,
+            seconds=seconds,
+            concludes=concludes,
+            rest=rest,
+        )
+
+    def next(self, room: int, most: int) -> list[ExploreShare]:
+        """At most so many shares that can be sent now; `most` can be under way. The last is what
+        gives the answer."""
+        if any(job.concludes for job in self.sent.values()):
+            return []
+        if self._end is None:
+            first, last = min(FIRST, self._part), min(LAST, self._part)
+            self._end = ending(self.job.bounds.seconds - first - last)
+            self._began = time.monotonic() - first
+        if room <= 0:
+            return []
+        assert self._left is not None
+        if self._end.passed:
+            if self.sent:
+                return []
+            self._left, self._open = self._joined(self._open), []
+            return [self._asked(self._left, concludes=True, rest=min(LAST, self._part))]
+        if not self._open:
+            self._left, self._open = _engine.divide(self._left, most)
+        if not self._open and not self.sent:
+            return [self._asked(self._left, concludes=True)]
+        chosen, self._open = self._open[:room], self._open[room:]
+        seconds = max(0.01, self._end.at_most(SLICE))
+        return [self._asked(share, seconds) for share in chosen]
+
+    def gets_back(self, job: ExploreShare) -> None:
+        """Take a share back in which nothing was explored."""
+        if self._left is None:
+            self._left = job.share
+        elif job.share is not None and not job.concludes:
+            self._open.append(job.share)
+
+    def takes(self, job: ExploreShare, found: Share) -> bool:
+        """Add what was found in a share. Returns whether the search has started again, so that
+        those under way are worth nothing."""
+        if job.concludes:  # the first, of everything
+            self._resumed = found.earlier
+            self._left, self.executions = found.left, found.executions
+            return False
+        assert self._left is not None
+        if not found.resumed:
+            both, anew, self.executions = found.left, True, found.executions
+        else:
+            both, anew = self._join(self._left, found.left)
+            self.executions = 0 if anew else self.executions + found.executions
+        self._left = both
+        if anew:
+            self._open, self._resumed = [], 0
+        return anew
+
+    def _join(self, one: bytes, other: bytes) -> tuple[bytes, bool]:
+        bounds, program = self.job.bounds, self.job.program.generated.program
+        return program.lowered.join(
+            one,
+            other,
+            loops=bounds.loops,
+            instructions=bounds.instructions,
+            calls=bounds.calls,
+        )
+
+    def _joined(self, shares: Sequence[bytes]) -> bytes:
+        """What was found, and all that is open, with these shares that were not explored."""
+        assert self._left is not None
+        left = self._left
+        for share in shares:
+            left, _ = self._join(left, share)
+        return left
+
+    def store(self, *, now: bool = False) -> None:
+        """Store what was found and is open, if that was not done a moment ago."""
+        if self._left is None or self.job.frontier.path is None:
+            return
+        begun = time.monotonic()
+        if not now and begun < self._next_store:
+            return
+        sent = [job for job in self.sent.values() if not job.concludes]
+        under_way = [job.share for job in sent if job.share is not None]
+        self.job.frontier.write(self.job.question, self._joined([*self._open, *under_way]))
+        done = time.monotonic()
+        self._next_store = done + max(STORED, DEAREST * (done - begun))
+
+    def answer(self, concluded: Concluded) -> Exploration:
+        """The answer, as one process gives it."""
+        found = concluded.found
+        if self._left is not None:  # it was divided
+            seconds = round(self.seconds, 6)
+            found = msgspec.structs.replace(found, resumed=self._resumed, seconds=seconds)
+        return self.job.frontier.ended(self.job.question, found, concluded.left, self._notes)
