@@ -4,33 +4,43 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from time import monotonic
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from weakspot.harness.campaign.progress import LogClock
 from weakspot.harness.report.terminal import console
 from weakspot.system.durations import duration_text
 
 
+class _Bar(Progress):
+    """A bar, and below it how far the job in progress is, on as many lines as that needs."""
+
+    detail = ""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        if self.detail:
+            # wrapped, although what the console prints is not
+            yield Text(self.detail, style="dim", no_wrap=False, overflow="fold")
+
+
 class RichProgress:
     """Progress as a bar that disappears when it is done; a context manager."""
 
     def __init__(self, out: Console) -> None:
-        self._progress = Progress(
+        self._progress = _Bar(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=32),
             MofNCompleteColumn(),
             TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-            TextColumn("{task.fields[detail]}", style="dim", markup=False),
             console=out,
             transient=True,
         )
-        self._task = (
-            None if not out.is_terminal else self._progress.add_task("", visible=False, detail="")
-        )
+        self._task = None if not out.is_terminal else self._progress.add_task("", visible=False)
 
     def __enter__(self) -> RichProgress:
         self._progress.start()
@@ -43,7 +53,8 @@ class RichProgress:
         if self._task is not None:
             # a new task: reset() takes a total of None for the one there was
             self._progress.remove_task(self._task)
-            self._task = self._progress.add_task(what, total=total or None, detail="")
+            self._task = self._progress.add_task(what, total=total or None)
+            self._progress.detail = ""
 
     def advance(self, count: int = 1) -> None:
         if self._task is not None:
@@ -51,7 +62,7 @@ class RichProgress:
 
     def at(self, text: str) -> None:
         if self._task is not None:
-            self._progress.update(self._task, detail=text)
+            self._progress.detail = text
 
     def message(self, text: str) -> None:
         self._progress.console.print(text, style="dim", markup=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -301,6 +302,22 @@ def test_the_name_of_a_machine_is_not_read_as_markup(
     assert "running on ssh:loop" in out.getvalue()
     assert "ssh:loop: gone" in out.getvalue()
     assert "\N{DOUBLE CURLY LOOP}" not in out.getvalue()
+
+
+def test_a_terminal_shows_how_long_an_exploration_takes_at_eighty_columns() -> None:
+    pace = (
+        "rw_lock/three_readers under rc20: 59,956 executions, 1,159 per second, about 8.3·10⁴ "
+        "executions (standard error 31 %), 20 s left"
+    )
+    out = io.StringIO()
+    narrow = Console(file=out, force_terminal=True, width=80, soft_wrap=True)
+    with RichProgress(narrow) as progress:
+        progress.start(7, "exploring")
+        progress.at(pace)
+    shown = " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue()).split())
+    assert pace in shown
+    assert "exploring" in shown
+    assert "0/7" in shown
 
 
 def test_a_log_says_now_and_then_how_far_a_phase_is(monkeypatch: pytest.MonkeyPatch) -> None:
