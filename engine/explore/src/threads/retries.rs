@@ -33,8 +33,12 @@
 //! read is ordered after the first. Hence executions that end here count as blocked, and what they
 //! show is reported, but for hangs: the thread does not wait.
 //!
-//! A model that orders by dependencies takes more part in them than the state has: what follows in
-//! the counterpart depends on other reads. All rounds are explored under such models.
+//! All rounds are explored under models that order by dependencies. The state has values, and not
+//! what they depend on. A value that was computed from the first read alone, and that the second one
+//! would have given too, depends on the second one in the counterpart: with `i = expected >> 8` before
+//! the loop and a load of `a[i]` after it, that load waits there, on Armv8, for a write that it need
+//! not wait for in the execution, and the counterpart may be inconsistent. The counterpart would have
+//! to have no dependency, of registers, private memory or control, that the execution does not have.
 //!
 //! [`holds_in_smaller`]: cat::Consistency::holds_in_smaller
 use crate::source::{Action, Answer, Location};
