@@ -484,8 +484,7 @@ def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, .
     if (rounds := found["rounds"]) is not None:
         reasons.insert(0, f"complete for loops of at most {amount(rounds, 'iteration')}")
     if estimate and estimate.executions:
-        time = f", {duration_text(estimate.seconds)}" if estimate.seconds is not None else ""
-        reasons.append(f"there are {describe_estimate(estimate)}{time}")
+        reasons.append(_number(estimate, found))
     for name in filter(None, (*found["limits"], found["limit"])):
         if option := bounds.given.get(name):
             more = round(2 * getattr(bounds, name), 3)
@@ -493,6 +492,16 @@ def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, .
     if "" in found["limits"]:
         reasons.append("have the threads of the program do less: this limit is fixed")
     return tuple(reasons)
+
+
+def _number(estimate: Estimate, found: ExplorationDict) -> str:
+    """About how many executions there are, and how long exploring them takes."""
+    explored = found["complete"] + found["blocked"] + found["truncated"] + found["faulty"]
+    about = describe_estimate(estimate)
+    if explored > estimate.executions:
+        return f"there are {about.replace('about', 'more than the estimated', 1)}"
+    time = f", {duration_text(estimate.seconds)}" if estimate.seconds is not None else ""
+    return f"there are {about}{time}"
 
 
 def _size(violation: Violation) -> tuple[bool, int]:

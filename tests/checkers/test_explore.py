@@ -189,6 +189,15 @@ def test_an_estimate_that_met_no_execution_is_not_reported_as_a_number() -> None
     assert describe_size(estimated) == "no random descent ended in an execution"
 
 
+def test_an_estimate_that_was_exceeded_is_not_reported_as_the_number() -> None:
+    few = Lowered(result="Unknown", reasons=["too late"], estimate=(4.0, 1.0, 2))
+    more = "there are more than the estimated 4 executions (standard error 25 %)"
+    assert explored(few, bounds=Bounds()).reasons == ("too late", more)
+    many = Lowered(result="Unknown", reasons=["too late"], estimate=(400.0, 100.0, 2))
+    (_, about) = explored(many, bounds=Bounds()).reasons
+    assert about.startswith("there are about 400 executions (standard error 25 %)")
+
+
 def test_a_race_names_both_places_and_the_test_of_its_cycle() -> None:
     found = explored(Lowered(result="Violated", violations=[RACE]))
     (violation,) = found.violations
