@@ -23,6 +23,8 @@ pub struct CandidateEvent {
     pub instance: u32,
     /// The bits of a memory access, where the instruction determines them.
     pub size: Option<i64>,
+    /// The first event, in its path, of the access that this one is a part of.
+    pub access: Option<PathEventId>,
 }
 
 /// The events of a choice of paths.
@@ -124,6 +126,7 @@ impl<'p> Candidate<'p> {
             annotations: initial_write,
             instance: 0,
             size: None,
+            access: None,
         });
         let seen = paths.iter().map(|p| p.visible.len()).sum::<usize>();
         let mut events = Vec::with_capacity(memory.len() + seen);
@@ -145,6 +148,7 @@ impl<'p> Candidate<'p> {
                     annotations: e.annotations,
                     instance: e.instance,
                     size: e.size,
+                    access: e.access,
                 });
             }
             local.push(map);

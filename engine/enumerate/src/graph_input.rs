@@ -111,7 +111,12 @@ impl<'g> GraphInput<'g> {
                 ext
             }
             "sm" | "si" => {
-                Relation::identity(&self.events(|i| self.candidate.events[i].action.is_memory()))
+                let one = self.same(|i| {
+                    let event = &self.candidate.events[i];
+                    Some((event.thread, event.access?))
+                });
+                let memory = self.events(|i| self.candidate.events[i].action.is_memory());
+                one.union(&Relation::identity(&memory))
             }
             "has-index" => {
                 let with = self.events(|i| self.candidate.events[i].action.index().is_some());

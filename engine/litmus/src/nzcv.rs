@@ -1,9 +1,12 @@
 //! The condition flags of AArch64: N, Z, C and V are the bits 3 to 0 of a value.
 
 const N: i64 = 8;
-const Z: i64 = 4;
-const C: i64 = 2;
-const V: i64 = 1;
+pub const Z: i64 = 4;
+pub const C: i64 = 2;
+pub const V: i64 = 1;
+
+/// In the code of a condition: the carry flag is set when a subtraction borrows, as on x86.
+pub const INVERTED_CARRY: i64 = 16;
 
 fn of_result(result: i64) -> i64 {
     if result < 0 {
@@ -62,6 +65,11 @@ pub const CONDITIONS: [&[&str]; 15] = [
 
 /// Whether the flags satisfy the condition of this code.
 pub fn satisfy(flags: i64, code: i64) -> bool {
+    let flags = match code & INVERTED_CARRY {
+        0 => flags,
+        _ => flags ^ C,
+    };
+    let code = code & !INVERTED_CARRY;
     let is = |flag: i64| flags & flag != 0;
     let even = match code >> 1 {
         0 => is(Z),

@@ -153,6 +153,7 @@ impl Op {
                 Ok(A(p))
             }
             (Op::DifferenceFlags, A(p), A(q)) => Ok(Int(nzcv::of_addresses(p.cmp(&q)))),
+            (Op::DifferenceFlags, A(_), Int(0)) => Ok(Int(nzcv::of_addresses(Ordering::Greater))),
             (_, Int(a), Int(b)) => self.integers(a, b),
             _ => Err(NoResult),
         }

@@ -66,6 +66,27 @@ impl PathBuilder {
         self.size = size;
     }
 
+    pub fn size(&self) -> Option<i64> {
+        self.size
+    }
+
+    /// The events of memory are one access, which is single-copy atomic.
+    pub fn one_access(&mut self, ids: &[PathEventId]) {
+        for id in ids {
+            self.path.events[*id].access = ids.first().copied();
+        }
+    }
+
+    /// The part of a value that the instruction's memory access has, with zeros or copies of its
+    /// highest bit above.
+    pub fn accessed(&mut self, value: Term, signed: bool) -> Term {
+        let op = if signed { Op::Narrow } else { Op::Mask };
+        match self.size {
+            Some(bits) if bits < 64 => self.compute(op, value, Term::int(bits)),
+            _ => value,
+        }
+    }
+
     pub fn fresh(&mut self) -> Term {
         self.path.vars += 1;
         Term::Var(self.path.vars - 1)
@@ -108,6 +129,7 @@ impl PathBuilder {
             data_port,
             atomic: false,
             size: self.size,
+            access: None,
         });
         let deciders = self.deciders.iter().chain(&self.decided);
         self.path.control.extend(deciders.map(|d| (*d, id)));

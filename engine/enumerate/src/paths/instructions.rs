@@ -2,11 +2,12 @@
 
 use super::builder::PathBuilder;
 use super::operands::{
-    address, consecutive, evaluate, narrow, read_memory, source, write_memory, write_register,
-    OperandValue,
+    address, consecutive, evaluate, narrow, operated, read_memory, source, write_memory,
+    write_register, OperandValue,
 };
 use super::path::{Action, PathEventId};
 use super::rmw;
+use super::transform::transform;
 use crate::term::Term;
 use litmus::assembly::instruction::{
     FlagCondition, FlagUpdate, Instruction, Predicate, Source, Width,
@@ -170,28 +171,45 @@ pub fn step(
             to,
             at,
             annotations,
+            ordered,
             bits,
             width,
         } => {
             let at = consecutive(&mut b, at, bits / 8);
+            let mut ids = Vec::new();
             for (to, at) in to.iter().zip(&at) {
                 let (value, id) = read_memory(&mut b, at, *annotations, false);
                 let value = narrow(&mut b, value, *width);
                 write_register(&mut b, *to, value, &[id]);
+                ids.push(id);
+            }
+            if *ordered {
+                b.order(ids[0], ids[1]);
             }
         }
         Instruction::StorePair {
             from,
             at,
             annotations,
+            ordered,
             bits,
         } => {
+            let update = at.update;
             let at = consecutive(&mut b, at, bits / 8);
+            let mut ids = Vec::new();
             for (from, at) in from.iter().zip(&at) {
                 let value = source(&mut b, *from, true);
                 let stored = narrow(&mut b, value.value, Some(Width::unsigned(*bits)));
                 let id = write_memory(&mut b, at, stored, *annotations, false);
                 b.data(&value.from, id);
+                ids.push(id);
+            }
+            if *ordered {
+                // a push writes the higher address first
+                if update.is_some() {
+                    ids.reverse();
+                }
+                b.order(ids[0], ids[1]);
             }
         }
         Instruction::Load {
@@ -217,95 +235,14 @@ pub fn step(
             let id = write_memory(&mut b, &at, stored, *annotations, false);
             b.data(&value.from, id);
         }
-        Instruction::Modify {
-            op,
-            at,
-            with,
-            to,
-            annotations,
-            atomic,
-            flags,
-        } => {
-            let at = address(&mut b, at);
-            let (old, read) = read_memory(&mut b, &at, *annotations, *atomic);
-            let with = source(&mut b, *with, true);
-            let result = b.compute(*op, old, with.value);
-            let stored = write_memory(&mut b, &at, result, *annotations, *atomic);
-            b.data(&[read], stored);
-            b.data(&with.from, stored);
-            let mut from = with.from;
-            from.push(read);
-            set_flags(&mut b, *flags, (old, with.value), result, &from);
-            write_register(&mut b, *to, old, &[read]);
-        }
-        Instruction::CompareMemory {
-            at,
-            with,
-            swapped,
-            annotations,
-            flags,
-        } => {
-            let at = address(&mut b, at);
-            let (value, read) = read_memory(&mut b, &at, *annotations, false);
-            let with = source(&mut b, *with, false);
-            let (x, y) = match swapped {
-                true => (with.value, value),
-                false => (value, with.value),
-            };
-            let mut from = with.from;
-            from.push(read);
-            set_flags(&mut b, FlagUpdate::Operands(*flags), (x, y), x, &from);
-        }
-        Instruction::Swap {
-            reg,
-            at,
-            annotations,
-        } => {
-            let at = address(&mut b, at);
-            let (old, read) = read_memory(&mut b, &at, *annotations, true);
-            let new = source(&mut b, Source::Reg(*reg), true);
-            let stored = write_memory(&mut b, &at, new.value, *annotations, true);
-            b.data(&new.from, stored);
-            b.ctrl(&[read], stored);
-            write_register(&mut b, Some(*reg), old, &[read]);
-        }
-        Instruction::CompareExchange {
-            expected,
-            new,
-            at,
-            annotations,
-            atomic,
-            flags,
-        } => {
-            let at = address(&mut b, at);
-            let (old, read) = read_memory(&mut b, &at, *annotations, *atomic);
-            let wanted = source(&mut b, Source::Reg(*expected), true);
-            let mut from = wanted.from.clone();
-            from.push(read);
-            let operands = (wanted.value, old);
-            set_flags(&mut b, FlagUpdate::Operands(*flags), operands, old, &from);
-            let equal = b.compute(Op::Eq, wanted.value, old);
-            let mut steps = Vec::new();
-            let mut stores = b.clone();
-            if stores.require(equal, Term::int(1)) {
-                let new = source(&mut stores, Source::Reg(*new), true);
-                let stored = write_memory(&mut stores, &at, new.value, *annotations, *atomic);
-                stores.data(&new.from, stored);
-                stores.ctrl(&from, stored);
-                steps.push((stores, Successor::Next));
-            }
-            if b.require(equal, Term::ZERO) {
-                write_register(&mut b, Some(*expected), old, &[read]);
-                steps.push((b, Successor::Next));
-            }
-            return steps;
-        }
+        Instruction::Transform(t) => return in_sequence(transform(b, t)),
         Instruction::LoadReserve {
             to,
             at,
             annotations,
         } => {
-            rmw::load_reserve(&mut b, *to, at, *annotations, reserved);
+            let signed = dialect.reservation == Reservation::RiscV;
+            rmw::load_reserve(&mut b, to, at, *annotations, reserved, signed);
         }
         Instruction::StoreConditional {
             status,
@@ -315,7 +252,7 @@ pub fn step(
         } => {
             let store = rmw::StoreConditional {
                 status: *status,
-                from: *from,
+                from,
                 at,
                 annotations: *annotations,
                 reserved,
@@ -332,10 +269,7 @@ pub fn step(
             let at = address(&mut b, at);
             let with = source(&mut b, *from, true);
             let read = b.fresh();
-            let written = match op {
-                Some(op) => b.compute(*op, read, with.value),
-                None => with.value,
-            };
+            let written = operated(&mut b, *op, read, with.value);
             let action = Action::Update {
                 at: at.value,
                 read,
@@ -344,7 +278,26 @@ pub fn step(
             let id = b.event(action, *annotations, false);
             b.data(&at.from, id);
             b.data(&with.from, id);
+            let read = b.accessed(read, true);
             write_register(&mut b, *to, read, &[id]);
+        }
+        Instruction::AmoCompare {
+            expected,
+            to,
+            from,
+            at,
+            stored,
+            failed,
+        } => {
+            let compare = rmw::AmoCompare {
+                expected: *expected,
+                to: *to,
+                from: *from,
+                at,
+                stored: *stored,
+                failed: *failed,
+            };
+            return in_sequence(rmw::amo_compare(b, &compare));
         }
         Instruction::AmoPair { .. } | Instruction::CompareAndSwap { .. } => {
             return in_sequence(rmw::atomic_pair(b, instruction));

@@ -11,3 +11,4 @@ mod operands;
 pub mod path;
 pub mod prepared;
 mod rmw;
+mod transform;

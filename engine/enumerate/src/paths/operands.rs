@@ -74,6 +74,14 @@ pub fn consecutive(b: &mut PathBuilder, p: &MemoryOperand, bytes: i64) -> [Opera
     [first, second]
 }
 
+/// The addresses of as many consecutive accesses of the instruction's size.
+pub fn elements(b: &mut PathBuilder, p: &MemoryOperand, count: usize) -> Vec<OperandValue> {
+    match (count, b.size()) {
+        (2, Some(bits)) => consecutive(b, p, bits / 8).into(),
+        _ => vec![address(b, p)],
+    }
+}
+
 /// The value of a formula.
 pub fn evaluate(b: &mut PathBuilder, f: &Formula, operands: &[Term], result: Term) -> Term {
     match f {
@@ -112,6 +120,24 @@ pub fn write_register(
         let id = b.write_register(to, value);
         b.data(from, id);
     }
+}
+
+/// What an atomic operation of memory leaves there; without an operation it is a swap.
+pub fn operated(b: &mut PathBuilder, op: Option<Op>, old: Term, with: Term) -> Term {
+    let result = match op {
+        None => with,
+        Some(op) => {
+            let signed = matches!(op, Op::Max | Op::Min);
+            let (old, with) = match op {
+                Op::Max | Op::Min | Op::UMax | Op::UMin => {
+                    (b.accessed(old, signed), b.accessed(with, signed))
+                }
+                _ => (old, with),
+            };
+            b.compute(op, old, with)
+        }
+    };
+    b.accessed(result, false)
 }
 
 /// Adds a read of memory; `atomic`: it is the read of an rmw pair.

@@ -137,6 +137,8 @@ pub struct PathEvent {
     pub atomic: bool,
     /// The bits of a memory access, where the instruction determines them.
     pub size: Option<i64>,
+    /// The first event of the access that this one is a part of, where it has several.
+    pub access: Option<PathEventId>,
 }
 
 pub type Pairs = Vec<(PathEventId, PathEventId)>;

@@ -122,6 +122,32 @@ impl Width {
     }
 }
 
+/// An instruction of x86, which computes registers and a value that it stores from what it reads.
+/// In its formulas operand 0 is the value in memory, and those after it are `operands`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transform {
+    pub at: Option<MemoryOperand>,
+    /// It reads memory; otherwise it stores at most.
+    pub reads: bool,
+    pub annotations: Annotations,
+    /// What it reads and stores are an rmw pair.
+    pub atomic: bool,
+    pub operands: Vec<Source>,
+    /// `Formula::Result` in the formulas below.
+    pub result: Formula,
+    pub flags: Option<(RegisterId, Formula)>,
+    /// Whether the first outcome is the one, or the second; without it there is one.
+    pub when: Option<Formula>,
+    pub outcomes: Vec<Outcome>,
+}
+
+/// What an instruction stores and the registers that it writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    pub stored: Option<Formula>,
+    pub registers: Vec<(RegisterId, Formula)>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instruction {
     Nop,
@@ -144,19 +170,21 @@ pub enum Instruction {
         value: Formula,
         flags: Option<(RegisterId, Formula)>,
     },
-    /// Two loads from consecutive locations of so many bits.
+    /// Two loads from consecutive locations of so many bits, one after the other if `ordered`.
     LoadPair {
         to: [Option<RegisterId>; 2],
         at: MemoryOperand,
         annotations: Annotations,
+        ordered: bool,
         bits: i64,
         width: Option<Width>,
     },
-    /// Two stores to consecutive locations of so many bits.
+    /// Two stores to consecutive locations of so many bits, one after the other if `ordered`.
     StorePair {
         from: [Source; 2],
         at: MemoryOperand,
         annotations: Annotations,
+        ordered: bool,
         bits: i64,
     },
     Load {
@@ -171,39 +199,17 @@ pub enum Instruction {
         annotations: Annotations,
         width: Option<Width>,
     },
-    /// An x86 instruction that reads and writes its memory operand; `to`, which xadd alone has,
-    /// gets the old value.
-    Modify {
-        op: Op,
-        at: MemoryOperand,
-        with: Source,
-        to: Option<RegisterId>,
-        annotations: Annotations,
-        atomic: bool,
-        flags: FlagUpdate,
-    },
-    /// x86's cmp with a memory operand.
-    CompareMemory {
-        at: MemoryOperand,
-        with: Source,
-        swapped: bool,
-        annotations: Annotations,
-        flags: RegisterId,
-    },
-    /// x86's xchg with memory.
-    Swap {
-        reg: RegisterId,
-        at: MemoryOperand,
-        annotations: Annotations,
-    },
+    /// Of x86.
+    Transform(Box<Transform>),
+    /// Of one register, or of two and consecutive locations.
     LoadReserve {
-        to: Option<RegisterId>,
+        to: Vec<Option<RegisterId>>,
         at: MemoryOperand,
         annotations: Annotations,
     },
     StoreConditional {
         status: Status,
-        from: Source,
+        from: Vec<Source>,
         at: MemoryOperand,
         annotations: Annotations,
     },
@@ -216,6 +222,16 @@ pub enum Instruction {
         at: MemoryOperand,
         annotations: Annotations,
     },
+    /// RISC-V's AMOCAS: stores `from` if memory holds the value `expected`; `to` gets the value in
+    /// memory. One event that reads and writes, or only reads when it fails.
+    AmoCompare {
+        expected: Source,
+        to: Option<RegisterId>,
+        from: Source,
+        at: MemoryOperand,
+        stored: Annotations,
+        failed: Annotations,
+    },
     /// AArch64's atomic memory operation: a read and a write.
     AmoPair {
         op: Option<Op>,
@@ -225,21 +241,11 @@ pub enum Instruction {
         read: Annotations,
         write: Annotations,
     },
-    /// x86's cmpxchg: stores `new` if memory holds the value of `expected`; otherwise `expected`
-    /// gets the value in memory.
-    CompareExchange {
-        expected: RegisterId,
-        new: RegisterId,
-        at: MemoryOperand,
-        annotations: Annotations,
-        atomic: bool,
-        flags: RegisterId,
-    },
     /// AArch64's CAS: stores `new` if memory holds the value of `expected`, which gets the value
-    /// in memory.
+    /// in memory. CASP: of two registers and consecutive locations.
     CompareAndSwap {
-        expected: RegisterId,
-        new: Source,
+        expected: Vec<RegisterId>,
+        new: Vec<Source>,
         at: MemoryOperand,
         read: Annotations,
         write: Annotations,
@@ -270,11 +276,12 @@ impl Instruction {
             }
         };
         match self {
-            Instruction::Load { at, .. }
-            | Instruction::Modify { at, .. }
-            | Instruction::CompareMemory { at, .. }
-            | Instruction::Swap { at, .. }
-            | Instruction::CompareExchange { at, .. } => add(&at.base),
+            Instruction::Load { at, .. } => add(&at.base),
+            Instruction::Transform(t) => {
+                if let Some(at) = &t.at {
+                    add(&at.base);
+                }
+            }
             Instruction::Store { at, from, .. } => {
                 add(&at.base);
                 add(from);

@@ -1,6 +1,6 @@
 //! AArch64's instructions that access memory: loads, stores, exclusive pairs, atomic instructions.
 
-use super::operands::{named, A, L, NORET, NT, Q, X};
+use super::operands::{named, Named, A, L, NORET, NT, Q, X};
 use crate::annotation::Annotations;
 use crate::assembly::columns::InstructionReader;
 use crate::assembly::instruction::{BaseUpdate, Instruction, MemoryOperand, Status, Width};
@@ -79,6 +79,16 @@ fn plain_operand(r: &mut InstructionReader<'_>) -> Result<MemoryOperand, ParseEr
     }
 }
 
+/// So many registers, with a comma after each.
+fn several(r: &mut InstructionReader<'_>, count: usize) -> Result<Vec<Named>, ParseError> {
+    let mut all = Vec::new();
+    for _ in 0..count {
+        all.push(named(r)?);
+        r.comma()?;
+    }
+    Ok(all)
+}
+
 /// By name, the width of the part of memory that is loaded with its sign.
 const SIGNED_LOADS: [(&str, i64); 6] = [
     ("LDRSB", 8),
@@ -89,34 +99,55 @@ const SIGNED_LOADS: [(&str, i64); 6] = [
     ("LDURSW", 32),
 ];
 
-/// `LDP`, `STP`, `LDPSW`, `LDNP`, `STNP`: two registers and consecutive locations.
+/// `LDP`, `STP`, `LDPSW`, `LDNP`, `STNP`, `LDIAPP`, `STILP`: two registers and consecutive locations.
 fn pair(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instruction>, ParseError> {
-    let signed = match word {
-        "LDP" | "STP" | "LDNP" | "STNP" => false,
-        "LDPSW" => true,
+    let (loads, annotations, ordered) = match word {
+        "LDP" | "LDPSW" => (true, 0, false),
+        "STP" => (false, 0, false),
+        "LDNP" => (true, NT, false),
+        "STNP" => (false, NT, false),
+        "LDIAPP" => (true, Q, true),
+        "STILP" => (false, L, true),
         _ => return Ok(None),
     };
+    let signed = word == "LDPSW";
     let first = named(r)?;
     r.comma()?;
     let second = named(r)?;
     r.comma()?;
-    let (at, annotations) = match word {
-        "LDNP" | "STNP" => (plain_operand(r)?, NT),
-        _ => (memory_operand(r)?, 0),
-    };
     let bits = if signed { 32 } else { first.bits };
+    let offset = r.cursor.offset();
+    let at = match word {
+        "LDNP" | "STNP" => plain_operand(r)?,
+        _ => memory_operand(r)?,
+    };
+    // those that are ordered move the base register by both, or not at all
+    let both = bits / 4;
+    let moved = match loads {
+        true => (0, Some(BaseUpdate::After(both))),
+        false => (-both, Some(BaseUpdate::Before)),
+    };
+    let form = (at.displacement, at.update);
+    if ordered && form != (Value::ZERO, None) && form != (Value::Int(moved.0), moved.1) {
+        return Err(ParseError::new(
+            offset,
+            format!("unsupported address of `{word}`"),
+        ));
+    }
     r.access_bits = Some(bits);
-    Ok(Some(match word {
-        "STP" | "STNP" => Instruction::StorePair {
+    Ok(Some(match loads {
+        false => Instruction::StorePair {
             from: [first.source(), second.source()],
             at,
             annotations,
+            ordered,
             bits,
         },
-        _ => Instruction::LoadPair {
+        true => Instruction::LoadPair {
             to: [first.reg, second.reg],
             at,
             annotations,
+            ordered,
             bits,
             width: match signed {
                 true => Some(Width::signed(32)),
@@ -190,13 +221,17 @@ pub fn memory(
             }));
         }
     }
-    for (name, annotations) in [("LDAXR", A | X), ("LDXR", X)] {
-        if let Some(bits) = suffix(name) {
-            let to = named(r)?;
-            r.access_bits = Some(to.access_bits(bits));
-            r.comma()?;
+    for (name, annotations, count) in [
+        ("LDAXR", A | X, 1),
+        ("LDXR", X, 1),
+        ("LDAXP", A | X, 2),
+        ("LDXP", X, 2),
+    ] {
+        if let Some(bits) = suffix(name).filter(|bits| count == 1 || bits.is_none()) {
+            let to = several(r, count)?;
+            r.access_bits = Some(to[0].access_bits(bits));
             let at = plain_operand(r)?;
-            let to = to.reg;
+            let to = to.iter().map(|to| to.reg).collect();
             return Ok(Some(Instruction::LoadReserve {
                 to,
                 at,
@@ -204,14 +239,18 @@ pub fn memory(
             }));
         }
     }
-    for (name, annotations) in [("STLXR", L | X), ("STXR", X)] {
-        if let Some(bits) = suffix(name) {
+    for (name, annotations, count) in [
+        ("STLXR", L | X, 1),
+        ("STXR", X, 1),
+        ("STLXP", L | X, 2),
+        ("STXP", X, 2),
+    ] {
+        if let Some(bits) = suffix(name).filter(|bits| count == 1 || bits.is_none()) {
             let status = Status::Reg(named(r)?.reg);
             r.comma()?;
-            let from = named(r)?;
-            r.access_bits = Some(from.access_bits(bits));
-            let from = from.source();
-            r.comma()?;
+            let from = several(r, count)?;
+            r.access_bits = Some(from[0].access_bits(bits));
+            let from = from.iter().map(Named::source).collect();
             let at = plain_operand(r)?;
             return Ok(Some(Instruction::StoreConditional {
                 status,
@@ -240,17 +279,22 @@ fn orders(suffix: &str) -> Option<(Annotations, Annotations, Option<i64>)> {
 }
 
 fn atomic(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instruction>, ParseError> {
-    if let Some((read, write, bits)) = word.strip_prefix("CAS").and_then(orders) {
-        let expected = named(r)?;
-        r.access_bits = Some(expected.access_bits(bits));
-        r.comma()?;
-        let new = named(r)?.source();
-        r.comma()?;
+    let cas = word.strip_prefix("CAS");
+    let found = match cas.and_then(|rest| rest.strip_prefix('P')) {
+        // the pair has no sizes in its name
+        Some(rest) => orders(rest).filter(|o| o.2.is_none()).map(|o| (o, 2)),
+        None => cas.and_then(orders).map(|o| (o, 1)),
+    };
+    if let Some(((read, write, bits), count)) = found {
+        let offset = r.cursor.offset();
+        let named = several(r, count)?;
+        r.access_bits = Some(named[0].access_bits(bits));
+        let expected: Option<Vec<_>> = named.iter().map(|each| each.reg).collect();
+        let new = several(r, count)?.iter().map(Named::source).collect();
         let at = plain_operand(r)?;
-        let Some(expected) = expected.reg else {
-            return Err(r
-                .cursor
-                .unexpected("a register other than the zero register"));
+        let Some(expected) = expected else {
+            let message = "expected a register other than the zero register";
+            return Err(ParseError::new(offset, message));
         };
         return Ok(Some(Instruction::CompareAndSwap {
             expected,

@@ -20,11 +20,15 @@ enum Form {
     ClearLeft,
     /// `rD, rA, by, from, to`: a word is rotated, and only the bits of a mask are written.
     Rotate { insert: bool },
+    /// `rD, rA, rB`, of words with signs; `dot`: cr0 gets the comparison of the result with zero.
+    Words { op: Op, dot: bool },
     /// `crN, rA, n`
     CompareUnsigned,
+    /// `crN, rA, rB` or `crN, rA, n`, of words with signs
+    Compare { immediate: bool },
 }
 
-const TABLE: [(&str, Form); 9] = [
+const TABLE: [(&str, Form); 15] = [
     ("lis", Form::LoadShifted),
     ("addis", Form::AddShifted),
     ("extsb", Form::SignExtend(8)),
@@ -33,8 +37,18 @@ const TABLE: [(&str, Form); 9] = [
     ("clrldi", Form::ClearLeft),
     ("rlwinm", Form::Rotate { insert: false }),
     ("rlwimi", Form::Rotate { insert: true }),
+    ("mullw", words(Op::Mul, false)),
+    ("mullw.", words(Op::Mul, true)),
+    ("divw", words(Op::Div, false)),
+    ("divw.", words(Op::Div, true)),
     ("cmplwi", Form::CompareUnsigned),
+    ("cmpw", Form::Compare { immediate: false }),
+    ("cmpwi", Form::Compare { immediate: true }),
 ];
+
+const fn words(op: Op, dot: bool) -> Form {
+    Form::Words { op, dot }
+}
 
 pub fn compute(
     r: &mut InstructionReader<'_>,
@@ -43,8 +57,10 @@ pub fn compute(
     let Some((_, form)) = TABLE.iter().find(|(name, _)| *name == word) else {
         return Ok(None);
     };
-    if let Form::CompareUnsigned = form {
-        return compare(r).map(Some);
+    match form {
+        Form::CompareUnsigned => return compare_unsigned(r).map(Some),
+        Form::Compare { immediate } => return compare(r, *immediate).map(Some),
+        _ => {}
     }
     let to = reg(r)?;
     r.comma()?;
@@ -54,7 +70,18 @@ pub fn compute(
     }
     let from = reg(r)?;
     let mut operands = vec![Source::Reg(from)];
+    let mut flags = None;
     let value = match form {
+        Form::Words { op, dot } => {
+            r.comma()?;
+            operands.push(Source::Reg(reg(r)?));
+            if *dot {
+                let outcome = Formula::Result.with(Op::Compare, 0);
+                flags = Some((r.thread.register("cr0"), outcome));
+            }
+            let word = |n: usize| Formula::Operand(n).sign_extended(32);
+            Formula::apply(*op, word(0), word(1))
+        }
         Form::SignExtend(bits) => Formula::Operand(0).sign_extended(*bits),
         Form::AddShifted => {
             r.comma()?;
@@ -89,7 +116,7 @@ pub fn compute(
         to: Some(to),
         operands,
         value,
-        flags: None,
+        flags,
     }))
 }
 
@@ -124,7 +151,27 @@ fn rotated([by, from, to]: [i64; 3], insert: bool) -> Formula {
     }
 }
 
-fn compare(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError> {
+fn compare(r: &mut InstructionReader<'_>, immediate: bool) -> Result<Instruction, ParseError> {
+    let flags = condition_register(r)?;
+    let mut operands = vec![Source::Reg(reg(r)?)];
+    r.comma()?;
+    let b = match immediate {
+        true => Formula::Constant(r.number()?),
+        false => {
+            operands.push(Source::Reg(reg(r)?));
+            Formula::Operand(1).sign_extended(32)
+        }
+    };
+    let a = Formula::Operand(0).sign_extended(32);
+    Ok(Instruction::Evaluate {
+        to: None,
+        operands,
+        value: Formula::Constant(0),
+        flags: Some((flags, Formula::apply(Op::Compare, a, b))),
+    })
+}
+
+fn compare_unsigned(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError> {
     let flags = condition_register(r)?;
     let a = Source::Reg(reg(r)?);
     r.comma()?;

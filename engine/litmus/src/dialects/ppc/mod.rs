@@ -6,8 +6,8 @@ mod operands;
 use crate::annotation::{annotation, Annotations};
 use crate::assembly::columns::{self, InstructionReader};
 use crate::assembly::instruction::{
-    access_bits, FlagCondition, FlagUpdate, Instruction, MemoryOperand, Predicate, Source, Status,
-    Width,
+    access_bits, BaseUpdate, FlagCondition, FlagUpdate, Instruction, MemoryOperand, Predicate,
+    Source, Status, Width,
 };
 use crate::dialect::{by_number, Dialect, Reservation};
 use crate::error::ParseError;
@@ -70,7 +70,7 @@ fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError>
             let from = Source::Reg(reg(r)?);
             return Ok(Instruction::Move { to, from });
         }
-        "cmpwi" | "cmpdi" | "cmpw" | "cmpd" => return compare(r, base.ends_with('i')),
+        "cmpdi" | "cmpd" => return compare(r, base.ends_with('i')),
         _ => {}
     }
     if let Some(outcomes) = base.strip_prefix('b').and_then(condition) {
@@ -89,8 +89,6 @@ fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError>
         "or" => (Op::Or, false),
         "and" => (Op::And, false),
         "xor" => (Op::Xor, false),
-        "mullw" => (Op::Mul, false),
-        "divw" => (Op::Div, false),
         "addi" => (Op::Add, true),
         "ori" => (Op::Or, true),
         "xori" => (Op::Xor, true),
@@ -98,7 +96,7 @@ fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError>
         "mulli" => (Op::Mul, true),
         _ => {
             return Err(r.unknown(offset, word).help(
-                "supported for Power: li, mr, addi, add, sub, or, xor, and, cmpw, branches, lwz, stw, lwarx, stwcx., sync, lwsync, eieio, isync",
+                "supported for Power: li, mr, addi, add, sub, or, xor, and, cmpw, branches, lwz, lwzu, stw, lwarx, stwcx., sync, lwsync, eieio, isync",
             ))
         }
     };
@@ -160,19 +158,19 @@ fn compare(r: &mut InstructionReader<'_>, immediate: bool) -> Result<Instruction
 
 fn memory(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instruction>, ParseError> {
     let instr = match word {
-        "lwarx" | "ldarx" => {
+        "lbarx" | "lharx" | "lwarx" | "ldarx" => {
             let (to, at) = indexed(r)?;
             Instruction::LoadReserve {
-                to: Some(to),
+                to: vec![Some(to)],
                 at,
                 annotations: ATOMIC,
             }
         }
-        "stwcx." | "stdcx." => {
+        "stbcx." | "sthcx." | "stwcx." | "stdcx." => {
             let (from, at) = indexed(r)?;
             Instruction::StoreConditional {
                 status: Status::Flags(r.thread.register("cr0")),
-                from: Source::Reg(from),
+                from: vec![Source::Reg(from)],
                 at,
                 annotations: ATOMIC,
             }
@@ -180,6 +178,22 @@ fn memory(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instructio
         "lbz" | "lhz" | "lwz" | "ld" => {
             let (to, at) = displaced(r)?;
             load(to, at, &word[1..2])
+        }
+        "lbzu" | "lhzu" | "lwzu" | "ldu" => {
+            let (to, at) = updating(r, false, true)?;
+            load(to, at, &word[1..2])
+        }
+        "lbzux" | "lhzux" | "lwzux" | "ldux" => {
+            let (to, at) = updating(r, true, true)?;
+            load(to, at, &word[1..2])
+        }
+        "stbu" | "sthu" | "stwu" | "stdu" => {
+            let (from, at) = updating(r, false, false)?;
+            store(from, at, &word[2..3])
+        }
+        "stbux" | "sthux" | "stwux" | "stdux" => {
+            let (from, at) = updating(r, true, false)?;
+            store(from, at, &word[2..3])
         }
         "lwa" => {
             let (to, at) = displaced(r)?;
@@ -208,22 +222,12 @@ fn memory(r: &mut InstructionReader<'_>, word: &str) -> Result<Option<Instructio
     Ok(Some(instr))
 }
 
-/// herd7 does not narrow values: where the architecture would change one there is no result.
-fn width(letter: &str, op: Op) -> Option<Width> {
-    let bits = match letter {
-        "b" => 8,
-        "h" => 16,
-        _ => return None,
-    };
-    Some(Width::new(op, bits))
-}
-
 fn load(to: RegisterId, at: MemoryOperand, letter: &str) -> Instruction {
     Instruction::Load {
         to: Some(to),
         at,
         annotations: 0,
-        width: width(letter, Op::ExactMask),
+        width: access_bits(letter).map(Width::unsigned),
     }
 }
 
@@ -241,12 +245,42 @@ fn store(from: RegisterId, at: MemoryOperand, letter: &str) -> Instruction {
         from: Source::Reg(from),
         at,
         annotations: 0,
-        width: width(letter, Op::Exact),
+        width: access_bits(letter).map(Width::unsigned),
+    }
+}
+
+type Operands = (RegisterId, MemoryOperand);
+
+/// The operands of an instruction whose base register becomes the address; neither r0 nor the
+/// register that a load writes may be that.
+fn updating(
+    r: &mut InstructionReader<'_>,
+    is_indexed: bool,
+    load: bool,
+) -> Result<Operands, ParseError> {
+    let offset = r.cursor.offset();
+    let (register, mut at) = match is_indexed {
+        true => indexed(r)?,
+        false => displaced(r)?,
+    };
+    at.update = Some(BaseUpdate::Before);
+    match at.base {
+        Source::Reg(base)
+            if r.thread.registers[base] != "r0"
+                && is_indexed == at.index.is_some()
+                && !(load && base == register) =>
+        {
+            Ok((register, at))
+        }
+        _ => Err(ParseError::new(
+            offset,
+            "the base register of this instruction is neither r0 nor the register it loads",
+        )),
     }
 }
 
 /// `r1,8(r2)`
-fn displaced(r: &mut InstructionReader<'_>) -> Result<(RegisterId, MemoryOperand), ParseError> {
+fn displaced(r: &mut InstructionReader<'_>) -> Result<Operands, ParseError> {
     let first = reg(r)?;
     r.comma()?;
     let displacement = r.number()?;
@@ -257,7 +291,7 @@ fn displaced(r: &mut InstructionReader<'_>) -> Result<(RegisterId, MemoryOperand
 }
 
 /// `r1,r2,r3`; r0 as the base means zero.
-fn indexed(r: &mut InstructionReader<'_>) -> Result<(RegisterId, MemoryOperand), ParseError> {
+fn indexed(r: &mut InstructionReader<'_>) -> Result<Operands, ParseError> {
     let first = reg(r)?;
     r.comma()?;
     let base = reg(r)?;

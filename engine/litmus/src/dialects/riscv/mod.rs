@@ -72,7 +72,7 @@ fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError>
     let word = r.cursor.name("an instruction")?.to_ascii_lowercase();
     let unknown = |r: &InstructionReader<'_>| {
         r.unknown(offset, &word)
-            .help("supported for RISC-V: the integer instructions of RV64IMA; no addresses of code")
+            .help("supported for RISC-V: the integer instructions of RV64IMA, Zabha and Zacas; no addresses of code")
     };
     let parts: Vec<&str> = word.split('.').collect();
     let (base, rest) = (parts[0], &parts[1..]);
@@ -165,27 +165,17 @@ fn memory(
     base: &str,
     rest: &[&str],
 ) -> Result<Option<Instruction>, ParseError> {
-    // herd7 does not narrow values: where the architecture would change one there is no result
-    let width = |name: &str, op: Op| {
-        let bits = match name {
-            "b" | "bu" => 8,
-            "h" | "hu" => 16,
-            "wu" => 32,
-            _ => return None,
-        };
-        Some(Width::new(op, bits))
-    };
     if let ("lb" | "lbu" | "lh" | "lhu" | "lw" | "lwu" | "ld", Some(annotations)) =
         (base, order(rest))
     {
         let to = reg(r)?;
         r.comma()?;
         let at = displaced(r)?;
-        let width = match base.ends_with('u') {
-            true => width(&base[1..], Op::ExactMask),
-            false => width(&base[1..], Op::ExactNarrow),
-        };
         r.access_bits = access_bits(&base[1..2]);
+        let width = r.access_bits.map(match base.ends_with('u') {
+            true => Width::unsigned,
+            false => Width::signed,
+        });
         return Ok(Some(Instruction::Load {
             to,
             at,
@@ -197,8 +187,8 @@ fn memory(
         let from = source(r)?;
         r.comma()?;
         let at = displaced(r)?;
-        let width = width(&base[1..], Op::Exact);
         r.access_bits = access_bits(&base[1..2]);
+        let width = r.access_bits.map(Width::unsigned);
         return Ok(Some(Instruction::Store {
             from,
             at,
@@ -206,23 +196,30 @@ fn memory(
             width,
         }));
     }
-    let [size @ ("w" | "d"), words @ ..] = rest else {
+    let [size, words @ ..] = rest else {
         return Ok(None);
     };
-    r.access_bits = access_bits(size);
-    let Some(annotations) = order(words) else {
+    // the smaller sizes are those of Zabha, which has no lr and no sc
+    let (Some(bits), Some(annotations)) = (access_bits(size), order(words)) else {
         return Ok(None);
     };
+    if bits < 32 && !base.starts_with("amo") {
+        return Ok(None);
+    }
+    r.access_bits = Some(bits);
     let annotations = annotations | ATOMIC;
     if base == "lr" {
         let to = reg(r)?;
         r.comma()?;
         let at = displaced(r)?;
         return Ok(Some(Instruction::LoadReserve {
-            to,
+            to: vec![to],
             at,
             annotations,
         }));
+    }
+    if base == "amocas" {
+        return compare_and_swap(r, words, annotations).map(Some);
     }
     let op = match base.strip_prefix("amo") {
         None if base == "sc" => None,
@@ -245,7 +242,7 @@ fn memory(
     Ok(Some(match base {
         "sc" => Instruction::StoreConditional {
             status: Status::Reg(to),
-            from,
+            from: vec![from],
             at,
             annotations,
         },
@@ -257,6 +254,29 @@ fn memory(
             annotations,
         },
     }))
+}
+
+/// Zacas: one that fails is no release, whatever its suffixes say.
+fn compare_and_swap(
+    r: &mut InstructionReader<'_>,
+    words: &[&str],
+    stored: Annotations,
+) -> Result<Instruction, ParseError> {
+    let acquires = words.iter().any(|word| word.starts_with("aq"));
+    let failed = if acquires { order(&["aq"]) } else { order(&[]) };
+    let to = reg(r)?;
+    r.comma()?;
+    let from = source(r)?;
+    r.comma()?;
+    let at = displaced(r)?;
+    Ok(Instruction::AmoCompare {
+        expected: to.map_or(Source::ZERO, Source::Reg),
+        to,
+        from,
+        at,
+        stored,
+        failed: failed.unwrap_or(RELAXED) | ATOMIC,
+    })
 }
 
 /// `4(x5)` or `(x5)`
