@@ -75,10 +75,12 @@ class _Task(Protocol[A_co]):
 
 class Results(Iterator[A_co]):
     """Results that are found one after the other, each when it is asked for. After an exception,
-    such as KeyboardInterrupt, `partial` is what was found until then of the result in progress."""
+    such as KeyboardInterrupt, `partial` is what was found until then of the result in progress.
+    `unread` says why programs of a folder could not be read, by name."""
 
-    def __init__(self, tasks: Iterable[_Task[A_co]]) -> None:
+    def __init__(self, tasks: Iterable[_Task[A_co]], groups: Sequence[ProgramGroup] = ()) -> None:
         self._tasks = iter(tasks)
+        self.unread = {name: why for group in groups for name, why in group.unread.items()}
         self._running: _Task[A_co] | None = None
 
     def __next__(self) -> A_co:
@@ -125,7 +127,8 @@ class Relaxations(Results[Relaxed]):
                 prices=prices,
                 report=report,
                 end=end,
-            )
+            ),
+            self._groups,
         )
 
     @property
@@ -219,7 +222,7 @@ def mutate(
     machines = explorable(of_machines(() if models == (LANGUAGE,) else models, machine_models))
     limits = bounds or Bounds()
     groups = program_groups(paths_of(what), build=build, report=report, seconds=limits.seconds)
-    return Results(
+    tasks = (
         Mutating(
             group,
             Explorations(each, limits, also=machines),
@@ -229,6 +232,7 @@ def mutate(
         for group in groups
         for each in under
     )
+    return Results(tasks, groups)
 
 
 def object_clients(
@@ -299,7 +303,7 @@ def cost(
     end = ending(seconds) if limited else NEVER
     groups = program_groups(paths_of(what), build=build, report=report, end=end)
     left = max(end.left, _SHORTEST) if limited else seconds
-    return Results(
+    tasks = (
         Measuring(
             MeasureCosts.of(
                 group.name,
@@ -313,6 +317,7 @@ def cost(
         )
         for group in groups
     )
+    return Results(tasks, groups)
 
 
 def _reading(progress: Progress | None) -> Report:

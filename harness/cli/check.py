@@ -19,6 +19,7 @@ from weakspot.harness.cli.options import (
     model_option,
     output_options,
     source_options,
+    strict_option,
     timeout_option,
     what_argument,
 )
@@ -28,6 +29,7 @@ from weakspot.harness.cli.output import (
     judged,
     say,
     tell_aside,
+    tell_unread,
     watched,
 )
 
@@ -91,11 +93,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Write the litmus tests of violations to this folder.",
 )
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Exit with code 2 if a test or a program of a folder cannot be read.",
-)
+@strict_option
 @compiled_option("under c11 or the models given")
 @click.option(
     "--code",
@@ -202,7 +200,7 @@ def check(
     unread.add(record.verdicts)
     tell_aside(unread.lines())
     if form in ("json", "herd"):
-        tell_aside(f"{name} cannot be read: {why}" for name, why in record.manifest.unread.items())
+        tell_unread(record.manifest.unread)
     if distinguishing:
         from weakspot.harness.judge.findings import undecided
 

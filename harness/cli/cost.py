@@ -82,7 +82,7 @@ def cost(
         else:
             costs.costs(found, terminal.console())
 
-    found = one_by_one(
+    found, all_read = one_by_one(
         lambda progress: projects.cost(
             what,
             on=machine,
@@ -96,4 +96,5 @@ def cost(
         show,
         "the costs measured so far are printed",
     )
-    return NOTHING_FOUND if all(each.is_complete for each in found) else INCONCLUSIVE
+    complete = all_read and all(each.is_complete for each in found)
+    return NOTHING_FOUND if complete else INCONCLUSIVE

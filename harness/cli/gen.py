@@ -10,7 +10,7 @@ import click
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import listed, source_options, what_argument
-from weakspot.harness.cli.output import say, watched
+from weakspot.harness.cli.output import say, tell_unread, watched
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -82,6 +82,7 @@ def gen(
         tests = questions.generate(what, isa=isa, build=build, progress=progress)
     for note in listing.notes(tests.material, tests.unmapped):
         click.echo(note, err=True)
+    tell_unread(tests.material.unread)
     if output is not None:
         say([f"{len(tests.write(output)):,} tests are in {output}"])
     elif as_list:
@@ -89,4 +90,4 @@ def gen(
             terminal.console().print(line)
     else:
         say(test.text.rstrip() + "\n" for test in tests)
-    return INCONCLUSIVE if tests.unmapped else NOTHING_FOUND
+    return INCONCLUSIVE if tests.unmapped or tests.material.unread else NOTHING_FOUND

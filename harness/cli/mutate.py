@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
+from weakspot.harness.cli.errors import BAD, FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
@@ -15,6 +15,7 @@ from weakspot.harness.cli.options import (
     machine_models,
     project_models,
     source_options,
+    strict_option,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, one_by_one, say
@@ -37,7 +38,8 @@ one thread instead of all. Scenarios that are violated as they are written are l
 With --clients and --as, whose meaning is that of weakspot linearize, the smallest client of the
 object that notices a surviving mutant is printed, and -o writes these clients as a scenario.
 
-Exit code 1 if a mutant survives, 3 if a limit was reached.
+Exit code 1 if a mutant survives, 3 if a limit was reached, or if a program of a folder cannot be
+read; those are printed at the end.
 
 Examples:
   weakspot mutate tests/weakspot/*.cpp -I include
@@ -73,6 +75,7 @@ Examples:
     help="Write the clients that notice surviving mutants as one scenario.",
 )
 @click.option("--all", "everything", is_flag=True, help="Print the mutants that are noticed too.")
+@strict_option
 @bound_options
 @source_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
@@ -84,6 +87,7 @@ def mutate(
     client_calls: int,
     output: Path | None,
     everything: bool,
+    strict: bool,
     bounds: Bounds,
     build: Build,
     as_json: bool,
@@ -124,9 +128,11 @@ def mutate(
             progress=progress,
         )
 
-    found = one_by_one(mutants_of, show, "the results so far are printed")
+    found, all_read = one_by_one(mutants_of, show, "the results so far are printed")
     if output is not None and tried and tried[0].noticing:
         tried[0].write(output)
+    if strict and not all_read:
+        return BAD
     if any(each.of("survives") for each in found):
         return FINDINGS
-    return NOTHING_FOUND if all(each.decided for each in found) else INCONCLUSIVE
+    return NOTHING_FOUND if all_read and all(each.decided for each in found) else INCONCLUSIVE

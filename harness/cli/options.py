@@ -188,6 +188,13 @@ def _targets() -> str:
     return ", ".join(platforms())
 
 
+strict_option = click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with code 2 if a test or a program of a folder cannot be read.",
+)
+
+
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options for the compiler, which the command gets as one argument, `build`, together with
     those of the project's configuration."""

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -72,9 +72,10 @@ def watched() -> Iterator[PausableProgress]:
 
 def one_by_one(
     ask: Callable[[PausableProgress], Results[T]], show: Callable[[T], None], says: str
-) -> list[T]:
-    """Show each result as soon as it is found; after Ctrl-C also what is known of the one in
-    progress; the message `says` what became of what was found."""
+) -> tuple[list[T], bool]:
+    """Show each result as soon as it is found, and at the end which programs of a folder could not
+    be read, if any; after Ctrl-C also what is known of the one in progress; the message `says` what
+    became of what was found. Returns the results, and whether every program was read."""
     found: list[T] = []
     with watched() as progress:
 
@@ -88,7 +89,8 @@ def one_by_one(
             for each in results:
                 found.append(each)
                 shown(each)
-    return found
+    tell_unread(results.unread)
+    return found, not results.unread
 
 
 class UnreadTests:
@@ -115,6 +117,11 @@ class UnreadTests:
             return []
         count = f"{len(self._reasons)} of {self._asked} tests cannot be read:"
         return [count, *(f"  {test}: {reason}" for test, reason in self._reasons.items())]
+
+
+def tell_unread(unread: Mapping[str, str]) -> None:
+    """Print on stderr which programs of a folder cannot be read."""
+    tell_aside(f"{name} cannot be read: {why}" for name, why in unread.items())
 
 
 def tell_aside(lines: Iterable[str]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
+from weakspot.harness.cli.errors import BAD, FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
@@ -15,6 +15,7 @@ from weakspot.harness.cli.options import (
     optional_time,
     project_models,
     source_options,
+    strict_option,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, one_by_one, say, watched
@@ -35,7 +36,8 @@ scenarios of a structure are taken together too. What no scenario does may need 
 macros select several versions of a structure's source, each version is reported separately.
 
 Exit code 1 if a memory order is stronger than needed, or if a program fails as it is; then the
-weakest memory orders are those that repair it, if any do. Exit code 3 if a limit was reached.
+weakest memory orders are those that repair it, if any do. Exit code 3 if a limit was reached, or if
+a program of a folder cannot be read; those are printed at the end.
 
 Examples:
   weakspot relax my_queue.c
@@ -83,6 +85,7 @@ Examples:
 @click.option(
     "--promote", is_flag=True, help="Record the result in claims.toml and print the changes."
 )
+@strict_option
 @bound_options
 @source_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
@@ -97,6 +100,7 @@ def relax(
     apply: bool,
     compare: bool,
     promote: bool,
+    strict: bool,
     bounds: Bounds,
     build: Build,
     as_json: bool,
@@ -151,16 +155,18 @@ def relax(
         asked.append(results)
         return results
 
-    found = one_by_one(ask, show, "the results so far are printed")
+    found, all_read = one_by_one(ask, show, "the results so far are printed")
     (results,) = asked
     if apply:
         for each in found:
             _show_applied(results.apply(each, take=take), aside=as_json)
+    if strict and not all_read:
+        return BAD
     # the corpus holds mistakes on purpose
     wrong = (each.fails_as_written for each in found if each.subject not in results.recorded)
     if any(findings(each) for each in found) or any(wrong):
         return FINDINGS
-    return NOTHING_FOUND if all(each.decided for each in found) else INCONCLUSIVE
+    return NOTHING_FOUND if all_read and all(each.decided for each in found) else INCONCLUSIVE
 
 
 def _show_change(change: Rewritten) -> None:

@@ -301,12 +301,12 @@ def gather(
         programs=tuple(programs),
         sources=tuple(sources.values()),
         compilers=unique(each.generated.program.compiler for each in programs),
-        unread={name: _why(error) for name, error in unread.items()},
+        unread={name: in_one_line(error) for name, error in unread.items()},
     )
 
 
-def _why(error: BadInput | Unsupported | LimitReached) -> str:
-    """An error in one line, with its place from the current folder where it is in it."""
+def in_one_line(error: BadInput | Unsupported | LimitReached) -> str:
+    """An error without its advice, with its place from the current folder where it is in it."""
     if not error.place:
         return error.message
     within = error.place.startswith(f"{Path.cwd()}{os.sep}")

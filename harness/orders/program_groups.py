@@ -20,10 +20,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from weakspot.errors import BadInput
+from weakspot.errors import BadInput, LimitReached, Unsupported
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.corpus.material import base_of, build_of, resolve
+from weakspot.harness.corpus.material import base_of, build_of, in_one_line, resolve
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.trials import Report
@@ -31,11 +31,13 @@ from weakspot.system.deadline import NEVER, Deadline, ending
 
 
 class ProgramGroup(msgspec.Struct, frozen=True):
-    """Programs that are relaxed together, with their names."""
+    """Programs that are relaxed together, with their names; `unread` says why further programs of a
+    folder could not be read."""
 
     name: str
     programs: tuple[tuple[str, Program], ...]
     structure: Structure | None = None  # of the corpus
+    unread: dict[str, str] = {}
 
 
 def program_groups(
@@ -47,8 +49,9 @@ def program_groups(
     seconds: float = math.inf,
 ) -> tuple[ProgramGroup, ...]:
     """One group per named structure, without its large programs, and one for the user's own files,
-    which are compiled with these options, until the `end`, and for so many seconds each. Raises
-    BadInput for a litmus test, which has no source, and what reading a program raises.
+    which are compiled with these options, until the `end`, and for so many seconds each. A program
+    of a folder that cannot be read is left out, unless there is no other. Raises BadInput for a
+    litmus test, which has no source, and what reading another program raises.
     """
     named, tests = resolve(what)
     if tests:
@@ -76,8 +79,24 @@ def program_groups(
 
     found = [ProgramGroup(each.name, tuple(read(each)), each) for each in named if each.recorded]
     if mine := [each for each in named if not each.recorded]:
-        programs = tuple(program for each in mine for program in read(each))
-        found.append(ProgramGroup(", ".join(each.name for each in mine), programs))
+        programs: list[tuple[str, Program]] = []
+        unread: dict[str, BadInput | Unsupported | LimitReached] = {}
+        for each in mine:
+            try:
+                programs.extend(read(each))
+            except (BadInput, Unsupported, LimitReached) as error:
+                if not each.listed:
+                    raise
+                unread[each.name] = error
+        if not programs:
+            raise next(iter(unread.values()))
+        found.append(
+            ProgramGroup(
+                ", ".join(each.name for each in mine if each.name not in unread),
+                tuple(programs),
+                unread={name: in_one_line(error) for name, error in unread.items()},
+            )
+        )
     return tuple(found)
 
 

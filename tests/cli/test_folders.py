@@ -152,3 +152,31 @@ def test_a_folder_without_a_program_that_can_be_read_is_an_error(run: Run, progr
 def test_a_program_that_is_named_must_be_readable(run: Run, programs: Path) -> None:
     result = run("check", str(programs / "good.c"), str(programs / "prints.c"), "-m", "sc")
     assert (result.code, result.out) == (2, "")
+
+
+@pytest.mark.usefixtures("programs")
+@pytest.mark.parametrize("command", ["relax", "mutate", "gen --list", "cost --for 1s"])
+def test_other_commands_name_the_programs_of_a_folder_that_they_cannot_read(
+    run: Run, command: str
+) -> None:
+    name, *options = command.split()
+    result = run(name, "programs", *options)
+    assert "(programs/wrong.c:8:3)" in result.err
+    assert "prints.c cannot be read: the function snprintf" in result.err
+    assert result.code == (1 if name in ("relax", "mutate") else 3)
+    assert name == "gen" or "good.c" in result.out
+
+
+@pytest.mark.usefixtures("programs")
+def test_a_folder_that_cannot_be_read_as_a_whole_is_not_all_right(run: Run, folder: Path) -> None:
+    program = folder / "programs" / "good.c"
+    program.write_text(
+        program.read_text()
+        .replace("atomic_store(&x, 1)", "atomic_store_explicit(&x, 1, memory_order_relaxed)")
+        .replace("atomic_load(&x)", "atomic_load_explicit(&x, memory_order_relaxed)")
+    )
+    for command in ("relax", "mutate"):
+        assert run(command, "programs/good.c").code == 0
+        assert run(command, "programs").code == 3
+        assert run(command, "programs", "--strict").code == 2
+        assert run(command, "programs/wrong.c").code == 2
