@@ -31,6 +31,7 @@ _CACHED = 2000  # compiled programs at most
 
 COMPILING = "the time limit was reached while it was compiled"
 
+_UNDEFINED = re.compile(r"undefined (?:reference to `|symbol: )(.+?)'?$", re.M)
 _STATE = re.compile(r"state (\d+)((?: -?\d+)+)")
 _TOTAL = re.compile(r"total (\d+) (\d+) (\d+) (\d+) (\d+)")
 
@@ -221,6 +222,11 @@ def _compiler(
     if ended.timed_out:
         raise Failed(COMPILING if end.passed else "compiling takes too long")
     if ended.code != 0:
+        if missing := ", ".join(dict.fromkeys(_UNDEFINED.findall(ended.err))):
+            raise Failed(
+                f"{compiler.name} does not link it: {missing} is not defined: name the source that "
+                "defines it too, or define it where weakspot has a meaning of its own for it"
+            )
         found = re.search(r"^(?:(\S+:\d+)\S* )?.*?[Ee]rror: (.*)", ended.err, re.M)
         problem = filter(None, found.groups()) if found else ended.err.splitlines()[-1:]
         what = "".join(f": {each}" for each in problem)

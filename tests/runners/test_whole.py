@@ -280,6 +280,24 @@ def test_a_program_that_the_compiler_rejects_is_explained(here: Machine, tmp_pat
     assert ran(source, here).reason == "gcc does not compile it: it.c:2:2: #error only clang"
 
 
+def test_what_the_linker_does_not_find_is_named(here: Machine, tmp_path: Path) -> None:
+    """A function that weakspot knows without a definition, such as those of other checkers."""
+    source = tmp_path / "it.c"
+    source.write_text(
+        "_Bool __VERIFIER_nondet_bool(void);\nint main(void) { return __VERIFIER_nondet_bool(); }\n"
+    )
+    reason = ran(source, here).reason
+    assert reason.startswith("gcc does not link it: __VERIFIER_nondet_bool is not defined: ")
+
+
+def test_asymmetric_fences_run_as_they_are_meant(here: Machine, tmp_path: Path) -> None:
+    """Light in one thread and heavy in the other: never do both read 0."""
+    source = tmp_path / "it.c"
+    source.write_text(ASYMMETRIC)
+    run = ran(source, here)
+    assert (run.instances > 0, run.failed, run.reason) == (True, 0, "")
+
+
 def test_assertions_stay_where_a_compiler_would_leave_them_out(
     here: Machine, tmp_path: Path
 ) -> None:
@@ -290,6 +308,32 @@ def test_assertions_stay_where_a_compiler_would_leave_them_out(
     run = ran(source, without, 0.1)
     assert run.failed == run.instances > 0
     assert ran(source, here, 0.1, ("NDEBUG",)).failed == 0
+
+
+ASYMMETRIC = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+void asymmetric_thread_fence_light(memory_order);
+void asymmetric_thread_fence_heavy(memory_order);
+static atomic_int x, y;
+static int r;
+static void *reader(void *none) {
+  atomic_store_explicit(&x, 1, memory_order_relaxed);
+  asymmetric_thread_fence_light(memory_order_seq_cst);
+  r = atomic_load_explicit(&y, memory_order_relaxed);
+  return none;
+}
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, reader, 0);
+  atomic_store_explicit(&y, 1, memory_order_relaxed);
+  asymmetric_thread_fence_heavy(memory_order_seq_cst);
+  int other = atomic_load_explicit(&x, memory_order_relaxed);
+  pthread_join(t, 0);
+  assert(r || other);
+}
+"""
 
 
 @pytest.mark.full
