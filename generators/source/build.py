@@ -176,7 +176,7 @@ def _together(
                     searched.append(Path(path))
                     relative = os.path.relpath(os.path.realpath(path), folder)
                     meaning += [f"-I{relative}"] if name == "-I" else [name, relative]
-    if language == "c++" and re.fullmatch(r"(?:c|gnu)\+\+(?:98|03|[01][1-7a-z])", standard):
+    if language == "c++" and re.fullmatch(r"(?:c|gnu)\+\+(?:98|03|0x|11|1y|14|1z|17)", standard):
         # the headers for threads and locks are C++20
         notes += (f"{standard} is read as {STANDARD[language]}",)
         standard = STANDARD[language]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -217,6 +218,9 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
         from weakspot.generators.source import database
         from weakspot.system import project_file
 
+        for name in undefines:
+            if any(re.split(r"[=(]", each)[0] == name for each in defines):
+                raise click.UsageError(f"-D {name} and -U {name} contradict each other.")
         here = Path.cwd()
         flags = (
             *(f"-U{name}" for name in undefines),

@@ -102,6 +102,19 @@ def test_a_standard_of_another_language_is_an_error(project: Path, run: Run) -> 
     assert project.is_dir()
 
 
+def test_a_standard_that_there_is_not_is_an_error(project: Path, run: Run) -> None:
+    (project / "it.cpp").write_text("int main() {}\n")
+    for name in ("c++12", "c++18", "gnu++1a"):
+        assert f"'{name}'" in run("check", "it.cpp", "--std", name).err
+    assert run("check", "it.cpp", "--std", "c++14").code == 0
+
+
+@pytest.mark.usefixtures("project")
+def test_macros_that_are_defined_and_undefined_are_an_error(run: Run) -> None:
+    ended = run("check", "tests/value.c", "-D", "VALUE=42", "-U", "VALUE")
+    assert (ended.code, "-D VALUE and -U VALUE contradict each other" in ended.err) == (2, True)
+
+
 def test_paths_are_relative_to_where_the_user_is(project: Path, run: Run) -> None:
     (project / "tests" / "value.c").write_text(SOURCE.replace("42", "7"))
     ended = run("check", "tests/value.c", "-m", "sc", "-I", "vendor")
