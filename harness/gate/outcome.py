@@ -159,6 +159,11 @@ class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
         """The findings that fail the gate."""
         return tuple(each for each in self.findings if each.status == "fails")
 
+    @property
+    def causes(self) -> tuple[ReportedFinding, ...]:
+        """The findings that fail the gate, without those that have the cause of an earlier one."""
+        return tuple(each for each in self.failing if not each.is_repeat)
+
     def alike(self, reported: ReportedFinding) -> tuple[ReportedFinding, ...]:
         """The other findings with the same cause and status."""
         same = (reported.cause, reported.status)

@@ -64,7 +64,8 @@ def gate(outcome: GateOutcome, out: Console) -> None:
 
 
 def closing(outcome: GateOutcome) -> str:
-    """`1 finding, 5 scenarios safe, 0.4 s`. A scenario is safe if it is under all its models."""
+    """`1 finding, 5 scenarios safe, 0.4 s`. Findings with one cause count once; a scenario is safe
+    if it is under all its models."""
     results: dict[str, set[str]] = {}
     changed = {each.file for each in outcome.scenarios if not each.unchanged}
     for each in outcome.scenarios:
@@ -73,7 +74,7 @@ def closing(outcome: GateOutcome) -> str:
     accepted = sum(each.status == "accepted" for each in outcome.findings)
     others = sum(each.status == "reported" for each in outcome.findings)
     parts = [
-        amount(len(outcome.failing), "finding") if outcome.failing else "",
+        amount(len(outcome.causes), "finding") if outcome.failing else "",
         f"{others} reported without failing" if others else "",
         f"{accepted} accepted" if accepted else "",
         f"{amount(counts['Safe'], 'scenario')} safe" if counts["Safe"] else "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding
@@ -20,7 +20,7 @@ def markdown(outcome: GateOutcome) -> bytes:
 
 
 def _lines(outcome: GateOutcome) -> Iterator[str]:
-    failing = len(outcome.failing)
+    failing = len(outcome.causes)
     head = amount(failing, "finding") if failing else "nothing found"
     if not failing and outcome.undecided:
         head = f"{len(outcome.undecided)} undecided"
@@ -28,7 +28,7 @@ def _lines(outcome: GateOutcome) -> Iterator[str]:
     for reported in outcome.findings:
         if reported.status != "accepted" and not reported.is_repeat:
             yield ""
-            yield from _finding(reported)
+            yield from _finding(reported, outcome.alike(reported))
     if outcome.undecided:
         yield ""
         yield from (f"- undecided: {_inline(text)}" for text in outcome.undecided)
@@ -43,7 +43,7 @@ def _lines(outcome: GateOutcome) -> Iterator[str]:
     yield closing(outcome)
 
 
-def _finding(reported: ReportedFinding) -> Iterator[str]:
+def _finding(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) -> Iterator[str]:
     place = reported.place
     title = KINDS[reported.finding.id].title
     note = "" if reported.status == "fails" else " (does not fail the gate)"
@@ -57,6 +57,9 @@ def _finding(reported: ReportedFinding) -> Iterator[str]:
     )
     for need in reported.needs:
         yield f"- `{need.place.text.strip()}` (`{need.place}`) **{need.asks}**"
+    for other in others:
+        where = f"`{other.places[0]}`, `{other.scenario}`"
+        yield f"- same cause: {other.finding.id} {_inline(other.message)} ({where})"
     if reported.fix:
         yield f"- {_inline(reported.fix)}"
     if shown := execution(reported):
