@@ -33,6 +33,7 @@ from weakspot.harness.runners.programs import Failed, workshop
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.annotations import Annotation, annotate
+from weakspot.harness.values.histogram import INTERRUPTED
 from weakspot.harness.values.strength import allowed, fenced
 from weakspot.system import process
 from weakspot.system.deadline import NEVER, Deadline, ending
@@ -166,12 +167,20 @@ class Costing:
         self._failed: dict[tuple[str, str], str] = {}
         self._seconds = 0.0
         self._end = NEVER
+        self._interrupted = False
 
     def run(self, seconds: float, end: Deadline = NEVER) -> None:
         """Count executions, compile all programs, then measure for `seconds`, but at least FEWEST
         rounds of each comparison; until `end` at most, compiling included. Raises Lost,
         MissingTool."""
         self._end = end
+        try:
+            self._run(seconds, end)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            raise
+
+    def _run(self, seconds: float, end: Deadline) -> None:
         until = ending(_COMPILING * end.left)
         with workshop() as folder, machines.opened(self._machine) as at:
             self._count(at, folder, until)
@@ -242,7 +251,7 @@ class Costing:
         code or "", and the program of whichever came first."""
         first: dict[str, tuple[str, _Variant]] = {}
         for order in self._orders(self._annotations[number]):
-            variant = self._variants.get((number, order), "not compiled")
+            variant = self._variants.get((number, order), self._ended or "not compiled")
             if isinstance(variant, str):
                 yield order, "", variant
                 continue
@@ -360,8 +369,12 @@ class Costing:
     def _why(self, scenario: str, missing: bool) -> str:
         """Why a scenario or one of its operations was not measured, if a measurement is missing."""
         failed = (self._failed.get((mode, scenario)) for mode in _MODES)
-        late = TOO_LATE if missing and self._end.passed else ""
-        return next(filter(None, failed), late)
+        return next(filter(None, failed), self._ended if missing else "")
+
+    @property
+    def _ended(self) -> str:
+        """Why the measurement ended before everything was measured; empty if it did not."""
+        return INTERRUPTED if self._interrupted else TOO_LATE if self._end.passed else ""
 
     def _site(self, number: int) -> SiteCost:
         scenario = self._scenario(number)
@@ -391,7 +404,7 @@ class Costing:
                     same_as=same_as,
                     alone=timings[0],
                     together=timings[1],
-                    why=TOO_LATE if missing and self._end.passed else "",
+                    why=self._ended if missing else "",
                 )
             )
         return SiteCost(

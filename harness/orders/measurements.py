@@ -14,7 +14,8 @@ from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.orders.cost import Costing, Costs, SiteCost
-from weakspot.harness.runners import limit
+from weakspot.harness.runners import TOO_LATE, limit
+from weakspot.harness.values.histogram import INTERRUPTED
 from weakspot.harness.values.record import digest, key
 from weakspot.harness.values.strength import at_most
 from weakspot.system.deadline import NEVER
@@ -99,6 +100,8 @@ def prices(site: SiteCost) -> dict[str, float]:
     found: dict[str, float] = {}
     weakest = site.orders[0].order
     for each in site.orders if not site.orders[0].why else ():
+        if each.why in (TOO_LATE, INTERRUPTED):
+            return {}
         if each.why:
             continue
         if each.order == weakest or each.same_as == weakest:

@@ -30,7 +30,7 @@ def costs(found: Costs, out: Console) -> None:
                 rows += _rows(site)
             else:
                 idle.append(str(site.annotation))
-        elif not all(each.why for each in site.orders):
+        elif not any(each.why for each in site.orders):
             alike.append(str(site.annotation))
     if len(rows) > 1:
         for line in columns(rows, indent=2):

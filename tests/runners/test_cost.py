@@ -116,6 +116,8 @@ def test_measurements_until_ctrl_c_are_reported(source: Path, here: Machine) -> 
     timings = [one for site in found.sites for each in site.orders for one in (each.alone,)]
     assert not any(timings), "eight turns, of several programs, show no difference"
     assert not any(prices(site) for site in found.sites if len(site.orders) == 5)
+    reasons = [each.why for site in found.sites for each in site.orders if each.why]
+    assert set(reasons) == {"interrupted"}
 
 
 @pytest.mark.alone
