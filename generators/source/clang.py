@@ -297,7 +297,7 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
     more = len(_DIAGNOSTIC.findall(stderr)) - 1
     advice = f"{more} more error{'s' if more > 1 else ''} in this file" if more else None
     if message.endswith("file not found"):
-        advice = "name the folder that holds it as an include folder"
+        advice = 'name the folder that holds it: -I DIR, or include = ["DIR"] in weakspot.toml'
         if SUFFIXES[path.suffix] == "c" and re.match(r"'\w+' ", message):
             advice = (
                 "C++ headers have such names, and this is read as C: name the source .cpp, or give "
