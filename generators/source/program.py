@@ -59,10 +59,17 @@ class Unit(msgspec.Struct, frozen=True):
         ]
 
 
+_TWICE = (
+    "WEAKSPOT_ROUNDS=2",
+    *(f"{name}=weakspot_{name}_twice" for name in ("pthread_create", "thrd_create")),
+)
+
+
 class Program(msgspec.Struct, frozen=True):
     """A program. The engine refers to `sites` by number. `digest` changes with its LLVM IR. `files`
     maps the names of its source files to files; `others` are its translation units besides
-    `source`; `given` are the options of the build that it was read with."""
+    `source`; `given` are the options of the `build` that it was read with, with names relative to
+    `base`."""
 
     source: Path
     files: dict[str, Path]
@@ -72,6 +79,8 @@ class Program(msgspec.Struct, frozen=True):
     lowered: _engine.Program
     given: builds.Options = builds.Options()
     others: tuple[Unit, ...] = ()
+    build: Build = NO_OPTIONS
+    base: Path | None = None
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -118,6 +127,12 @@ class Program(msgspec.Struct, frozen=True):
             sites=tuple(map(site_of, lowered.sites)),
             lowered=lowered,
         )
+
+    def with_threads_twice(self, end: Deadline = NEVER) -> Program:
+        """The program as its source is, but each thread that it starts runs its function twice.
+        Raises what read_program raises."""
+        build = Build(defines=_TWICE).over(self.build)
+        return read_program(self.source, build=build, base=self.base, end=end)
 
     @property
     def signals(self) -> tuple[tuple[int, str, bool], ...]:
@@ -229,6 +244,8 @@ def read_program(
         others=tuple(
             Unit(each, builds.options(each, build)) for each in build.other_sources(source)
         ),
+        build=build,
+        base=base,
     )
 
 

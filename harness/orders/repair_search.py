@@ -9,16 +9,21 @@ from typing import Any, Self
 
 import msgspec
 
+from weakspot.errors import BadInput, LimitReached, Unsupported
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.repairs import Change, Repair, Repairing, affordable
+from weakspot.harness.orders.trials import Report
 from weakspot.harness.values.bounds import Bounds
 from weakspot.system.deadline import ending
 
 SECONDS = 5.0
 """The time limit of one exploration; a search for a repair may take twice that."""
+
+TWICE_SECONDS = 1.0
+"""The time limit of one exploration of a program in which each thread runs twice."""
 
 
 class _OutOfTime(Exception):
@@ -75,10 +80,54 @@ class SearchRepair(Job, frozen=True, kw_only=True):
         limits = msgspec.structs.replace(self.bounds, seconds=SECONDS)
         questions = Explorations(self.model, limits, also=self.also, end=end)
         search = Repairing(programs, self.violated, questions, report=report)
-        found = search.orders()
+        found: Sequence[Repair] = search.orders()
         with contextlib.suppress(_OutOfTime):
             found = search.fences(found)
+        with contextlib.suppress(_OutOfTime, BadInput, Unsupported, LimitReached):
+            found = self._checked_twice(programs, found, questions, report)
         return [msgspec.structs.replace(each, programs=len(self.costs)) for each in found]
+
+    def _checked_twice(
+        self,
+        programs: Sequence[tuple[str, Program]],
+        found: Sequence[Repair],
+        questions: Explorations,
+        report: Report,
+    ) -> Sequence[Repair]:
+        """The repairs, those first that suffice where each thread of the program runs twice too. If
+        none does, others are looked for that do. Where no memory order makes that program safe, or
+        exploring it takes long, the repairs stay as they are."""
+        if not found:
+            return found
+        report("reading it with each thread run twice")
+        own = dict(programs)[self.violated]
+        twice = own.with_threads_twice(questions.end)
+        quick = Explorations(
+            self.model,
+            msgspec.structs.replace(self.bounds, seconds=TWICE_SECONDS),
+            also=self.also,
+            end=questions.end,
+        )
+        search = Repairing([(self.violated, own)], self.violated, quick, twice=twice, report=report)
+        if not search.repairable_twice():
+            return found
+        results = [search.result_twice(each) for each in found]
+        if "Violated" not in results or "Unknown" in results:
+            return found
+        marked = [
+            msgspec.structs.replace(each, twice=result == "Safe")
+            for each, result in zip(found, results, strict=True)
+        ]
+        marked.sort(key=lambda each: not each.twice)
+        if "Safe" in results:
+            return marked
+        weaker = marked
+        search = Repairing(programs, self.violated, questions, twice=twice, report=report)
+        with contextlib.suppress(_OutOfTime):
+            better: Sequence[Repair] = search.orders()
+            marked = [*better, *weaker]
+            marked = [*search.fences(better), *weaker]
+        return marked[: len(found) + 1]
 
     def needed(self, change: Change) -> str:
         """What an annotation needs, as the end of a sentence."""

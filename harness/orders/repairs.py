@@ -63,11 +63,13 @@ def _short(order: str) -> str:
 
 class Repair(msgspec.Struct, frozen=True):
     """Changes that suffice together, none of them dispensable. `safe` names the programs that are
-    safe with them, out of `programs` explored."""
+    safe with them, out of `programs` explored. `twice` says whether the repaired one is safe too
+    where each of its threads runs twice, if that distinguishes the repairs."""
 
     changes: tuple[Change, ...]
     safe: tuple[str, ...]
     programs: int
+    twice: bool | None = None
 
     def __str__(self) -> str:
         enough = "is enough" if len(self.changes) == 1 else "are enough together"
@@ -75,7 +77,10 @@ class Repair(msgspec.Struct, frozen=True):
         of = f" of {self.programs}" if len(self.safe) < self.programs else ""
         plural = "" if self.programs == 1 else "s"
         changes = " and ".join(map(str, self.changes))
-        return f"{changes} {enough} for {all_of}{len(self.safe)}{of} scenario{plural}"
+        also = {None: "", True: ", also if each thread runs twice"}
+        also[False] = ", but not if each thread runs twice"
+        there = f"{all_of}{len(self.safe)}{of} scenario{plural}"
+        return f"{changes} {enough} for {there}{also[self.twice]}"
 
 
 class Repairing:
@@ -86,6 +91,8 @@ class Repairing:
     Repairs that change the fewest annotations come first. Among these, changes of the library that
     the program uses are preferred to changes of the program's own file, and to changes of wrappers,
     functions through which several operations of the library access memory.
+
+    With `twice`, the program in which each thread runs twice, a repair is one of that too.
     """
 
     def __init__(
@@ -94,11 +101,15 @@ class Repairing:
         violated: str,
         explorations: Explorations,
         *,
+        twice: Program | None = None,
         most: int = 3,
         report: Report = lambda _: None,
     ) -> None:
         self._names = [name for name, _ in programs]
-        self._annotations, self._annotated = annotate([program for _, program in programs])
+        read = [program for _, program in programs] + ([] if twice is None else [twice])
+        self._annotations, annotated = annotate(read)
+        self._annotated = annotated[: len(programs)]
+        self._twice = annotated[len(programs) :]
         self._violated = violated
         self._own = self._annotated[self._names.index(violated)]
         # annotations that the program does not use keep a memory order that is written somewhere
@@ -161,9 +172,9 @@ class Repairing:
 
     def _search(self, choices: Sequence[Values]) -> tuple[Repair, ...]:
         own, written, annotations = self._own.orders, self._written, self._annotations
-        scene = Scene(self._violated, self._own)
-        trials = Trials([scene], choices, self._explorations, report=self._report)
-        if not trials.suffices(0, tuple(orders[-1] for orders in choices)):
+        scenes = [Scene(self._violated, each) for each in (self._own, *self._twice)]
+        trials = Trials(scenes, choices, self._explorations, report=self._report)
+        if trials.failing(tuple(orders[-1] for orders in choices)) is not None:
             return ()
 
         def rank(assignment: Assignment) -> tuple[int, int, int]:
@@ -187,20 +198,42 @@ class Repairing:
             self._report(f"confirming {changes[0]}")
             safe = self._confirmed(changed)
             if self._violated in safe:
-                found.append(Repair(changes, safe, len(self._names)))
+                found.append(Repair(changes, safe, len(self._names), True if self._twice else None))
         found.sort(key=lambda repair: -len(repair.safe))
         return tuple(found[: self._most])
+
+    def result_twice(self, repair: Repair) -> str:
+        """What exploring the program in which each thread runs twice finds with a repair."""
+        return self._explored_twice(
+            {self._annotations.index(each.annotation): each.after for each in repair.changes}
+        )
+
+    def repairable_twice(self) -> bool:
+        """Whether the strongest memory orders repair the program in which each thread runs
+        twice."""
+        own = {number: self._annotations[number].kind for number in self._own.orders}
+        changed = {
+            number: stronger(kind, self._written[number])[-1] for number, kind in own.items()
+        }
+        return self._explored_twice(changed) == "Safe"
+
+    def _explored_twice(self, changed: Mapping[int, str]) -> str:
+        (twice,) = self._twice
+        return _result(twice.under(self._changed(twice, changed)), self._explorations)
+
+    def _changed(self, annotated: Annotated, changed: Mapping[int, str]) -> Assignment:
+        """The memory orders of a program with the changes."""
+        return tuple(
+            self._joined(number, annotated.orders.get(number, own), changed.get(number))
+            for number, own in enumerate(self._written)
+        )
 
     def _confirmed(self, changed: dict[int, str]) -> tuple[str, ...]:
         """The programs that are safe with the changes, each explored again; empty if one is safe
         only without them."""
         safe = []
         for name, each in zip(self._names, self._annotated, strict=True):
-            wanted = [
-                self._joined(number, each.orders.get(number, own), changed.get(number))
-                for number, own in enumerate(self._written)
-            ]
-            if _safe(each.under(tuple(wanted)), self._explorations):
+            if _safe(each.under(self._changed(each, changed)), self._explorations):
                 safe.append(name)
             elif changed.keys() & each.orders.keys() and _safe(each.program, self._explorations):
                 return ()
@@ -248,4 +281,8 @@ def _is_foreign(annotated: Annotated, annotation: Annotation, number: int) -> bo
 
 
 def _safe(program: Program, explorations: Explorations) -> bool:
-    return explorations.of(program, threads=0)["result"] == "Safe"
+    return _result(program, explorations) == "Safe"
+
+
+def _result(program: Program, explorations: Explorations) -> str:
+    return explorations.of(program, threads=0)["result"]

@@ -9,10 +9,14 @@ import pytest
 
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program, read_program
+from weakspot.harness.campaign.executor import LocalExecutor, ask
+from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.corpus import models, structures
 from weakspot.harness.orders.explorations import Explorations
+from weakspot.harness.orders.program_repairs import RepairProgram
 from weakspot.harness.orders.repairs import Repair, Repairing
 from weakspot.harness.values.bounds import Bounds
+from weakspot.harness.values.repair import SuggestedRepair
 
 RC11 = models.resolve("rc11")
 RC20 = models.resolve("rc20")
@@ -240,3 +244,96 @@ def test_an_operation_is_changed_rather_than_a_wrapper(tmp_path: Path) -> None:
     """
     first, second = suggested(tmp_path, a_h=library, main_c=text)
     assert (first, second) == ("memory_order_acquire at a.h:11", "memory_order_acquire at a.h:4")
+
+
+PTHREAD = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_uint head, tail;
+static int slot;
+static void push(int value) {
+  unsigned t = atomic_load_explicit(&tail, memory_order_relaxed);
+  if (t != atomic_load_explicit(&head, memory_order_acquire)) return;
+  slot = value;
+  atomic_store_explicit(&tail, t + 1, memory_order_relaxed);
+}
+static void pop(void) {
+  unsigned h = atomic_load_explicit(&head, memory_order_relaxed);
+  if (h == atomic_load_explicit(&tail, memory_order_acquire)) return;
+  assert(slot == 42);
+  atomic_store_explicit(&head, h + 1, memory_order_relaxed);
+}
+static void *producer(void *none) { push(42); return none; }
+static void *consumer(void *none) { pop(); return none; }
+int main(void) {
+  pthread_t one, other;
+  pthread_create(&one, 0, producer, 0);
+  pthread_create(&other, 0, consumer, 0);
+  pthread_join(one, 0);
+  pthread_join(other, 0);
+}
+"""
+THRD = (
+    PTHREAD.replace("#include <pthread.h>", "#include <threads.h>")
+    .replace("static void *producer(void *none) { push(42); return none; }", "")
+    .replace("static void *consumer(void *none) { pop(); return none; }", "")
+    .replace(
+        "int main",
+        "static int producer(void *none) { push(42); return 0; }\n"
+        "static int consumer(void *none) { pop(); return 0; }\nint main",
+    )
+    .replace("pthread_t", "thrd_t")
+    .replace("pthread_join", "thrd_join")
+    .replace("pthread_create(&one, 0, ", "thrd_create(&one, ")
+    .replace("pthread_create(&other, 0, ", "thrd_create(&other, ")
+)
+CLOSURES = PTHREAD.replace("#include <pthread.h>", "#include <thread>").partition("int main")[0] + (
+    "int main() {\n  int value = 42;\n  std::thread one([&] { push(value); });\n"
+    "  std::thread other(pop);\n  one.join();\n  other.join();\n}\n"
+)
+CLOSURES = CLOSURES.replace("<stdatomic.h>", "<atomic>\nusing namespace std;")
+
+
+def fixed(source: Path) -> str:
+    program = read_program(source)
+    job = RepairProgram(
+        key="",
+        violated="it",
+        group={"it": program},
+        costs={"it": 0.01},
+        model=RC20,
+        bounds=Bounds(),
+        seconds=60.0,
+    )
+    store = MemoryStore()
+    ask([job], store, LocalExecutor(gauge=None))
+    found = store.get(job.key)
+    assert isinstance(found, SuggestedRepair)
+    return found.fix.partition("; or ")[0]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"), [(".c", PTHREAD), (".c", THRD), (".cpp", CLOSURES)], ids=["c", "c11", "c++"]
+)
+def test_a_repair_suffices_for_a_second_round_of_the_threads(
+    tmp_path: Path, suffix: str, text: str
+) -> None:
+    """What the consumer read must be read before the producer, which comes again, writes there."""
+    source = tmp_path / f"it{suffix}"
+    source.write_text(text)
+    lines = text.splitlines()
+    tail, head = (
+        next(n for n, line in enumerate(lines, 1) if f"store_explicit(&{name}" in line)
+        for name in ("tail", "head")
+    )
+    assert fixed(source) == (
+        f"memory_order_release at it{suffix}:{tail} and memory_order_release at it{suffix}:{head} "
+        "are enough together for 1 scenario, also if each thread runs twice"
+    )
+
+
+def test_a_program_that_a_second_round_breaks_anyway_is_repaired_for_one(tmp_path: Path) -> None:
+    source = tmp_path / "it.c"
+    source.write_text(PTHREAD.replace("slot = value", "assert(slot == 0), slot = value"))
+    assert fixed(source).endswith(" is enough for 1 scenario")

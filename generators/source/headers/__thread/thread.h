@@ -62,7 +62,9 @@ template <class _Call>
 void* __weakspot_run(void* __argument) noexcept {
   _Call* __call = static_cast<_Call*>(__argument);
   std::__thread_execute(*__call, __make_index_sequence<tuple_size<_Call>::value - 1>());
+#ifndef WEAKSPOT_ROUNDS // else it is run again
   delete __call;
+#endif
   return nullptr;
 }
 
