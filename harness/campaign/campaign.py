@@ -28,7 +28,6 @@ from weakspot.harness.campaign.executor import (
 from weakspot.harness.campaign.folder import (
     RESULTS,
     latest_unfinished,
-    load,
     new_folder,
     now,
     resume_or_create,
@@ -109,11 +108,11 @@ def run(
                 if builds:
                     campaign.compare_with_sources(builds)
                 campaign.run(reached)
-                campaign.finish()
+                record = campaign.finish()
             except (KeyboardInterrupt, Stopped):
                 campaign.describe()
                 raise
-    return folder, load(folder)
+    return folder, record
 
 
 def _configurations(names: Sequence[str]) -> Sequence[Configuration]:
@@ -388,9 +387,11 @@ class Campaign(Events):
         runner runs these too; `limited`: within a second more for each than it runs."""
         whole = self.tools.whole if any(each.whole_programs for each in runners) else None
         use = Use(self.plan.seconds_run, limited, self.plan.budget)
+        # without a budget nothing depends on the answers, which may be many
+        decided = self.store.record() if use.budget else Record(manifest=self.store.manifest)
         asked = runs(
             self.material,
-            self.store.record(),
+            decided,
             machine,
             runners if tests else (),
             whole if programs else None,
@@ -438,10 +439,13 @@ class Campaign(Events):
 
     # --- what is known --------------------------------------------------------------------------
 
-    def finish(self) -> None:
+    def finish(self) -> Record:
         """Judge, and mark the campaign as finished unless questions are left."""
         self.describe("" if self._unfinished else now())
-        self.store.findings(judge(self.store.record()))
+        record = self.store.record()
+        findings = judge(record)
+        self.store.findings(findings)
+        return msgspec.structs.replace(record, findings=findings)
 
     def record(self) -> Record:
         """All answers so far, judged."""

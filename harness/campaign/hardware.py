@@ -82,7 +82,7 @@ def runs(
     if whole is not None:
         made = [partial(_run_program, each, machine, whole, use.seconds) for each in programs]
         batches.append(("programs", 1, [], list(made)))
-    of_tests = [_rank_of_test(record, machine, each) for each in entries]
+    of_tests = [_rank_of_test(record, machine, each) for each in entries] if use.budget else []
     for number, runner in enumerate(runners):
         ran = [partial(_run_test, each, machine, runner, use.seconds) for each in entries]
         batches.append((f"tests by {runner.name}", 1 if number else 2, of_tests, list(ran)))

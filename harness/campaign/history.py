@@ -46,6 +46,7 @@ class History:
         """A campaign, younger than those before it."""
         self.campaigns += 1
         spent: defaultdict[str, list[float]] = defaultdict(list)
+        given = 0.0 if manifest.plan.budget else manifest.plan.seconds_run
         for key, answer in answers:
             self.answers[key] = answer
             match answer:
@@ -59,9 +60,9 @@ class History:
                     self._alike[program, model].append(seconds)
                     spent["exploring"].append(seconds)
                 case Histogram(machine=machine, runner=runner, seconds=seconds):
-                    spent[f"running on {machine} with {runner}"].append(seconds)
+                    spent[f"running on {machine} with {runner}"].append(given or seconds)
                 case ProgramRun(machine=machine, seconds=seconds):
-                    spent[f"running programs on {machine}"].append(seconds)
+                    spent[f"running programs on {machine}"].append(given or seconds)
         for phase, timing in manifest.timings.items():
             self._phases[phase].append((timing.jobs, timing.seconds, sum(spent[phase])))
 
@@ -94,7 +95,8 @@ class History:
         return _median([took / spent for _, took, spent in self._phases.get(phase, ()) if spent])
 
     def overhead(self, phase: str) -> float | None:
-        """The seconds of the phase for each of its jobs, beside those of the answers."""
+        """The seconds of the phase for each of its jobs, beside those of the answers; of runs,
+        beside those that they were given."""
         known = self._phases.get(phase, ())
         return _median([max(0.0, took - spent) / jobs for jobs, took, spent in known if jobs])
 

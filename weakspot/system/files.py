@@ -45,30 +45,32 @@ class Journal(Generic[T]):
 
     def read(self) -> tuple[list[tuple[str, T]], int, str]:
         """The answers, how many bytes of the file they take, and what is wrong with its end."""
+        answers: list[tuple[str, T]] = []
+        good, rest = 0, b""
+        keyed, decoder = msgspec.json.Decoder(_Keyed), msgspec.json.Decoder(self.type)
         try:
-            content = self.path.read_bytes()
+            with self.path.open("rb") as lines:  # they may be many: one is in memory at a time
+                for number, line in enumerate(lines, 1):
+                    try:
+                        if not line.endswith(b"\n"):
+                            rest = line
+                            break
+                        answers.append((keyed.decode(line).key, decoder.decode(line)))
+                    except msgspec.DecodeError as error:
+                        if lines.read(1):
+                            raise BadInput(
+                                f"a damaged line: {error}",
+                                place=f"{self.path}:{number}",
+                                excerpt=quoted([line[:100].decode(errors="replace").rstrip()]),
+                                advice="take the line out; its job is then done again",
+                            ) from error
+                        rest = line
+                        break
+                    good += len(line)
         except FileNotFoundError:
             return [], 0, ""
         except OSError as error:
             raise unreadable(self.path, error) from error
-        answers: list[tuple[str, T]] = []
-        good = 0
-        *whole, rest = content.split(b"\n")
-        for number, line in enumerate(whole, 1):
-            try:
-                key = msgspec.json.decode(line, type=_Keyed).key
-                answers.append((key, msgspec.json.decode(line, type=self.type)))
-            except msgspec.DecodeError as error:
-                if number < len(whole) or rest:
-                    raise BadInput(
-                        f"a damaged line: {error}",
-                        place=f"{self.path}:{number}",
-                        excerpt=quoted([line[:100].decode(errors="replace")]),
-                        advice="take the line out; its job is then done again",
-                    ) from error
-                rest = line
-                break
-            good += len(line) + 1
         note = f"{self.path.name}: its last line was torn; that job is done again" if rest else ""
         return answers, good, note
 
