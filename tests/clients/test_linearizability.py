@@ -371,6 +371,41 @@ def test_a_blocking_operation_may_wait_where_its_specification_does(tmp_path: Pa
     assert [each.kind for each in lost.violations] == ["hang"]
 
 
+SLEEPS = """
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static atomic_int held;
+
+void lock(void) {
+  while (atomic_exchange_explicit(&held, 1, memory_order_acquire))
+    syscall(SYS_futex, &held, FUTEX_WAIT_PRIVATE, 1, 0, 0, 0);
+}
+
+void unlock(void) {
+  if (FREES) atomic_store_explicit(&held, 0, memory_order_release);
+  if (WAKES) syscall(SYS_futex, &held, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("frees", "wakes", "client"),
+    [(1, 1, ""), (1, 0, TWICE), (0, 1, "lock() unlock() lock()")],
+)
+def test_a_lock_that_is_not_given_back_to_who_waits_hangs(
+    frees: int, wakes: int, client: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "object.c"
+    path.write_text(SLEEPS)
+    calls = 4 if client == TWICE else 3
+    answer = found(path, "lock", defines=(f"FREES={frees}", f"WAKES={wakes}"), calls=calls)
+    assert answer.client == client
+    assert [each.kind for each in answer.violations[:1]] == (["hang"] if client else [])
+
+
 # --- as a scenario --------------------------------------------------------------------------------
 
 
