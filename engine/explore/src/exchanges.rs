@@ -210,3 +210,48 @@ impl Exchange {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(address: u64) -> Location {
+        Location { address, size: 4 }
+    }
+
+    /// Exchanges of threads 1 and 2 for which locations correspond, with the values 7 and 8 there.
+    fn exchanges(pairs: &[(u64, u64)]) -> Exchanges {
+        let found = Exchanges::default();
+        assert!(found.set(&[[1, 2]]));
+        for (one, other) in pairs {
+            let exchange = &found.each()[0];
+            assert!(exchange.pair(at(*one), at(*other)) != Pair::Other);
+            assert!(exchange.pair_values((at(*one), 7), (at(*other), 8)));
+        }
+        found
+    }
+
+    #[test]
+    fn exchanges_that_agree_are_joined() {
+        let one = Exchanges::resumed(exchanges(&[(64, 72)]).known());
+        assert_eq!(one.join(exchanges(&[(64, 72), (80, 88)]).known()), Ok(()));
+        assert!(one.each()[0].pair(at(88), at(80)) == Pair::Known);
+        assert_eq!(one.each()[0].value(at(80), 7), Some(8));
+        let none = Exchanges::default();
+        assert_eq!(none.join(one.known()), Ok(()));
+        assert_eq!(none.known(), one.known());
+    }
+
+    #[test]
+    fn exchanges_that_contradict_each_other_name_a_thread() {
+        let one = exchanges(&[(64, 72)]);
+        assert_eq!(one.join(exchanges(&[(64, 80)]).known()), Err(1));
+        let other = exchanges(&[]);
+        other.each()[0].pair(at(64), at(72));
+        other.each()[0].pair_values((at(64), 7), (at(72), 9));
+        assert_eq!(exchanges(&[(64, 72)]).join(other.known()), Err(1));
+        let freed = exchanges(&[]);
+        assert!(freed.free(64..68));
+        assert_eq!(exchanges(&[(64, 72)]).join(freed.known()), Err(1));
+    }
+}

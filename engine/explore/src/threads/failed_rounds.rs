@@ -124,4 +124,20 @@ mod tests {
         assert!(!rounds.returns(5, user(2, 0), creator), "none has stopped");
         assert!(rounds.continues(1, 1, creator) && !rounds.continues(1, 2, creator));
     }
+
+    #[test]
+    fn a_call_of_one_exploration_may_continue_a_thread_that_another_has_stopped() {
+        let creator = |thread: ThreadId| (thread > 0).then(|| (0, thread as u32 - 1));
+        let stopped = || {
+            let mut rounds = FailedRounds::default();
+            assert!(!rounds.continues(1, 0, creator));
+            rounds
+        };
+        for (by, continues) in [(user(0, 0), false), (user(1, 0), false), (user(2, 0), true)] {
+            let mut returned = FailedRounds::default();
+            assert!(!returned.returns(3, by, creator));
+            assert_eq!(stopped().join(returned.clone(), creator), continues);
+            assert_eq!(returned.join(stopped(), creator), continues);
+        }
+    }
 }

@@ -169,3 +169,48 @@ impl LeftOutReads {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_contradicts_that_a_read_of_another_exploration_races_with_nothing() {
+        let at = Location {
+            address: 64,
+            size: 4,
+        };
+        let creator = |thread: ThreadId| (thread > 0).then(|| (0, thread as u32 - 1));
+        let read = LeftOutRead {
+            at,
+            thread: 1,
+            plain: true,
+        };
+        let flags = || LeftOutReads {
+            flags: true,
+            ..LeftOutReads::default()
+        };
+        let assumes = || {
+            let mut reads = flags();
+            assert!(!reads.may_race(read, creator));
+            reads
+        };
+        let by = |thread| User {
+            thread,
+            created: 0,
+            joined: 0,
+            site: 0,
+        };
+        for (thread, contradicts) in [(0, false), (1, false), (2, true)] {
+            let (mut written, mut freed) = (flags(), flags());
+            assert!(!written.write(at, by(thread), false, creator));
+            assert!(!freed.free((64, 80), by(thread), creator));
+            for mut other in [written, freed] {
+                assert_eq!(assumes().join(other.clone(), creator), contradicts);
+                assert_eq!(other.join(assumes(), creator), contradicts);
+                other.restart();
+                assert_eq!(other.may_race(read, creator), contradicts);
+            }
+        }
+    }
+}

@@ -115,3 +115,35 @@ impl Likeness {
         known.alike.remove(&start)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_one_exploration_distinguishes_are_not_alike_in_another() {
+        let started = || {
+            let likeness = Likeness::default();
+            likeness.starts(1, 5);
+            likeness.starts(2, 5);
+            likeness
+        };
+        let alike = || {
+            let likeness = started();
+            assert!(likeness.take_alike(5, [1, 2]));
+            likeness
+        };
+        let distinguished = started();
+        assert!(!distinguished.distinguish(2));
+        let early = Likeness::default();
+        assert!(!early.distinguish(2));
+        for other in [distinguished, early] {
+            let one = alike();
+            assert!(one.join(other.learned()));
+            assert!(!one.take_alike(5, [1, 2]));
+            assert!(other.join(alike().learned()));
+            assert!(!other.take_alike(5, [1, 2]));
+        }
+        assert!(!alike().join(alike().learned()) && !started().join(alike().learned()));
+    }
+}

@@ -220,6 +220,33 @@ mod tests {
     }
 
     #[test]
+    fn a_use_contradicts_what_another_exploration_assumes() {
+        let assumes = || {
+            let mut uses = LocationUses::default();
+            assert!(uses.is_own(AT, 1, creator) && uses.is_unobserved(AT));
+            uses
+        };
+        let used = |by, observes| {
+            let mut uses = LocationUses::default();
+            assert!(!uses.record(AT, by, observes, creator));
+            uses
+        };
+        for (by, observes, contradicts) in [
+            (user(0, 0, 0), false, false),
+            (user(1, 0, 0), false, false),
+            (user(1, 0, 0), true, true),
+            (user(2, 0, 0), false, true),
+        ] {
+            assert_eq!(assumes().join(used(by, observes), creator), contradicts);
+            let mut both = used(by, observes);
+            assert_eq!(both.join(assumes(), creator), contradicts);
+            both.restart();
+            assert_eq!(!both.is_own(AT, 1, creator), by.thread == 2);
+            assert_eq!(!both.is_unobserved(AT), observes);
+        }
+    }
+
+    #[test]
     fn what_is_only_incremented_is_unobserved() {
         let mut uses = LocationUses::default();
         assert!(!uses.record(AT, user(1, 0, 0), false, creator));

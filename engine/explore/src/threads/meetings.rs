@@ -258,4 +258,20 @@ mod tests {
         let freed = meetings.disturbed(free, by(0), Some((32, 96)), false, |_| false);
         assert_eq!(freed, Some(BARRIER));
     }
+
+    #[test]
+    fn threads_that_two_explorations_have_seen_at_a_barrier_fix_its_order() {
+        let seen = |thread| {
+            let meetings = Meetings::default();
+            assert!(!meetings.arrives(BARRIER, thread, 2));
+            meetings
+        };
+        assert!(!seen(1).join(seen(1).known()));
+        let mut both = seen(1);
+        assert!(both.join(seen(2).known()));
+        assert!(!both.join(seen(2).known()), "known");
+        both.restart();
+        assert!(both.arrives(BARRIER, 1, 2));
+        assert!(!fixed().assumes(&both.known()) && fixed().assumes(&fixed().known()));
+    }
 }

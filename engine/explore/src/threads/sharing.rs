@@ -581,4 +581,51 @@ mod tests {
         assert!(sharing.owns(1, 3) && sharing.owns(1, 3) && sharing.owns(0, 2));
         assert!(!sharing.owns(1, 2));
     }
+
+    #[test]
+    fn what_two_explorations_have_learned_may_contradict() {
+        let started = || {
+            let mut sharing = LearnedSharing::default();
+            sharing.restart(1);
+            sharing
+        };
+        let objects = [(64, 72)];
+        let owned = |thread| {
+            let sharing = started();
+            assert!(sharing.owns(0, thread));
+            sharing
+        };
+        let mut both = owned(1);
+        assert!(both.join(owned(1).learned(), &objects) && !both.has_changed());
+        assert!(both.join(owned(2).learned(), &objects) && both.has_changed());
+        both.restart(1);
+        assert!(both.is_shared(64, 72));
+        assert!(!both.join(owned(2).learned(), &objects), "of another tree");
+
+        let accessed = |address, size| {
+            let sharing = started();
+            assert!(pieces(&sharing, address, size).is_ok());
+            sharing
+        };
+        let mut both = accessed(64, 8);
+        assert!(both.join(accessed(72, 8).learned(), &objects) && !both.has_changed());
+        assert!(both.join(accessed(68, 4).learned(), &objects) && both.has_changed());
+        both.restart(1);
+        assert_eq!(pieces(&both, 64, 8), Ok(vec![(64, 4), (68, 4)]));
+
+        let numbered = |creators: &[(ThreadId, u32)]| {
+            let sharing = started();
+            for (by, count) in creators {
+                sharing.thread(*by, *count);
+            }
+            sharing
+        };
+        let both = numbered(&[(0, 0)]);
+        assert!(both.join(numbered(&[(0, 0), (0, 1)]).learned(), &objects));
+        assert!(!both.has_changed());
+        assert_eq!(both.thread(0, 1), 2);
+        assert!(both.join(numbered(&[(0, 0), (1, 0)]).learned(), &objects));
+        assert!(both.has_changed(), "thread 2 is another one");
+        assert_eq!(both.thread(1, 0), 3);
+    }
 }
