@@ -94,16 +94,20 @@ class ExploreShare(Job, frozen=True, kw_only=True):
             sink.answered(job, job._answer(sink))
 
     def _answer(self, sink: Sink) -> Share | Concluded:
-        whole, left = self.whole, self.share
+        whole, left, rest = self.whole, self.share, self.rest
         assert isinstance(whole.explorer, EngineExplorer)
-        explorer = msgspec.structs.replace(whole.explorer, jobs=1, rest=self.rest)
+        explorer = msgspec.structs.replace(whole.explorer, jobs=1)
         generated = whole.program.generated
         share = None
         if self.seconds:
             share = explorer.explore_share(generated, whole.model, whole.bounds, left, self.seconds)
-            if not (self.concludes and share.complete):
+            if share is not None and not (self.concludes and share.complete):
                 return share
-            left = share.left
+            if left is not None and not self.concludes:
+                return Share(left, executions=0, earlier=0, complete=False, resumed=True)
+            left = left if share is None else share.left
+            rest = whole.bounds.seconds - self.seconds
+        explorer = msgspec.structs.replace(explorer, rest=rest)
         kept: list[bytes] = []
         found = explorer.explore(
             generated,
@@ -267,11 +271,15 @@ class _Shared:
         self._began = time.monotonic()
         self._next_store = self._began + STORED
         everything, self._left = self._left, None
-        return self._asked(everything, min(FIRST, self._part), concludes=True)
+        return self._asked(everything, self._first, concludes=True)
 
     @property
-    def _part(self) -> float:
-        return self.job.bounds.seconds * QUARTER
+    def _first(self) -> float:
+        return min(FIRST, self.job.bounds.seconds * QUARTER)
+
+    @property
+    def _last(self) -> float:
+        return min(LAST, self.job.bounds.seconds * QUARTER)
 
     def _asked(
         self,
@@ -296,9 +304,8 @@ class _Shared:
         if any(job.concludes for job in self.sent.values()):
             return []
         if self._end is None:
-            first, last = min(FIRST, self._part), min(LAST, self._part)
-            self._end = ending(self.job.bounds.seconds - first - last)
-            self._began = time.monotonic() - first
+            self._end = ending(self.job.bounds.seconds - self._first - self._last)
+            self._began = time.monotonic() - self._first
         if room <= 0:
             return []
         assert self._left is not None
@@ -306,11 +313,12 @@ class _Shared:
             if self.sent:
                 return []
             self._left, self._open = self._joined(self._open), []
-            return [self._asked(self._left, concludes=True, rest=min(LAST, self._part))]
+            return [self._asked(self._left, concludes=True, rest=self._last)]
         if not self._open:
             self._left, self._open = _engine.divide(self._left, most)
         if not self._open and not self.sent:
-            return [self._asked(self._left, concludes=True)]
+            rest = max(self._last, self.job.bounds.seconds - self.seconds)
+            return [self._asked(self._left, concludes=True, rest=rest)]
         chosen, self._open = self._open[:room], self._open[room:]
         seconds = max(0.01, self._end.at_most(SLICE))
         return [self._asked(share, seconds) for share in chosen]

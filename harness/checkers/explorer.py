@@ -190,9 +190,10 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         bounds: Bounds,
         share: bytes | None,
         seconds: float,
-    ) -> Share:
+    ) -> Share | None:
         """Explore a share of what an exploration has left open, or everything without one, for so
-        many seconds. Raises as `explore` does."""
+        many seconds; None if the time did not even suffice for what has to be known before, such
+        as what a specification allows. Raises as `explore` does."""
         from weakspot import _engine
 
         left: list[bytes] = []
@@ -206,6 +207,8 @@ class EngineExplorer(msgspec.Struct, frozen=True):
             earlier=share,
             keep=left.append,
         )
+        if not left:
+            return None
         executions = sum(found[end] for end in ("complete", "blocked", "truncated", "faulty"))
         return Share(
             left=left[-1],

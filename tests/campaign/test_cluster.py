@@ -40,7 +40,10 @@ from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.verdict import Verdict
 
 WHAT = ("store_buffering",)
-CAMPAIGN = (*WHAT, "--for", "0", "--checker", "engine")
+MODELS = ("sc", "tso")
+CAMPAIGN = (*WHAT, "--for", "0", "--checker", "engine", "--model", ",".join(MODELS))
+ENDS = 600.0
+"""How many seconds a campaign of some seconds may take on a computer with other work."""
 ANSWERS = ("explorations.jsonl", "verdicts.jsonl")
 
 
@@ -173,7 +176,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def expected(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What a campaign on this computer stores."""
     folder = tmp_path_factory.mktemp("local") / "campaign"
-    api.campaign(WHAT, checkers=("engine",), seconds_run=0.0, folder=folder)
+    api.campaign(WHAT, models=MODELS, checkers=("engine",), seconds_run=0.0, folder=folder)
     return stored(folder)
 
 
@@ -211,6 +214,7 @@ def test_a_campaign_on_workers_of_this_computer_is_the_same(
     with connected("local:2") as client:
         api.campaign(
             WHAT,
+            models=MODELS,
             checkers=("engine",),
             seconds_run=0.0,
             folder=tmp_path / "campaign",
@@ -227,7 +231,7 @@ def test_whatever_is_killed_the_stores_are_the_same(
     expected: list[str],
     request: pytest.FixtureRequest,
 ) -> None:
-    times = 50 if request.config.getoption("--full") else 3
+    times = 17 if request.config.getoption("--full") else 3
     for seed in range(times):
         chance = random.Random(f"{victim} {seed}")
         folder = tmp_path / str(seed)
@@ -241,16 +245,19 @@ def test_whatever_is_killed_the_stores_are_the_same(
                 cluster.kill_scheduler()
             else:
                 command.kill()
-            _, errors = command.communicate(timeout=120)
+            _, errors = command.communicate(timeout=ENDS)
         if victim == "worker":
             assert command.returncode == 0, errors
         if victim == "scheduler":
             cluster.start_scheduler()
             assert command.returncode in (0, 2), errors
-            assert command.returncode == 0 or "run the same command again" in errors
+            told = "run the same command again" in errors
+            # it was killed before the command has reached it
+            told |= moment == 0 and "no Dask scheduler answers" in errors
+            assert command.returncode == 0 or told, errors
         if command.returncode:
             with started(folder, cluster) as command:
-                _, errors = command.communicate(timeout=120)
+                _, errors = command.communicate(timeout=ENDS)
             assert command.returncode == 0, errors
         assert stored(folder) == expected, f"{victim} killed after {moment} answers"
 
@@ -261,11 +268,11 @@ def test_ctrl_c_stores_what_is_known(tmp_path: Path, cluster: Cluster, expected:
         while command.poll() is None and count(folder) < 20:
             time.sleep(0.002)
         os.kill(command.pid, signal.SIGINT)
-        _, errors = command.communicate(timeout=120)
+        _, errors = command.communicate(timeout=ENDS)
     assert command.returncode == 130, errors
     assert "run the same command again to resume" in errors
     assert 20 <= count(folder) < len(expected)
     with started(folder, cluster) as command:
-        _, errors = command.communicate(timeout=120)
+        _, errors = command.communicate(timeout=ENDS)
     assert command.returncode == 0, errors
     assert stored(folder) == expected

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from clusters import Cluster
+from clusters import Cluster, Future, InProcess
 
 from weakspot.errors import Interrupted, ToolFailed
-from weakspot.harness.campaign import parcels, shares
+from weakspot.harness.campaign import shares
 from weakspot.harness.campaign.connection import Workers, connected
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, Receiver, ask
 from weakspot.harness.campaign.frontiers import RESUMES, Frontiers
@@ -158,52 +156,6 @@ def questions(
     return [job for job in jobs if isinstance(job, Explore)]
 
 
-class Future:
-    """One of Dask's, as far as it is used."""
-
-    def __init__(self, jobs: Sequence[Job]) -> None:
-        self.parcel, self.status = parcels.pack(jobs), "finished"
-
-    def cancel(self) -> None:
-        self.status = "cancelled"
-
-
-class InProcess(Workers):
-    """Workers that perform what they are sent one after the other, in any order; some die first. No
-    share knows of another one that is under way."""
-
-    def __init__(self, threads: int, seed: int = 1) -> None:
-        self.shares, self.deaths = 0, 0
-        self._threads, self._chance = threads, random.Random(seed)
-        self._sent: list[Future] = []
-
-    def threads(self) -> int:
-        return self._threads
-
-    def send(self, parcel: Sequence[Job]) -> Future:
-        return Future(parcel)
-
-    def finished(self) -> InProcess:
-        return self
-
-    def add(self, future: Future) -> None:
-        self._sent.append(future)
-
-    def __next__(self) -> Future:
-        future = self._sent.pop(self._chance.randrange(len(self._sent)))
-        died = self._chance.random() < 0.1
-        self.deaths += died
-        future.status = "lost" if died else "finished"
-        return future
-
-    def result(self, future: Future) -> Performed:
-        self.shares += 1
-        return parcels.perform(future.parcel)
-
-    def results(self, futures: Iterable[Any]) -> Iterator[tuple[Any, Performed]]:
-        yield from itertools.compress(futures, ())  # none has finished
-
-
 class Sharing:
     """An executor that has these workers share each exploration."""
 
@@ -224,7 +176,7 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> None:
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = EngineExplorer.explore_share
 
-    def few(explorer: EngineExplorer, *given: Any) -> Share:
+    def few(explorer: EngineExplorer, *given: Any) -> Share | None:
         generated, model, bounds, share, _ = given
         bounds = msgspec.structs.replace(bounds, executions=40)
         return whole(explorer, generated, model, bounds, share, 600.0)
@@ -338,6 +290,15 @@ def test_a_time_limit_leaves_the_rest_open(programs: list[str], tmp_path: Path) 
         assert "time limit of 0.5 s" in each.reasons
         assert each.reasons[-1] == RESUMES
     assert 0 < first.executions == second.resumed < second.executions
+
+
+def test_what_cannot_be_shared_is_explored_by_one_worker(
+    programs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (job,) = questions(programs[:1], models=["rc11"])
+    here = answers([job], LocalExecutor())
+    monkeypatch.setattr(EngineExplorer, "explore_share", lambda *_: None)
+    assert answers([job], Sharing(InProcess(2))) == here
 
 
 def test_a_share_that_fails_is_reported_and_the_rest_stays_open(
