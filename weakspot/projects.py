@@ -19,7 +19,7 @@ from weakspot.generators.source.program import Program
 from weakspot.harness import machines
 from weakspot.harness.campaign import campaign as campaigns
 from weakspot.harness.campaign import logs
-from weakspot.harness.campaign.executor import Executor
+from weakspot.harness.campaign.executor import Executor, TimedExecutor
 from weakspot.harness.campaign.folder import RESULTS, load
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.tools import Tools, choose_checkers, installed
@@ -33,7 +33,7 @@ from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.gate.run import run as run_gate
 from weakspot.harness.judge import differences
 from weakspot.harness.machines.prices import Prices
-from weakspot.harness.orders import application, program_repairs, promotion
+from weakspot.harness.orders import application, group_jobs, program_repairs, promotion
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.mutants import ClientOf, Mutated, Mutating
 from weakspot.harness.orders.program_groups import ProgramGroup, program_groups
@@ -111,12 +111,28 @@ class Relaxations(Results[Relaxed]):
         machines: Sequence[Model] = (),
         fences: bool,
         end: Deadline = NEVER,
+        executor: Executor | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self._read, self._groups = read, read(report)
         self._explorations = {
             each.name: Explorations(each, bounds, also=machines) for each in models
         }
         prices = Prices()
+        if executor is not None:
+            done = group_jobs.performed(
+                self._groups,
+                models,
+                bounds,
+                executor,
+                machines=machines,
+                fences=fences,
+                prices=prices,
+                progress=progress or Quiet(),
+                end=end,
+            )
+            super().__init__(done)
+            return
         super().__init__(
             searches(
                 self._groups,
@@ -170,12 +186,14 @@ def relax(
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Relaxations:
     """The weakest memory orders with which programs are still safe: one result per structure, or
     version of its source, and model. With `fences`, fences beside weaker accesses too. The user's
     own programs must be safe under `machine_models` too, by default those of `check` if `models`
     are not given. All searches together end after `seconds` with what is known by then; `bounds`
-    hold for each exploration.
+    hold for each exploration. `executor` performs them, several at once; by default this computer
+    does, one after the other.
 
     Raises BadInput for a model that programs are not explored under, and for litmus tests.
     """
@@ -191,7 +209,17 @@ def relax(
             paths_of(what), build=build, report=report, end=end, seconds=limits.seconds
         )
 
-    return Relaxations(read, under, limits, report, machines=machines, fences=fences, end=end)
+    return Relaxations(
+        read,
+        under,
+        limits,
+        report,
+        machines=machines,
+        fences=fences,
+        end=end,
+        executor=executor,
+        progress=progress,
+    )
 
 
 def mutate(
@@ -203,12 +231,14 @@ def mutate(
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Results[Mutated]:
     """Which changes of programs their scenarios notice: one memory order a step weaker, one fence,
     notification or post of a semaphore left out. One result per structure, or for the user's own
     programs together, and model; `machine_models` are as for `relax`. Of `clients`
     (`object_clients`), the smallest that notices it is found for each change that no scenario
-    notices.
+    notices. `executor` explores the mutants, several at once; by default this computer does, one
+    after the other.
 
     Raises BadInput for a model that programs are not explored under, for litmus tests, and where
     the object of the clients is wrong without a change.
@@ -225,7 +255,7 @@ def mutate(
     tasks = (
         Mutating(
             group,
-            Explorations(each, limits, also=machines),
+            Explorations(each, limits, executor, also=machines),
             report,
             client_of=client_of(each),
         )
@@ -334,17 +364,24 @@ def gate(
     cached: bool = True,
     new_baseline: bool = False,
     progress: Progress | None = None,
+    executor: TimedExecutor | None = None,
 ) -> GateOutcome:
     """Explore and check a project's scenarios, as the configuration says: `config`, or the nearest
     weakspot.toml or pyproject.toml upwards. `paths` choose among its scenarios. Answers that still
     hold come from the project's cache unless `cached` is false. With `new_baseline` the baseline
-    that the configuration names need not exist yet; `write_baseline` writes it.
+    that the configuration names need not exist yet; `write_baseline` writes it. `executor` explores
+    and checks the scenarios, by default on this computer.
     """
     selected, scenarios = gate_config.select(
         Path(config) if config is not None else None, [Path(each) for each in paths], Path.cwd()
     )
     return run_gate(
-        selected, scenarios, cached=cached, new_baseline=new_baseline, progress=progress
+        selected,
+        scenarios,
+        cached=cached,
+        new_baseline=new_baseline,
+        progress=progress,
+        executor=executor,
     )
 
 

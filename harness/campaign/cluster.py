@@ -12,6 +12,8 @@ user may mean another one.
 from __future__ import annotations
 
 import itertools
+import math
+import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from weakspot.errors import MissingTool, ToolFailed
@@ -38,11 +40,19 @@ FEWEST = 16
 
 
 class ClusterExecutor:
-    """Performs jobs on the workers of a client's scheduler, and those of machines `here`; an
-    Executor."""
+    """Performs jobs on the workers of a client's scheduler, and those of machines `here`; a
+    TimedExecutor. With `ends`, a time of time.monotonic(), every job gets an equal share of the
+    time that the workers have until then."""
 
-    def __init__(self, client: Client, *, here: Executor | None = None) -> None:
-        self._workers, self._here = Workers(client), here or LocalExecutor()
+    def __init__(
+        self, client: Client, *, here: Executor | None = None, ends: float | None = None
+    ) -> None:
+        self._client, self._workers = client, Workers(client)
+        self._here, self._ends = here or LocalExecutor(), ends
+
+    def until(self, ends: float) -> ClusterExecutor:
+        """See TimedExecutor."""
+        return ClusterExecutor(self._client, here=self._here, ends=ends)
 
     def run(self, jobs: Sequence[Job], to: Receiver) -> None:
         """See Executor. Raises ClusterLost when the scheduler does not answer any more."""
@@ -61,15 +71,17 @@ class ClusterExecutor:
                     else:
                         whole.append(job)
                 with self._workers.reachable():
-                    _Phase(self._workers, whole, to).perform()
+                    _Phase(self._workers, whole, to, self._ends).perform()
                     SharedExplorations(self._workers, shared, to).perform()
 
 
 class _Phase:
     """Jobs that are performed at the same time."""
 
-    def __init__(self, workers: Workers, jobs: Sequence[Job], to: Receiver) -> None:
-        self._workers, self._to = workers, to
+    def __init__(
+        self, workers: Workers, jobs: Sequence[Job], to: Receiver, ends: float | None
+    ) -> None:
+        self._workers, self._to, self._ends = workers, to, ends
         self._parcels = _parcels(jobs)
         self._left = {job.key: job for job in jobs}
         self._sent: dict[Future, Sequence[Job]] = {}
@@ -92,7 +104,7 @@ class _Phase:
         while self._left:
             room = max(FEWEST, AHEAD * threads) - len(self._sent)
             for parcel in itertools.islice(self._parcels, max(0, room)):
-                future = self._workers.send([job.on_one_core() for job in parcel])
+                future = self._workers.send([each.on_one_core() for each in self._timed(parcel)])
                 self._sent[future] = parcel
                 finished.add(future)
             if not self._sent:
@@ -104,6 +116,14 @@ class _Phase:
                 self._receive(future)
             if not len(self._left) % FEWEST:
                 threads = self._workers.threads()
+
+    def _timed(self, parcel: Sequence[Job]) -> Sequence[Job]:
+        """The jobs with their share of the time that is left."""
+        if self._ends is None:
+            return parcel
+        rounds = math.ceil(len(self._left) / max(self._workers.threads(), 1))
+        share = max(0.0, self._ends - time.monotonic()) / rounds
+        return [job.within(share) for job in parcel]
 
     def _receive(self, future: Future) -> None:
         """Report what became of a parcel."""
@@ -149,7 +169,6 @@ def _parcels(jobs: Iterable[Job]) -> Iterator[list[Job]]:
     """Jobs that are performed together by one worker."""
     for _, group in itertools.groupby(jobs, lambda job: (type(job), job.batch)):
         batch = list(group)
-        alone = batch[0].on_one_core() is not batch[0]
-        most = 1 if alone else min(batch[0].together or TOGETHER, TOGETHER)
+        most = 1 if batch[0].is_long else min(batch[0].together or TOGETHER, TOGETHER)
         for at in range(0, len(batch), most):
             yield batch[at : at + most]

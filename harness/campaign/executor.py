@@ -81,6 +81,15 @@ class Executor(Protocol):
         ...
 
 
+class TimedExecutor(Executor, Protocol):
+    """A backend that can end at a time."""
+
+    def until(self, ends: float) -> Executor:
+        """The same, where every job gets an equal share of the time until `ends`, a time of
+        time.monotonic()."""
+        ...
+
+
 def ask(
     jobs: Iterable[Job],
     store: Store,
@@ -149,6 +158,10 @@ class LocalExecutor:
         | None = steadiness,
     ) -> None:
         self._ends, self._gauge = ends, gauge
+
+    def until(self, ends: float) -> LocalExecutor:
+        """See TimedExecutor."""
+        return LocalExecutor(ends=ends, gauge=self._gauge)
 
     def run(self, jobs: Sequence[Job], to: Receiver) -> None:
         """See Executor."""

@@ -100,9 +100,14 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         """How many questions of the user's the job answers, for the progress display."""
         return 1
 
+    @property
+    def is_long(self) -> bool:
+        """Whether it takes so long that a worker performs it alone."""
+        return False
+
     def on_one_core(self) -> Self:
-        """The same question for a worker whose machine other jobs use at the same time; a copy if
-        it takes so long that it is performed alone there."""
+        """The same question for a worker that has no file of the user, and whose machine other jobs
+        use at the same time."""
         return self
 
     def within(self, seconds: float) -> Self:  # noqa: ARG002
@@ -147,6 +152,10 @@ class Explore(Job, frozen=True, kw_only=True):
     def together(self) -> int:
         # answers are reported in the order of the jobs, and so wait for those before them
         return JOBS_PER_CORE * cores()
+
+    @property
+    def is_long(self) -> bool:
+        return True
 
     def on_one_core(self) -> Self:
         return msgspec.structs.replace(self, explorer=self.explorer.on_one_core or self.explorer)

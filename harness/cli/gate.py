@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
+from weakspot.harness.cli.options import cluster_option
 from weakspot.harness.cli.output import say, tell, watched
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.report.outputs import OUTPUTS, File, Printed
 from weakspot.system.files import disk
+
+if TYPE_CHECKING:
+    from weakspot.harness.campaign.cluster import ClusterExecutor
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,12 +68,14 @@ Examples:
 @click.option(
     "--write-baseline", is_flag=True, help="Accept the present findings: they no longer fail."
 )
+@cluster_option
 @output_options
 def gate(
     paths: tuple[Path, ...],
     file: Path | None,
     no_cache: bool,
     write_baseline: bool,
+    executor: ClusterExecutor | None,
     **outputs: Any,
 ) -> int:
     """Check a project's own programs, in CI.
@@ -89,6 +95,7 @@ def gate(
                 cached=not no_cache,
                 new_baseline=write_baseline,
                 progress=progress,
+                executor=executor,
             )
     except GateInterrupted as interrupted:
         tell(f"{each.file} under {each.model}: {each.result}" for each in interrupted.results)

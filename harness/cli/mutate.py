@@ -11,6 +11,7 @@ from weakspot.harness.cli.errors import BAD, FINDINGS, INCONCLUSIVE, NOTHING_FOU
 from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
+    cluster_option,
     language_models,
     machine_models,
     project_models,
@@ -22,6 +23,7 @@ from weakspot.harness.cli.output import json_lines, one_by_one, say
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
+    from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.campaign.progress import Progress
     from weakspot.harness.clients.mutants import Clients
     from weakspot.harness.orders.mutants import Mutated
@@ -77,6 +79,7 @@ Examples:
 @click.option("--all", "everything", is_flag=True, help="Print the mutants that are noticed too.")
 @strict_option
 @bound_options
+@cluster_option
 @source_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def mutate(
@@ -91,6 +94,7 @@ def mutate(
     bounds: Bounds,
     build: Build,
     as_json: bool,
+    executor: Executor | None,
 ) -> int:
     """Find changes that no scenario notices.
 
@@ -126,6 +130,7 @@ def mutate(
             bounds=bounds,
             build=build,
             progress=progress,
+            executor=executor,
         )
 
     found, all_read = one_by_one(mutants_of, show, "the results so far are printed")

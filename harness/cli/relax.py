@@ -10,6 +10,7 @@ from weakspot.harness.cli.errors import BAD, FINDINGS, INCONCLUSIVE, NOTHING_FOU
 from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
+    cluster_option,
     language_models,
     machine_models,
     optional_time,
@@ -22,6 +23,7 @@ from weakspot.harness.cli.output import json_lines, one_by_one, say, watched
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
+    from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.campaign.progress import Progress
     from weakspot.harness.orders.relaxation import Relaxed
     from weakspot.harness.orders.rewrite import Rewritten
@@ -87,6 +89,7 @@ Examples:
 )
 @strict_option
 @bound_options
+@cluster_option
 @source_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def relax(
@@ -104,6 +107,7 @@ def relax(
     bounds: Bounds,
     build: Build,
     as_json: bool,
+    executor: Executor | None,
 ) -> int:
     """Find the weakest memory orders that suffice.
 
@@ -126,6 +130,8 @@ def relax(
         raise click.UsageError("--take requires --diff or --apply.")
     if apply and len(set(models)) > 1:
         raise click.UsageError("--apply can be used with one model only.")
+    if executor is not None and (compare or promote):
+        raise click.UsageError("--cluster cannot be used with --check or --promote.")
     if compare or promote:
         return _recorded(what, models, bounds, promote=promote)
 
@@ -149,6 +155,7 @@ def relax(
             bounds=bounds,
             build=build,
             progress=progress,
+            executor=executor,
         )
         if apply:
             results.refuse_corpus()

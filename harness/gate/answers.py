@@ -20,7 +20,7 @@ from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness.campaign import plan
 from weakspot.harness.campaign.cache import CacheStore, project_folder
-from weakspot.harness.campaign.executor import LocalExecutor, ask
+from weakspot.harness.campaign.executor import LocalExecutor, TimedExecutor, ask
 from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.jobs import model_digest
 from weakspot.harness.campaign.progress import Progress
@@ -73,8 +73,16 @@ class Answers:
     model under which none can be explored. `notes` are about the repairs; `tests` are the
     litmus files among the scenarios; `ends` is when the budget is used up."""
 
-    def __init__(self, config: Config, *, cached: bool, progress: Progress) -> None:
+    def __init__(
+        self,
+        config: Config,
+        *,
+        cached: bool,
+        progress: Progress,
+        executor: TimedExecutor | None = None,
+    ) -> None:
         self.config, self.progress = config, progress
+        self._executor = executor or LocalExecutor()
         self.notes: list[str] = []
         self.answered: list[Answered] = []
         self.refused: list[ScenarioResult] = []
@@ -105,7 +113,7 @@ class Answers:
 
     def _ask(self, jobs: Sequence[ScenarioJob]) -> None:
         try:
-            ask(jobs, self._store, LocalExecutor(ends=self.ends), progress=self.progress)
+            ask(jobs, self._store, self._executor.until(self.ends), progress=self.progress)
         finally:
             answered = [
                 Answered(

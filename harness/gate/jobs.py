@@ -125,6 +125,21 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return cache.inputs(names, self.folder, self.searched)
 
 
+class ReadScenario(Scenario, frozen=True, kw_only=True, dict=True):
+    """A scenario that was read, for a worker that does not have its files."""
+
+    program: Generated | None
+    files: cache.Inputs
+
+    def generated(self, seconds: float = 0.0, end: Deadline = NEVER) -> Generated:  # noqa: ARG002
+        assert self.program is not None
+        return self.program
+
+    @cached_property
+    def inputs(self) -> cache.Inputs:
+        return self.files
+
+
 class ScenarioJob(Job, frozen=True, kw_only=True):
     """A scenario under a model, `seconds` at most. `compared` marks a question whose answer only
     shows under which models a violation happens. `budget` is the whole command's, for messages."""
@@ -143,8 +158,33 @@ class ScenarioJob(Job, frozen=True, kw_only=True):
     def file(self) -> str:
         return self.scenario.name
 
+    @property
+    def is_long(self) -> bool:
+        return True
+
     def within(self, seconds: float) -> Self:
         return msgspec.structs.replace(self, seconds=seconds)
+
+    def on_one_core(self) -> Self:
+        scenario, end, seconds = self.scenario, ending(self.seconds), self.seconds
+        program, files = None, cache.Inputs((), ())
+        try:
+            if scenario.test is None and seconds:
+                program = scenario.generated(seconds * _GENERATING, end)
+                seconds = end.left
+            if seconds:
+                files = scenario.inputs
+        except LimitReached:
+            seconds = 0.0
+        read = ReadScenario(
+            name=scenario.name,
+            path=scenario.path,
+            test=scenario.test,
+            bounds=scenario.bounds,
+            program=program,
+            files=files,
+        )
+        return msgspec.structs.replace(self, scenario=read, seconds=seconds)
 
     def answer(self, sink: Sink, answer: Answer, end: Deadline) -> None:
         """Hand over the answer; one that the time limit truncated is not final."""
@@ -178,6 +218,10 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
 
     explorer: Explorer
     frontier: Frontier = Frontier()
+
+    def on_one_core(self) -> Self:
+        explorer = self.explorer.on_one_core or self.explorer
+        return msgspec.structs.replace(super().on_one_core(), explorer=explorer)
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:

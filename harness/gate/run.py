@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from weakspot.errors import Interrupted
+from weakspot.harness.campaign.executor import TimedExecutor
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.answers import Answered, Answers
@@ -27,8 +28,9 @@ def run(
     cached: bool = True,
     new_baseline: bool = False,
     progress: Progress | None = None,
+    executor: TimedExecutor | None = None,
 ) -> GateOutcome:
-    """Explore and check the scenarios, and report their findings.
+    """Explore and check the scenarios, by default on this computer, and report their findings.
 
     Raises BadInput, Unsupported, MissingTool or ToolFailed for one that cannot be read or
     compiled, BadInput for a baseline that cannot be read; a `new_baseline` need not be there.
@@ -37,7 +39,7 @@ def run(
     accepted = baseline.read(
         config.baseline, needed=bool(config.gate.baseline) and not new_baseline
     )
-    work = Answers(config, cached=cached, progress=progress or Quiet())
+    work = Answers(config, cached=cached, progress=progress or Quiet(), executor=executor)
     try:
         work.ask(scenarios)
     except Interrupted:

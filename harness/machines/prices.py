@@ -31,11 +31,17 @@ class Prices:
         self._path = folder and folder / f"{kind[:16]}.json"
         self._costs = (cache.read(self._path, _Stored) or _Stored()).costs
         self._asked: dict[Annotation, dict[str, float]] = {}
+        self._texts: dict[str, str] = {}
+
+    def read(self, paths: Iterable[Path]) -> None:
+        """Read files now, for where they are not."""
+        self._texts |= {str(path): _text(str(path)) for path in paths}
 
     def of(self, annotation: Annotation) -> dict[str, float]:
         """By memory order; empty where nothing was measured, or the file has changed since."""
         if annotation not in self._asked:
-            self._asked[annotation] = self._costs.get(_key(annotation), {})
+            key = _key(annotation, self._texts.get(annotation.path))
+            self._asked[annotation] = self._costs.get(key, {})
         return self._asked[annotation]
 
     def remember(self, found: Iterable[tuple[Annotation, dict[str, float]]]) -> None:
@@ -44,10 +50,19 @@ class Prices:
         cache.write(self._path, _Stored(self._costs))
 
 
-def _key(each: Annotation) -> str:
+def _text(path: str) -> str:
     try:
-        text = Path(each.path).read_text(encoding="utf-8", errors="replace")
+        return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
-        text = ""
-    place = each.path, text, str(each.line), str(each.column), each.kind
+        return ""
+
+
+def _key(each: Annotation, text: str | None = None) -> str:
+    place = (
+        each.path,
+        _text(each.path) if text is None else text,
+        str(each.line),
+        str(each.column),
+        each.kind,
+    )
     return cache.digest("an operation", *place)[:32]

@@ -13,7 +13,7 @@ import msgspec
 
 from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_of
+from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_of, ask
 from weakspot.harness.campaign.jobs import Job, Sink, model_digest
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.checkers.explorer import asked, explored
@@ -91,10 +91,15 @@ class ExplainOrders(_OrdersJob, frozen=True, kw_only=True):
             sink.answered(job, found)
 
 
+AHEAD = 32
+"""How many questions are asked before it is known whether their answers are needed, where several
+are answered at once."""
+
+
 class Explorations:
     """The explorations of programs under one model and within the same bounds, none of which takes
     longer than until `end`. What is safe under the model is explored under those of `also`, one
-    after the other, as long as it is safe."""
+    after the other, as long as it is safe. An `executor` that is given performs several at once."""
 
     def __init__(
         self,
@@ -108,6 +113,7 @@ class Explorations:
         self.model, self.also = model, tuple(also)
         self.bounds, self.end = bounds, end
         self._store, self._executor = MemoryStore(), executor or LocalExecutor()
+        self.ahead = 0 if executor is None else AHEAD
         self._models = {
             f"{model_digest(each.of_programs.path)}:{each.name}:{bounds}": each
             for each in (model, *also)
@@ -118,21 +124,38 @@ class Explorations:
     ) -> ExplorationDict:
         """What the program violates. With one thread, what is found first is always the same."""
         found: ExplorationDict | None = None
-        for under, model in self._models.items():
-            job = ExploreOrders(
-                key=f"{program.digest}:{under}:{threads}:{stop_at_first}",
-                program=program,
-                model=model,
-                bounds=self.bounds,
-                threads=threads,
-                stop_at_first=stop_at_first,
-                end=self.end,
-            )
+        for under in self._models:
+            job = self._question(program, under, stop_at_first=stop_at_first, threads=threads)
             found = cast("ExplorationDict", answer_of(job, self._store, self._executor))
             if found["result"] != "Safe":
                 break
         assert found is not None
         return found
+
+    def prepare(self, programs: Sequence[Program]) -> None:
+        """Have what `of` will find of the programs found at once, if the executor does that."""
+        for under in self._models if self.ahead else ():
+            jobs = [self._question(each, under) for each in programs]
+            ask(jobs, self._store, self._executor)
+            found = (cast("ExplorationDict", self._store.get(job.key)) for job in jobs)
+            programs = [
+                each
+                for each, answer in zip(programs, found, strict=True)
+                if answer["result"] == "Safe"
+            ]
+
+    def _question(
+        self, program: Program, under: str, *, stop_at_first: bool = True, threads: int = 1
+    ) -> ExploreOrders:
+        return ExploreOrders(
+            key=f"{program.digest}:{under}:{threads}:{stop_at_first}",
+            program=program,
+            model=self._models[under],
+            bounds=self.bounds,
+            threads=threads,
+            stop_at_first=stop_at_first,
+            end=self.end,
+        )
 
     def explained(
         self, program: Program, habits: Habits, *, structure: str, scenario: str

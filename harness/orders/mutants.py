@@ -114,6 +114,7 @@ class Mutating:
         self._asked, self._started, self._ended = 0, time.monotonic(), False
 
     def run(self) -> None:
+        self._questions.prepare([program for _, program in self._group.programs])
         for name, program in self._group.programs:
             self._report(name)
             self._asked += 1
@@ -130,8 +131,21 @@ class Mutating:
         mutants = list(changes(self._scenarios))
         for number, change in enumerate(mutants, start=1):
             self._report(f"mutant {number:,} of {len(mutants):,}: {change.mutant.place}")
+            if (ahead := self._questions.ahead) and (number - 1) % ahead == 0:
+                self._prepare(mutants[number - 1 : number - 1 + ahead])
             self._found.append(self._explored(change))
         self._ended = True
+
+    def _prepare(self, changes: Sequence[Change]) -> None:
+        """Have mutants explored at once, as far as can be told which scenarios they need."""
+        left = [dict(change.programs) for change in changes]
+        for name in list(self._order):
+            self._questions.prepare([each[name] for each in left if name in each])
+            left = [
+                each
+                for each in left
+                if name not in each or not self._questions.of(each[name])["violations"]
+            ]
 
     def _explored(self, change: Change) -> Mutant:
         programs = dict(change.programs)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
+from clusters import in_process
 
 import weakspot
 from weakspot.errors import BadInput
@@ -314,3 +316,19 @@ def test_clients_of_an_object_that_is_wrong_as_it_is_say_nothing(tmp_path: Path)
     clients = weakspot.object_clients(path, str(specified), calls=2, threads=2)
     with pytest.raises(BadInput, match=r"violates .* without any change"):
         list(weakspot.mutate([scenario], models=["rc20"], clients=clients))
+
+
+def test_a_cluster_finds_the_same_mutants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in (("checked", CHECKED), ("waits", WAITS)):
+        (tmp_path / f"{name}.c").write_text(text)
+    files = [tmp_path / "checked.c", tmp_path / "waits.c"]
+    executor, workers = in_process(monkeypatch)
+    found, here = (
+        [msgspec.structs.replace(each, seconds=0.0) for each in mutated]
+        for mutated in (
+            weakspot.api.mutate(files, executor=executor),
+            weakspot.api.mutate(files),
+        )
+    )
+    assert found == here
+    assert workers.most > 1, "several mutants are explored at once"

@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
+import msgspec
 import pytest
+from clusters import in_process
 from relaxings import ran, relaxings
 
+from weakspot import api
 from weakspot.errors import BadInput
 from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
@@ -274,3 +277,22 @@ def test_with_measured_costs_the_cheapest_assignment_comes_first(passing: str) -
     assert (first[False]["R"], first[False]["F"]) == ("acq", "none")
     assert (first[True]["R"], first[True]["F"]) == ("rlx", "acq")
     assert set(orders[True]) == set(orders[False]), "the same ones, in another order"
+
+
+def test_a_cluster_finds_the_same_memory_orders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "passing.c"
+    source.write_text(PASSING)
+    what, models = ["ttas_lock", source], ["rc11", "rc20"]
+    executor, workers = in_process(monkeypatch)
+    found, here = (
+        [msgspec.structs.replace(each, seconds=0.0) for each in relaxed]
+        for relaxed in (
+            api.relax(what, models=models, executor=executor),
+            api.relax(what, models=models),
+        )
+    )
+    assert found == here
+    assert len(found) >= 4
+    assert workers.most > 1

@@ -1,0 +1,69 @@
+"""The gate on a cluster: the same findings, from workers that have no file of the project."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+from clusters import in_process
+from projects import SB, WEAK_SB, Project
+
+from weakspot import api
+from weakspot.harness.campaign import parcels
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.progress import Quiet
+from weakspot.harness.gate import config
+from weakspot.harness.gate.answers import Answers
+from weakspot.harness.gate.jobs import Answer, ScenarioJob
+from weakspot.harness.gate.outcome import GateOutcome
+
+
+def found(outcome: GateOutcome) -> list[object]:
+    """What a run of the gate found, without the time that it took."""
+    results = [msgspec.structs.replace(each, seconds=0.0) for each in outcome.scenarios]
+    return [*results, *((each.fingerprint, each.finding.message) for each in outcome.findings)]
+
+
+def test_the_findings_are_those_of_this_computer(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.weaken()
+    project.write("tests/sb.litmus", SB)
+    project.write("tests/weak.litmus", WEAK_SB)
+    monkeypatch.chdir(project.folder)
+    executor, workers = in_process(monkeypatch)
+    there = api.gate(cached=False, executor=executor)
+    assert found(there) == found(api.gate(cached=False))
+    assert there.findings
+    assert workers.most > 1
+
+
+def test_a_worker_needs_no_file_of_the_project(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("tests/sb.litmus", SB)
+    monkeypatch.chdir(project.folder)
+    selected, files = config.select(None, [], project.folder)
+    sent: list[bytes] = []
+
+    class Packing:
+        """An executor that sends everything, and waits for nothing."""
+
+        def until(self, ends: float) -> Packing:
+            assert ends > time.monotonic()
+            return self
+
+        def run(self, jobs: Sequence[Job], to: object) -> None:  # noqa: ARG002
+            for job in jobs:
+                assert isinstance(job, ScenarioJob)
+                sent.append(parcels.pack([job.within(60.0).on_one_core()]))
+
+    Answers(selected, cached=False, progress=Quiet(), executor=Packing()).ask(files)
+    shutil.rmtree(project.folder / "tests")
+    shutil.rmtree(project.folder / "include")
+    answers = [answer for parcel in sent for _, answer, _ in parcels.perform(parcel).answers]
+    assert len(answers) == len(files) >= 2
+    assert all(isinstance(each, Answer) and not each.unknown for each in answers)
