@@ -11,7 +11,7 @@ import os
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -403,14 +403,15 @@ def _link_library(
     handled = False
     if not any(each.name == "main" and not each.is_declaration for each in module.functions):
         return handled
+    # the program's own, which sources of the library that are linked later may call
+    runtime = [each.name for each in module.functions if each.name.startswith("__cxa_guard_")]
+    _set_linkage(module, runtime, "external")
     while True:
-        unused = llvm.create_new_module_pass_manager()
-        unused.add_global_dead_code_eliminate_pass()
-        unused.run(module, builder)
+        _remove_unused(llvm, module, builder)
         symbols = (*module.functions, *module.global_variables)
         missing = [each.name for each in symbols if each.is_declaration]
         if not any(name.startswith("_Z") or name.startswith("__cxa_") for name in missing):
-            return handled
+            break
         # an exception that is stored may be thrown again elsewhere
         handled = handled or any("13exception_ptr" in name for name in missing)
         handled = handled or ("__cxa_begin_catch" in missing and _handles(str(module)))
@@ -422,11 +423,27 @@ def _link_library(
             if text is not None:
                 module.link_in(parsed(llvm, text, clang, context))
         if not any(texts):
-            return handled
+            break
         for each in (*module.functions, *module.global_variables):
             local = each.is_declaration or each.name == "main" or each.name.startswith("llvm.")
-            if not local:
+            if not local and each.name not in runtime:
                 each.linkage = "internal"
+    _set_linkage(module, runtime, "internal")
+    _remove_unused(llvm, module, builder)
+    return handled
+
+
+def _set_linkage(module: Any, names: Sequence[str], linkage: str) -> None:
+    """Of the functions of these names that the module defines."""
+    for each in module.functions:
+        if each.name in names and not each.is_declaration:
+            each.linkage = linkage
+
+
+def _remove_unused(llvm: Any, module: Any, builder: Any) -> None:
+    unused = llvm.create_new_module_pass_manager()
+    unused.add_global_dead_code_eliminate_pass()
+    unused.run(module, builder)
 
 
 def _handles(text: str) -> bool:

@@ -40,6 +40,7 @@ MISTAKES = {
     "unordered_map": ("    std::lock_guard guard(m);\n    map[1]", "    map[1]", "race"),
     "string": ("release", "relaxed", "race"),
     "exception": ("throw Refused()", "throw 1", "assertion"),
+    "system_error": ("operation_not_permitted", "invalid_argument", "assertion"),
     "unwinding": ("throw Both()", "throw Base()", "assertion"),
     "stored_exception": ('runtime_error("late")', 'runtime_error("early")', "assertion"),
     "atomic_shared_ptr": ("*seen == 42", "*seen == 41", "assertion"),
