@@ -21,8 +21,8 @@ UNSUPPORTED = {
         "AArch64 i\n{ 0:X1=x; }\n P0 ;\n LDG X0,[X1] ;\nexists (x=0)\n",
         "mine/i.litmus:4:2",
     ),
-    "an instruction of two registers": (
-        "AArch64 p\n{ int x[2]; 0:X1=x; }\n P0 ;\n LDXP W0,W2,[X1] ;\nexists (0:X0=0)\n",
+    "an address of code": (
+        "AArch64 p\n{}\n P0 ;\n ADR X2,L ;\nL: NOP ;\nexists (0:X0=0)\n",
         "mine/p.litmus:4:2",
     ),
     "a macro of the Linux kernel": (
@@ -62,9 +62,7 @@ def test_a_malformed_test_is_bad_input() -> None:
 
 def test_herd7_decides_what_the_engine_does_not_know(need: Callable[[str], Tool]) -> None:
     need("herd7")
-    (verdict,) = asked(
-        Herd7(), [mine(UNSUPPORTED["an instruction of two registers"][0])], "aarch64"
-    )
+    (verdict,) = asked(Herd7(), [mine(UNSUPPORTED["an address of code"][0])], "aarch64")
     assert verdict.observation == "Always"
 
 
