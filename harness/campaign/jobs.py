@@ -19,8 +19,6 @@ import msgspec
 from weakspot import __version__
 from weakspot.generators.litmus import LitmusFile, Test
 from weakspot.harness.campaign.frontiers import Frontier
-from weakspot.harness.campaign.pace import ExplorationPace
-from weakspot.harness.campaign.several_programs import side_by_side
 from weakspot.harness.checkers import Checker, FileChecker
 from weakspot.harness.checkers.explorer import Done, Explorer, Keep
 from weakspot.harness.corpus.material import ScenarioProgram
@@ -162,6 +160,8 @@ class Explore(Job, frozen=True, kw_only=True):
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        from weakspot.harness.campaign.pace import ExplorationPace
+
         answers = cls._quick(jobs, sink) if len(jobs) > 1 else {}
         for job in jobs:
             if (answer := answers.get(job.key)) is not None:
@@ -181,6 +181,8 @@ class Explore(Job, frozen=True, kw_only=True):
     def _quick(cls, jobs: Sequence[Self], sink: Sink) -> dict[str, Exploration]:
         """The answers of the jobs that take little time, by their keys; after Ctrl-C they are
         reported at once."""
+        from weakspot.harness.campaign.several_programs import side_by_side
+
         answers: dict[str, Exploration] = {}
         alone = {job.key: one for job in jobs if (one := job.explorer.on_one_core) is not None}
 

@@ -12,8 +12,6 @@ a thread that reads its own store (rfi). On some 3,000 random tests it agrees wi
 
 from __future__ import annotations
 
-import json
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,7 +20,6 @@ from typing import Any
 
 import msgspec
 
-from weakspot.generators.emit.cbmc import ALWAYS, NEVER, cbmc_source
 from weakspot.generators.litmus import Test
 from weakspot.harness.checkers import askable, unknown
 from weakspot.harness.corpus.models import Model
@@ -68,6 +65,8 @@ class Cbmc(msgspec.Struct, frozen=True):
         """See Checker. Raises MissingTool."""
         tool = tools.require(PROGRAM)
         asked = askable(self, tests, model, done)
+        import tempfile
+
         with tempfile.TemporaryDirectory(prefix="weakspot-cbmc-") as folder:
             tasks = [
                 partial(_check, tool, test, model, Path(folder) / f"t{number}.c", seconds)
@@ -88,6 +87,8 @@ def _check(
     crew: process.Crew,
     emit: Callable[[Verdict], None],
 ) -> None:
+    from weakspot.generators.emit.cbmc import cbmc_source
+
     assert test.statements is not None
     assert model.cbmc is not None
     path.write_text(cbmc_source(test.statements, model.cbmc), encoding="utf-8")
@@ -120,6 +121,8 @@ def _check(
 
 def _observation(ended: process.Ended) -> Observation | None:
     """The answer from the two assertions; None if either is open, or if no execution ends."""
+    from weakspot.generators.emit.cbmc import ALWAYS, NEVER
+
     if ended.code not in _DECIDED:
         return None
     status = {
@@ -139,6 +142,8 @@ def _observation(ended: process.Ended) -> Observation | None:
 
 
 def _messages(ended: process.Ended) -> list[dict[str, Any]]:
+    import json
+
     try:
         messages = json.loads(ended.out)
     except ValueError:

@@ -10,7 +10,6 @@ herd7 silently leaves out the second.
 from __future__ import annotations
 
 import re
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +21,6 @@ from weakspot.generators.litmus import Test
 from weakspot.harness.checkers import askable, other_dialect, unknown
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.values.herdlog import LOOP, parse_verdicts
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import process, tools
 from weakspot.system.herdtools import DIY7, HERD7, MCOMPARE7, libdir
@@ -95,6 +93,8 @@ class Herd7(msgspec.Struct, frozen=True):
             else:
                 answered = answered or answer.observation != "Unknown"
                 done(answer)
+
+        import tempfile
 
         with tempfile.TemporaryDirectory(prefix="weakspot-herd7-") as folder:
             batches = [
@@ -224,6 +224,8 @@ class _Batch:
         return list(numbers).index(current) + 1
 
     def _answer(self, number: int, printed: Sequence[str], seconds: float) -> Verdict | _ModelError:
+        from weakspot.harness.values.herdlog import LOOP, parse_verdicts
+
         test = self.tests[number]
         found = parse_verdicts("\n".join(printed), model=self.model.name)
         if len(found) != 1:

@@ -7,8 +7,6 @@ a module here and its line in COMMANDS.
 
 from __future__ import annotations
 
-import importlib.resources
-
 import click
 
 from weakspot import __version__
@@ -45,7 +43,9 @@ def main() -> None:
 
 
 def _cmake_dir(context: click.Context) -> None:
-    click.echo(importlib.resources.files("weakspot") / "cmake")
+    from weakspot.system import packages
+
+    click.echo(packages.folder("weakspot") / "cmake")
     context.exit()
 
 

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -326,6 +325,8 @@ def _standard_input(
     if "-" not in what:
         yield tuple(what)
         return
+    import tempfile
+
     from weakspot.errors import BadInput, WeakspotError
     from weakspot.generators.source.irtext import STANDARD_INPUT
 

@@ -11,7 +11,6 @@ import difflib
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +18,7 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import ARCHITECTURES
-from weakspot.system import herdtools, kernel
+from weakspot.system import herdtools, kernel, packages
 
 LANGUAGE = "rc20"
 """The model of C and C++ where none is named."""
@@ -101,7 +100,7 @@ def include_folders(model: Model) -> list[Path]:
 @lru_cache(maxsize=1)
 def folder() -> Path:
     """The folder of weakspot's own cat files."""
-    return Path(str(files("weakspot.models").joinpath("models.toml"))).parent
+    return packages.folder("weakspot.models")
 
 
 @lru_cache(maxsize=1)

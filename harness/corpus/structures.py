@@ -14,7 +14,6 @@ does not exist, or under a model that the structure is not checked under.
 
 from __future__ import annotations
 
-import importlib.resources
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness.corpus import models
 from weakspot.harness.values.claims import Claim, Scenario, Survivor, Weakest
-from weakspot.system import toml
+from weakspot.system import packages, toml
 
 CLAIMS = "claims.toml"
 
@@ -110,7 +109,7 @@ def read_structure(folder: Path) -> Structure:
 
 
 def _root(root: Path | None) -> Path:
-    return root if root is not None else Path(str(importlib.resources.files("weakspot.litmus")))
+    return root if root is not None else packages.folder("weakspot.litmus")
 
 
 def _tests_in(folder: Path) -> tuple[Test, ...]:

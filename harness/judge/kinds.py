@@ -7,12 +7,12 @@ KINDS and a page.
 from __future__ import annotations
 
 import difflib
-import importlib.resources
 from typing import Literal
 
 import msgspec
 
 from weakspot.errors import BadInput
+from weakspot.system import packages
 
 
 class FindingKind(msgspec.Struct, frozen=True):
@@ -32,8 +32,8 @@ class FindingKind(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The page, in Markdown."""
-        folder = importlib.resources.files("weakspot.pages")
-        return folder.joinpath(f"{self.id}.md").read_text(encoding="utf-8")
+        page = packages.folder("weakspot.pages") / f"{self.id}.md"
+        return page.read_text(encoding="utf-8")
 
 
 KINDS: dict[str, FindingKind] = {

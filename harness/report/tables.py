@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.corpus import models
-from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import bar, columns, print_lines, style, text_width
 from weakspot.harness.values.agreement import conclusive, contradicts, states_seen_by_one_runner
 from weakspot.harness.values.condition import proposition
@@ -391,6 +390,8 @@ def _one_test(given: Sequence[Verdict], out: Console) -> None:
 
 
 def _witnesses(given: Sequence[Verdict], out: Console) -> None:
+    from weakspot.harness.report import witness
+
     for verdict in given:
         most = text_width(out, 2)
         lines = [*witness.explanation(verdict), *witness.columns(verdict.witness, most)]

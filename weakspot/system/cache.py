@@ -10,13 +10,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
-import platformdirs
 
 CACHE_ENTRIES = 1000
 """How many files of one kind a folder holds; the oldest are removed first, a tenth at once."""
@@ -61,6 +59,8 @@ def inputs(names: Sequence[str], folder: Path, searched: Sequence[Path] = ()) ->
 
 def folder_of(kind: str) -> Path | None:
     """The folder for one kind of things in the user's cache folder; None without a home."""
+    import platformdirs
+
     try:
         return platformdirs.user_cache_path("weakspot") / kind
     except RuntimeError:
@@ -89,6 +89,8 @@ def write(path: Path | None, answer: msgspec.Struct) -> None:
 
 def write_bytes(path: Path | None, content: bytes) -> bool:
     """Cache a file, whole or not at all. Returns whether the disk takes it."""
+    import tempfile
+
     if path is None:
         return False
     try:
