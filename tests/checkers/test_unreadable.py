@@ -67,12 +67,15 @@ def test_herd7_decides_what_the_engine_does_not_know(need: Callable[[str], Tool]
 
 
 @pytest.mark.parametrize("path", MIXED, ids=lambda path: path.stem)
-def test_accesses_of_mixed_sizes_are_refused(path: Path) -> None:
+def test_accesses_of_mixed_sizes_are_answered_or_refused(path: Path) -> None:
     test = read_test(path)
     (verdict,) = asked(Engine(), [test], MODELS[test.arch])
+    if test.arch in ("AArch64", "X86_64") and path.stem != "exclusive-and-word":
+        assert verdict.observation == "Sometimes"
+        return
     assert verdict.observation == "Unknown"
-    # on x86 the engine reads no access of a byte
-    assert any(words in verdict.reason for words in ("mixed sizes", "8 and 16 bits"))
+    # an undeclared location has 32 bits
+    assert any(words in verdict.reason for words in ("mixed sizes", "reaches beyond"))
 
 
 @pytest.mark.parametrize("path", MIXED, ids=lambda path: path.stem)

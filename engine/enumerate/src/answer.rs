@@ -48,6 +48,8 @@ pub struct Answer {
     pub seconds: f64,
     /// The search reached a limit: the other fields hold what was found before, not a verdict.
     pub limit: Option<Limit>,
+    /// A location whose accesses have mixed sizes: they were split into pieces.
+    pub mixed_size: Option<String>,
 }
 
 impl Answer {
@@ -65,6 +67,7 @@ impl Answer {
             condition_ok: false,
             seconds: 0.0,
             limit: None,
+            mixed_size: None,
         }
     }
 

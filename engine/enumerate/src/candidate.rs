@@ -3,9 +3,10 @@
 
 use super::paths::path::{Action, PathEventId};
 use super::paths::prepared::PreparedPath;
+use super::pieces::InitialWrite;
 use super::solver::Solver;
 use super::term::{Equation, Term};
-use litmus::value::{Address, Value};
+use litmus::value::Value;
 use litmus::Annotations;
 
 /// Index of an event in its candidate: initial writes first, then thread by thread.
@@ -25,6 +26,8 @@ pub struct CandidateEvent {
     pub size: Option<i64>,
     /// The first event, in its path, of the access that this one is a part of.
     pub access: Option<PathEventId>,
+    /// Where accesses are split into pieces, it is the first one of an access of `size`.
+    pub starts: bool,
 }
 
 /// The events of a choice of paths.
@@ -42,6 +45,8 @@ pub struct Candidate<'p> {
     pub addresses_known: bool,
     /// There are critical sections of SRCU.
     pub has_indices: bool,
+    /// A read may read from a write that depends on it inside its instruction.
+    pub own_writes: bool,
     /// `local[thread][id]` is the event's index here, if the model uses it.
     pub local: Vec<Vec<Option<EventId>>>,
 }
@@ -112,21 +117,22 @@ fn shift_act(action: Action, by: u32) -> Action {
 
 impl<'p> Candidate<'p> {
     pub fn new(
-        memory: impl ExactSizeIterator<Item = (Address, Value)>,
+        memory: &[InitialWrite],
         initial_write: Annotations,
         paths: Vec<&'p PreparedPath>,
     ) -> Candidate<'p> {
-        let memory = memory.map(|(address, value)| CandidateEvent {
+        let memory = memory.iter().map(|write| CandidateEvent {
             thread: None,
             id: 0,
             action: Action::Write {
-                at: Term::Known(Value::Address(address)),
-                value: Term::Known(value),
+                at: Term::Known(Value::Address(write.at)),
+                value: Term::Known(write.value),
             },
             annotations: initial_write,
             instance: 0,
             size: None,
-            access: None,
+            access: write.access,
+            starts: false,
         });
         let seen = paths.iter().map(|p| p.visible.len()).sum::<usize>();
         let mut events = Vec::with_capacity(memory.len() + seen);
@@ -149,6 +155,7 @@ impl<'p> Candidate<'p> {
                     instance: e.instance,
                     size: e.size,
                     access: e.access,
+                    starts: e.starts,
                 });
             }
             local.push(map);
@@ -167,6 +174,7 @@ impl<'p> Candidate<'p> {
                 .flat_map(|e| [e.action.address(), e.action.index()])
                 .all(|at| !matches!(at, Some(Term::Var(_)))),
             has_indices: events.iter().any(|e| e.action.index().is_some()),
+            own_writes: false,
             paths,
             shifts,
             initial,
@@ -218,14 +226,13 @@ impl<'p> Candidate<'p> {
         solver.no_result
     }
 
-    /// The write depends on the read inside one instruction, or is the same event.
-    fn self_caused(&self, read: EventId, write: EventId) -> bool {
+    /// The write depends on the read inside one instruction.
+    pub fn self_caused(&self, read: EventId, write: EventId) -> bool {
         let (r, w) = (&self.events[read], &self.events[write]);
-        read == write
-            || r.thread == w.thread
-                && r.instance == w.instance
-                && r.thread
-                    .is_some_and(|t| self.paths[t].order.iico.contains(r.id, w.id))
+        r.thread == w.thread
+            && r.instance == w.instance
+            && r.thread
+                .is_some_and(|t| self.paths[t].order.iico.contains(r.id, w.id))
     }
 }
 
@@ -284,7 +291,7 @@ impl Search<'_, '_> {
             ) else {
                 continue;
             };
-            if c.self_caused(read, *write) {
+            if read == *write || c.self_caused(read, *write) && !c.own_writes {
                 continue;
             }
             let mark = solver.mark();

@@ -9,6 +9,7 @@ use super::final_state::{advance, last_in, possible_last_writes, FinalState};
 use super::graph_input::{event_indices, event_locations, GraphInput};
 use super::limits::{Limit, Limits, Meter, EVENTS};
 use super::paths::prepared::PreparedPath;
+use super::pieces::{holds, is_aligned};
 use super::thread_paths::ThreadPaths;
 use cat::{Input, Model, Prepared, Solution};
 use litmus::value::{Address, Value};
@@ -19,8 +20,24 @@ use rustc_hash::FxHashMap;
 /// The answer that herd7 gives in its default mode.
 pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, EnumerateError> {
     let meter = Meter::begin(limits);
+    match decide_with(test, model, limits, &meter, None) {
+        Err(EnumerateError::MixedSize(at)) => decide_with(test, model, limits, &meter, Some(at)),
+        decided => decided,
+    }
+}
+
+/// Decides, with accesses in pieces if those to the location `mixed_size` have mixed sizes.
+fn decide_with(
+    test: &Test,
+    model: &Model,
+    limits: &Limits,
+    meter: &Meter,
+    mixed_size: Option<String>,
+) -> Result<Answer, EnumerateError> {
+    let threads = ThreadPaths::new(test, model, mixed_size.as_deref())?;
     let mut answer = Answer::new(test);
-    let threads = match ThreadPaths::new(test, model)? {
+    answer.mixed_size = mixed_size;
+    let threads = match threads {
         Ok(threads) => threads,
         Err(limit) => {
             answer.limit = Some(limit);
@@ -166,8 +183,9 @@ impl Decision<'_> {
         if loop_bound_reached && self.answer.loop_bound_reached || self.expired() {
             return Ok(());
         }
-        let memory = self.test.initial_values();
-        let candidate = Candidate::new(memory, self.threads.dialect.initial_write, paths);
+        let memory = &self.threads.initial;
+        let mut candidate = Candidate::new(memory, self.threads.dialect.initial_write, paths);
+        candidate.own_writes = self.threads.pieces.is_some();
         if candidate.events.len() > EVENTS {
             self.answer.limit = Some(Limit::Events);
             return Ok(());
@@ -243,7 +261,8 @@ impl Decision<'_> {
         }
     }
 
-    /// Checks that all accesses to a location have one size and that it has an initial value.
+    /// Checks that all accesses to a location have one size, in which its initial value has a place;
+    /// where they are split, that they are aligned.
     fn check_sizes(
         &self,
         c: &Candidate<'_>,
@@ -258,12 +277,24 @@ impl Decision<'_> {
             let Some(Value::Address(at)) = chosen.solver.known(at) else {
                 continue;
             };
+            if self.threads.pieces.is_some() {
+                let bits = event.size.unwrap_or_default();
+                if event.starts && !is_aligned(self.test, at, bits) {
+                    return Err(self.mixed_size(at));
+                }
+                continue;
+            }
             let element = self.test.types.array(at.name).map(|array| array.element);
             let mixed = event.size.is_some_and(|size| {
                 let other = *sizes.entry(*location).or_insert(size) != size;
                 other || element.is_some_and(|element| size > i64::from(element.bits))
             });
-            if mixed || !self.test.memory.contains_key(&at) {
+            let held = |value| {
+                event
+                    .size
+                    .is_none_or(|size| holds(self.test, at, value, size))
+            };
+            if mixed || !self.test.memory.get(&at).copied().is_some_and(held) {
                 return Err(self.mixed_size(at));
             }
         }
@@ -271,7 +302,11 @@ impl Decision<'_> {
     }
 
     fn mixed_size(&self, at: Address) -> EnumerateError {
-        EnumerateError::MixedSize(self.test.printer().address(at))
+        let address = self.test.printer().address(at);
+        match self.threads.pieces {
+            None => EnumerateError::MixedSize(address),
+            Some(_) => EnumerateError::Unaligned(address),
+        }
     }
 
     /// The model prepared for this candidate, again if the locations of its events have changed.
@@ -296,7 +331,7 @@ impl Decision<'_> {
                 n: c.events.len(),
                 given: &|name| graph.given(name),
                 locations: &locations,
-                variants: &|_| false,
+                variants: &|name| self.threads.is_on(name),
             };
             let mut model = self.model.prepare(&input).map_err(EnumerateError::Model)?;
             model.set_interrupt(self.meter.watch());
@@ -341,7 +376,10 @@ impl Decision<'_> {
             }
         }
         let observed = Set::of(n, choices.iter().flatten().copied());
+        let own_write = chosen.rf.iter().any(|(w, r)| c.self_caused(*r, *w));
+        let mut allowed = false;
         let mut allow = |last_writes: &[EventId], solution: &Solution<'_>| {
+            allowed = true;
             add(answer, &initial.with(last_writes), solution);
         };
         let result = model.tally(rf, set.as_ref(), &observed, &mut |solution| {
@@ -369,6 +407,9 @@ impl Decision<'_> {
             }
             ControlFlow::Continue(())
         });
+        if allowed && own_write {
+            return Err(EnumerateError::OwnWrite);
+        }
         result
             .map(|()| SearchControl::Continue)
             .map_err(EnumerateError::Model)

@@ -9,6 +9,13 @@ pub enum EnumerateError {
     /// Accesses to this location have different sizes, or one is to a part of it that has no
     /// value of its own.
     MixedSize(String),
+    /// The same, under a model that does not relate the parts of an access.
+    NoMixedSizes { location: String, model: String },
+    /// Where accesses are split, the model allows an atomic operation to read what it writes; herd7
+    /// then has executions in which it does.
+    OwnWrite,
+    /// An access to this address is not aligned, or reaches beyond its location.
+    Unaligned(String),
     /// The model cannot be applied.
     Model(CatError),
 }
@@ -20,6 +27,17 @@ impl std::fmt::Display for EnumerateError {
             EnumerateError::MixedSize(location) => write!(
                 f,
                 "the accesses to {location} are of mixed sizes, which is not supported"
+            ),
+            EnumerateError::NoMixedSizes { location, model } => write!(
+                f,
+                "the accesses to {location} are of mixed sizes, to which the model {model} does not apply: it does not use sm, or si, which relates the parts of an access"
+            ),
+            EnumerateError::OwnWrite => f.write_str(
+                "with accesses of mixed sizes, the model allows an atomic operation to read what it writes itself",
+            ),
+            EnumerateError::Unaligned(address) => write!(
+                f,
+                "an access to {address} is not aligned or reaches beyond its location"
             ),
             EnumerateError::Model(e) => e.fmt(f),
         }

@@ -42,7 +42,7 @@ pub fn explain(
     answer: &Answer,
     limits: &Limits,
 ) -> Result<Explanation, EnumerateError> {
-    let Ok(threads) = ThreadPaths::new(test, model)? else {
+    let Ok(threads) = ThreadPaths::new(test, model, answer.mixed_size.as_deref())? else {
         return Ok(Explanation {
             incomplete: true,
             ..Explanation::default()
@@ -132,7 +132,7 @@ impl Search<'_> {
         if paths.iter().any(|p| p.path.loop_bound_reached) {
             return Ok(SearchControl::Continue);
         }
-        let memory = self.test.initial_values();
+        let memory = &self.threads.initial;
         let candidate = Candidate::new(memory, self.threads.dialect.initial_write, paths);
         let mut visitor = ExplanationVisitor {
             search: self,
@@ -181,10 +181,11 @@ impl Search<'_> {
             n,
             given: &|name| graph.given(name),
             locations: &locations,
-            variants: &|_| false,
+            variants: &|name| self.threads.is_on(name),
         };
         let mut model = self.model.prepare(&input).map_err(EnumerateError::Model)?;
         let po = graph.relation("po");
+        let sm = self.threads.pieces.and_then(|_| graph.relation("sm"));
         model.set_interrupt(self.meter.watch());
         let rf = Relation::of(n, chosen.rf.iter().copied());
         let restrictions: Vec<Option<&Vec<EventId>>> = match model.needs_final_writes() {
@@ -208,7 +209,8 @@ impl Search<'_> {
                     return ControlFlow::Continue(());
                 }
                 if self.found.witness.is_none() {
-                    let mut witness = Witness::new(self.test, c, chosen, po.as_ref(), solution.co);
+                    let mut witness =
+                        Witness::new(self.test, c, chosen, po.as_ref(), solution.co, sm.as_ref());
                     witness.state = self.shown(c, chosen, &last_writes);
                     witness.axiom = axiom.map(str::to_owned);
                     self.found.witness = Some(witness);

@@ -34,14 +34,23 @@ impl<'s, 'p> FinalState<'s, 'p> {
             Observable::Register { thread, name } => self.register(*thread, name),
             Observable::Memory(at)
             | Observable::Element { at, .. }
-            | Observable::Array { at, .. } => self
-                .threads
-                .observed
-                .iter()
-                .position(|b| at == b)
-                .and_then(|i| self.c.events[*self.last_writes.get(i)?].action.written())
-                .map_or(Value::ZERO, |w| self.chosen.solver.value(w)),
+            | Observable::Array { at, .. } => match self.threads.pieces {
+                None => self.memory(*at),
+                Some(pieces) => {
+                    let parts = pieces.addresses(self.test, *at);
+                    let parts: Vec<Value> = parts.map(|part| self.memory(part)).collect();
+                    pieces.join(&parts)
+                }
+            },
         }
+    }
+
+    /// The final value at an observed address.
+    fn memory(&self, at: Address) -> Value {
+        let number = self.threads.observed.iter().position(|b| at == *b);
+        number
+            .and_then(|i| self.c.events[*self.last_writes.get(i)?].action.written())
+            .map_or(Value::ZERO, |w| self.chosen.solver.value(w))
     }
 
     fn register(&self, thread: usize, name: &str) -> Value {

@@ -18,6 +18,7 @@ mod graph_input;
 mod herd_log;
 mod limits;
 mod paths;
+mod pieces;
 mod solver;
 mod term;
 mod thread_paths;

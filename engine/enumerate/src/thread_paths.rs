@@ -6,15 +6,19 @@ use super::paths::prepared::PreparedPath;
 use super::paths::{assembly, c};
 use super::term::Term;
 use crate::error::EnumerateError;
+use crate::pieces::{InitialWrite, PieceBits};
 use cat::Model;
 use litmus::value::Address;
 use litmus::{Dialect, Program, Test};
 
 pub struct ThreadPaths {
     pub dialect: &'static Dialect,
+    /// How memory is divided, if accesses have mixed sizes.
+    pub pieces: Option<PieceBits>,
+    pub initial: Vec<InitialWrite>,
     /// By thread.
     pub paths: Vec<Vec<PreparedPath>>,
-    /// The locations on whose last writes the answer depends.
+    /// The locations, or pieces of them, on whose last writes the answer depends.
     pub observed: Vec<Address>,
     /// The sets of events by annotation, of a model with a bell file: the name of the set, and the
     /// bit of the annotation, if the test mentions it.
@@ -22,38 +26,93 @@ pub struct ThreadPaths {
 }
 
 impl ThreadPaths {
-    /// The paths with the events that the model uses; the limit if there are too many.
-    pub fn new(test: &Test, model: &Model) -> Result<Result<ThreadPaths, Limit>, EnumerateError> {
+    /// The paths with the events that the model uses; the limit if there are too many. Accesses are
+    /// split into pieces if those to the location `mixed_size` have mixed sizes.
+    pub fn new(
+        test: &Test,
+        model: &Model,
+        mixed_size: Option<&str>,
+    ) -> Result<Result<ThreadPaths, Limit>, EnumerateError> {
         let split = matches!(test.program, Program::C(_))
             && model.splits_rmw().map_err(EnumerateError::Model)?;
+        let pieces = mixed_size.map(|location| pieces(test, model, location));
+        let pieces = pieces.transpose()?;
         let bit = |tag: &String| {
             let number = test.tags.iter().position(|known| known == tag)?;
             Some(test.dialect.annotations.len() + number)
         };
         let tags = model.tags().iter();
         let tags = tags.map(|tag| (set_name(tag), bit(tag))).collect();
-        let paths = ThreadPaths::of(test, model.computes_dependencies, split);
-        Ok(paths.map(|paths| ThreadPaths { tags, ..paths }))
+        let mut observed = test.observed_locations();
+        let mut initial = initial_writes(test);
+        if let Some(pieces) = pieces {
+            initial = pieces.initial(test)?;
+            let of = |at: &Address| pieces.addresses(test, *at);
+            observed = observed.iter().flat_map(of).collect();
+        }
+        let paths = ThreadPaths::paths(test, model.computes_dependencies, split, pieces);
+        Ok(paths.map(|paths| ThreadPaths {
+            dialect: test.dialect,
+            pieces,
+            initial,
+            paths,
+            observed,
+            tags,
+        }))
+    }
+
+    /// Whether a variant of herd7 is on, as models ask.
+    pub fn is_on(&self, variant: &str) -> bool {
+        self.pieces.is_some() && is_mixed(variant)
     }
 
     /// `register_events`: the model uses the events of registers; `split_rmw`: a read-modify-write
-    /// of C is two events.
-    fn of(test: &Test, register_events: bool, split_rmw: bool) -> Result<ThreadPaths, Limit> {
-        let dialect = test.dialect;
-        let one_instruction = dialect.rmw_in_one_instruction;
+    /// of C is two events; `pieces`: those that accesses are split into.
+    fn paths(
+        test: &Test,
+        register_events: bool,
+        split_rmw: bool,
+        pieces: Option<PieceBits>,
+    ) -> Result<Vec<Vec<PreparedPath>>, Limit> {
+        let one_instruction = test.dialect.rmw_in_one_instruction;
         let prepare = |path: Path| PreparedPath::new(path, one_instruction, register_events);
         let mut paths = Vec::with_capacity(test.program.thread_count());
         for thread in 0..test.program.thread_count() {
-            let found = thread_paths(test, thread, split_rmw)?;
+            let found = thread_paths(test, thread, split_rmw, pieces)?;
             paths.push(found.into_iter().map(prepare).collect());
         }
-        Ok(ThreadPaths {
-            dialect,
-            paths,
-            observed: test.observed_locations(),
-            tags: Vec::new(),
-        })
+        Ok(paths)
     }
+}
+
+/// The pieces of a test in which accesses to the location have mixed sizes; an error if the engine
+/// or the model do not have them.
+fn pieces(test: &Test, model: &Model, location: &str) -> Result<PieceBits, EnumerateError> {
+    let location = location.to_owned();
+    let Some(pieces) = PieceBits::of(test) else {
+        return Err(EnumerateError::MixedSize(location));
+    };
+    let taken = model.takes(&is_mixed).map_err(EnumerateError::Model)?;
+    match taken.iter().any(|name| matches!(&**name, "sm" | "si")) {
+        true => Ok(pieces),
+        false => Err(EnumerateError::NoMixedSizes {
+            location,
+            model: model.name.clone(),
+        }),
+    }
+}
+
+fn initial_writes(test: &Test) -> Vec<InitialWrite> {
+    let whole = |(at, value)| InitialWrite {
+        at,
+        value,
+        access: None,
+    };
+    test.initial_values().map(whole).collect()
+}
+
+fn is_mixed(variant: &str) -> bool {
+    variant == "mixed"
 }
 
 /// The set of the events with an annotation: `Before-atomic` for `before-atomic`.
@@ -63,11 +122,19 @@ fn set_name(tag: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-fn thread_paths(test: &Test, thread: usize, split_rmw: bool) -> Result<Vec<Path>, Limit> {
+fn thread_paths(
+    test: &Test,
+    thread: usize,
+    split_rmw: bool,
+    pieces: Option<PieceBits>,
+) -> Result<Vec<Path>, Limit> {
     let registers = initial_registers(test, thread);
     match &test.program {
         Program::C(threads) => c::paths(thread, &threads[thread], registers, split_rmw),
-        Program::Assembly(threads) => assembly::paths(&threads[thread], test.dialect, registers),
+        Program::Assembly(threads) => {
+            let bits = pieces.map(|pieces| pieces.0);
+            assembly::paths(&threads[thread], test.dialect, registers, bits)
+        }
     }
 }
 

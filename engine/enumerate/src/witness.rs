@@ -43,12 +43,14 @@ pub struct Witness {
 }
 
 impl Witness {
+    /// `sm` relates the pieces of an access, if accesses are split.
     pub(super) fn new(
         test: &Test,
         c: &Candidate<'_>,
         chosen: &Chosen<'_>,
         po: Option<&Relation>,
         co: Option<&Relation>,
+        sm: Option<&Relation>,
     ) -> Witness {
         let n = c.events.len();
         let nothing = Relation::new(n);
@@ -80,6 +82,8 @@ impl Witness {
                 .filter_map(|(a, b)| Some((number(a)?, number(b)?)))
                 .collect()
         };
+        // what leads to a piece of an access leads to the access
+        let to = |r: &Relation| sm.map_or_else(|| r.clone(), |sm| r.sequence(sm));
         let next = co.difference(&co.sequence(co));
         let next_after_read = rf_inverse_co.difference(&rf_inverse_co.sequence(co));
         let next_after_read = next_after_read.filter(|a, b| a != b);
@@ -88,10 +92,18 @@ impl Witness {
             rf: pairs(&rf),
             co: pairs(&next),
             fr: pairs(&next_after_read),
-            cycle: cycle(&[("po", po), ("rf", &rf), ("co", co), ("fr", &fr)], n)
-                .into_iter()
-                .filter_map(|(a, b, kind)| Some((number(a)?, number(b)?, kind)))
-                .collect(),
+            cycle: cycle(
+                &[
+                    ("po", po),
+                    ("rf", &to(&rf)),
+                    ("co", &to(co)),
+                    ("fr", &to(&fr)),
+                ],
+                n,
+            )
+            .into_iter()
+            .filter_map(|(a, b, kind)| Some((number(a)?, number(b)?, kind)))
+            .collect(),
             state: Vec::new(),
             axiom: None,
         }

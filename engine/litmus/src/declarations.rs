@@ -29,6 +29,26 @@ impl Types {
         }
     }
 
+    /// The bits of the values of declared locations.
+    pub fn sizes(&self) -> impl Iterator<Item = i64> + '_ {
+        let of = |declared: &Declaration| match declared {
+            Declaration::Scalar(of) => of.bits,
+            Declaration::Pointer(_) => Type::POINTER.bits,
+            Declaration::Array(array) => array.element.bits,
+        };
+        self.locations.values().map(move |d| i64::from(of(d)))
+    }
+
+    /// The bytes of a location, by its name.
+    pub fn bytes(&self, name: u32) -> i64 {
+        match self.locations.get(&name) {
+            None => Type::INT.bytes(),
+            Some(Declaration::Scalar(of)) => of.bytes(),
+            Some(Declaration::Pointer(_)) => Type::POINTER.bytes(),
+            Some(Declaration::Array(array)) => array.element.bytes() * i64::from(array.count),
+        }
+    }
+
     /// The type of an observable, or of its elements.
     pub fn of(&self, observable: &Observable) -> Type {
         let declared = match observable {

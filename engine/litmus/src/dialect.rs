@@ -28,6 +28,8 @@ pub struct Dialect {
     pub reservation: Reservation,
     /// The read and the write of an rmw pair belong to one instruction: there is no LL/SC.
     pub rmw_in_one_instruction: bool,
+    /// Accesses of a test can have mixed sizes. Memory is then little-endian.
+    pub mixed_sizes: bool,
 }
 
 /// The name of a register in the form in which programs have it, or none when it is not one.

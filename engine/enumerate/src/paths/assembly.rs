@@ -21,18 +21,20 @@ struct Pending {
     jumps: BTreeMap<usize, u32>,
 }
 
-/// All paths of the thread. `registers` holds the initial values of its registers.
+/// All paths of the thread. `registers` holds the initial values of its registers; memory accesses
+/// are split into pieces of `piece_bits`, if there are any.
 pub fn paths(
     thread: &AssemblyThread,
     dialect: &Dialect,
     mut registers: Vec<RegisterState>,
+    piece_bits: Option<i64>,
 ) -> Result<Vec<Path>, Limit> {
     // a pseudo register after the others holds the address that is reserved
     let reserved = registers.len();
     registers.push(RegisterState::initial(Term::ZERO));
     let mut done = Vec::new();
     let mut pending = vec![Pending {
-        builder: PathBuilder::new(registers),
+        builder: PathBuilder::new(registers).in_pieces(piece_bits),
         at: 0,
         jumps: BTreeMap::new(),
     }];

@@ -11,6 +11,10 @@ pub struct PathBuilder {
     instance: u32,
     /// The bits of the instruction's memory access, where the instruction determines them.
     size: Option<i64>,
+    /// The bits of the pieces that accesses are split into, if they are.
+    piece_bits: Option<i64>,
+    /// The bits of the last load-reserve.
+    pub reserved_bits: Option<i64>,
     /// The events that decide the branches of structured `if`s around the position.
     pub deciders: Vec<PathEventId>,
     /// The reads that decide whether compare-exchanges succeed, for models that see these as
@@ -35,6 +39,8 @@ impl PathBuilder {
             },
             instance: 0,
             size: None,
+            piece_bits: None,
+            reserved_bits: None,
             deciders: Vec::new(),
             decided: Vec::new(),
             split_rmw: false,
@@ -47,6 +53,24 @@ impl PathBuilder {
     pub fn of_thread(mut self, thread: usize) -> PathBuilder {
         self.thread = thread;
         self
+    }
+
+    /// Splits memory accesses into pieces of so many bits, if any.
+    pub fn in_pieces(mut self, bits: Option<i64>) -> PathBuilder {
+        self.piece_bits = bits;
+        self
+    }
+
+    /// The bits of the instruction's memory access, where accesses are split.
+    pub fn split_bits(&self) -> Option<i64> {
+        self.size.filter(|_| self.piece_bits.is_some())
+    }
+
+    /// The number and the bits of the pieces of the instruction's memory access; None where
+    /// accesses are whole.
+    pub fn pieces(&self) -> Option<(i64, i64)> {
+        let bits = self.piece_bits?;
+        Some((self.size.unwrap_or(bits) / bits, bits))
     }
 
     /// Advances to the next statement.
@@ -130,6 +154,7 @@ impl PathBuilder {
             atomic: false,
             size: self.size,
             access: None,
+            starts: false,
         });
         let deciders = self.deciders.iter().chain(&self.decided);
         self.path.control.extend(deciders.map(|d| (*d, id)));
@@ -182,8 +207,24 @@ impl PathBuilder {
         self.path.iico_data.extend(from.iter().map(|f| (*f, to)));
     }
 
+    /// As `data`, to several events.
+    pub fn data_to_all(&mut self, from: &[PathEventId], to: &[PathEventId]) {
+        to.iter().for_each(|to| self.data(from, *to));
+    }
+
     pub fn order(&mut self, from: PathEventId, to: PathEventId) {
         self.path.iico_order.push((from, to));
+    }
+
+    /// As `order`, from and to several events.
+    pub fn order_all(&mut self, from: &[PathEventId], to: &[PathEventId]) {
+        from.iter()
+            .for_each(|from| to.iter().for_each(|to| self.order(*from, *to)));
+    }
+
+    /// As `ctrl`, to several events.
+    pub fn ctrl_to_all(&mut self, from: &[PathEventId], to: &[PathEventId]) {
+        to.iter().for_each(|to| self.ctrl(from, *to));
     }
 
     pub fn ctrl(&mut self, from: &[PathEventId], to: PathEventId) {

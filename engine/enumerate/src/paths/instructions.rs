@@ -180,11 +180,11 @@ pub fn step(
             for (to, at) in to.iter().zip(&at) {
                 let (value, id) = read_memory(&mut b, at, *annotations, false);
                 let value = narrow(&mut b, value, *width);
-                write_register(&mut b, *to, value, &[id]);
+                write_register(&mut b, *to, value, &id);
                 ids.push(id);
             }
             if *ordered {
-                b.order(ids[0], ids[1]);
+                b.order_all(&ids[0], &ids[1]);
             }
         }
         Instruction::StorePair {
@@ -201,7 +201,7 @@ pub fn step(
                 let value = source(&mut b, *from, true);
                 let stored = narrow(&mut b, value.value, Some(Width::unsigned(*bits)));
                 let id = write_memory(&mut b, at, stored, *annotations, false);
-                b.data(&value.from, id);
+                b.data_to_all(&value.from, &id);
                 ids.push(id);
             }
             if *ordered {
@@ -209,7 +209,7 @@ pub fn step(
                 if update.is_some() {
                     ids.reverse();
                 }
-                b.order(ids[0], ids[1]);
+                b.order_all(&ids[0], &ids[1]);
             }
         }
         Instruction::Load {
@@ -221,7 +221,7 @@ pub fn step(
             let at = address(&mut b, at);
             let (value, id) = read_memory(&mut b, &at, *annotations, false);
             let value = narrow(&mut b, value, *width);
-            write_register(&mut b, *to, value, &[id]);
+            write_register(&mut b, *to, value, &id);
         }
         Instruction::Store {
             from,
@@ -233,7 +233,7 @@ pub fn step(
             let at = address(&mut b, at);
             let stored = narrow(&mut b, value.value, *width);
             let id = write_memory(&mut b, &at, stored, *annotations, false);
-            b.data(&value.from, id);
+            b.data_to_all(&value.from, &id);
         }
         Instruction::Transform(t) => return in_sequence(transform(b, t)),
         Instruction::LoadReserve {

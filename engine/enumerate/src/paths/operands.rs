@@ -140,33 +140,79 @@ pub fn operated(b: &mut PathBuilder, op: Option<Op>, old: Term, with: Term) -> T
     b.accessed(result, false)
 }
 
-/// Adds a read of memory; `atomic`: it is the read of an rmw pair.
+/// Adds a read of memory, which is several events where accesses are split; `atomic`: it is the read
+/// of an rmw pair.
 pub fn read_memory(
     b: &mut PathBuilder,
     at: &OperandValue,
     annotations: Annotations,
     atomic: bool,
-) -> (Term, PathEventId) {
-    let (value, id) = b.read(at.value, annotations, false);
-    b.path.events[id].atomic = atomic;
-    b.data(&at.from, id);
-    (value, id)
+) -> (Term, Vec<PathEventId>) {
+    let Some((count, bits)) = b.pieces() else {
+        let (value, id) = b.read(at.value, annotations, false);
+        b.path.events[id].atomic = atomic;
+        b.data(&at.from, id);
+        return (value, vec![id]);
+    };
+    let mut whole = Term::ZERO;
+    let mut ids = Vec::new();
+    for number in 0..count {
+        let address = b.compute(Op::Add, at.value, Term::int(number * bits / 8));
+        let (value, id) = b.read(address, annotations, false);
+        let placed = match number {
+            0 => value,
+            _ => b.compute(Op::ShiftLeft, value, Term::int(number * bits)),
+        };
+        whole = b.compute(Op::Or, whole, placed);
+        ids.push(id);
+    }
+    as_pieces(b, at, &ids, atomic);
+    (whole, ids)
 }
 
-/// Adds a write to memory; `atomic`: it is the write of an rmw pair.
+/// Adds a write to memory, which is several events where accesses are split; `atomic`: it is the
+/// write of an rmw pair.
 pub fn write_memory(
     b: &mut PathBuilder,
     at: &OperandValue,
     value: Term,
     annotations: Annotations,
     atomic: bool,
-) -> PathEventId {
-    let action = Action::Write {
-        at: at.value,
-        value,
+) -> Vec<PathEventId> {
+    let Some((count, bits)) = b.pieces() else {
+        let action = Action::Write {
+            at: at.value,
+            value,
+        };
+        let id = b.event(action, annotations, false);
+        b.path.events[id].atomic = atomic;
+        b.data(&at.from, id);
+        return vec![id];
     };
-    let id = b.event(action, annotations, false);
-    b.path.events[id].atomic = atomic;
-    b.data(&at.from, id);
-    id
+    let mut ids = Vec::new();
+    for number in 0..count {
+        let address = b.compute(Op::Add, at.value, Term::int(number * bits / 8));
+        let rest = match number {
+            0 => value,
+            _ => b.compute(Op::ShiftRight, value, Term::int(number * bits)),
+        };
+        let action = Action::Write {
+            at: address,
+            value: narrow(b, rest, Some(Width::unsigned(bits))),
+        };
+        ids.push(b.event(action, annotations, false));
+    }
+    as_pieces(b, at, &ids, atomic);
+    ids
+}
+
+/// Makes these events the pieces of one access.
+fn as_pieces(b: &mut PathBuilder, at: &OperandValue, ids: &[PathEventId], atomic: bool) {
+    b.data_to_all(&at.from, ids);
+    b.one_access(ids);
+    for id in ids {
+        let event = &mut b.path.events[*id];
+        event.atomic = atomic;
+        event.starts = *id == ids[0];
+    }
 }

@@ -139,6 +139,8 @@ pub struct PathEvent {
     pub size: Option<i64>,
     /// The first event of the access that this one is a part of, where it has several.
     pub access: Option<PathEventId>,
+    /// Where accesses are split into pieces, it is the first one of an access of `size`.
+    pub starts: bool,
 }
 
 pub type Pairs = Vec<(PathEventId, PathEventId)>;

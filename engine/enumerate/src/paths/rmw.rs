@@ -25,12 +25,13 @@ pub fn load_reserve(
     for (to, at) in to.iter().zip(&at) {
         let (value, id) = read_memory(b, at, annotations, true);
         let value = b.accessed(value, signed);
-        write_register(b, *to, value, &[id]);
-        ids.push(id);
+        write_register(b, *to, value, &id);
+        ids.extend(id);
     }
-    if ids.len() > 1 {
+    if to.len() > 1 {
         b.one_access(&ids);
     }
+    b.reserved_bits = b.split_bits();
 }
 
 /// The operands of a store-conditional.
@@ -66,23 +67,25 @@ impl StoreConditional<'_> {
             let mut b = b.clone();
             let mut stored = Vec::new();
             if success {
-                if !b.require(c.at[0].value, c.guard.value) {
+                // as in herd7, it fails after a load of another size
+                let same_size = b.split_bits() == b.reserved_bits;
+                if !same_size || !b.require(c.at[0].value, c.guard.value) {
                     continue;
                 }
                 for (data, at) in c.data.iter().zip(&c.at) {
                     let value = b.accessed(data.value, false);
                     let id = write_memory(&mut b, at, value, self.annotations, true);
-                    b.data(&data.from, id);
+                    b.data_to_all(&data.from, &id);
                     match power {
-                        true => b.data(&c.guard.from, id),
+                        true => b.data_to_all(&c.guard.from, &id),
                         false => {
-                            b.ctrl(&c.guard.from, id);
-                            b.ctrl(&at.from, id);
+                            b.ctrl_to_all(&c.guard.from, &id);
+                            b.ctrl_to_all(&at.from, &id);
                         }
                     }
-                    stored.push(id);
+                    stored.extend(id);
                 }
-                if stored.len() > 1 {
+                if c.at.len() > 1 {
                     b.one_access(&stored);
                 }
             }
@@ -189,13 +192,13 @@ pub fn atomic_pair(mut b: PathBuilder, instruction: &Instruction) -> Vec<PathBui
             let (old, r) = read_memory(&mut b, &at, *read, true);
             let new = operated(&mut b, *op, old, with.value);
             let w = write_memory(&mut b, &at, new, *annotations, true);
-            b.data(&with.from, w);
+            b.data_to_all(&with.from, &w);
             match op {
-                Some(_) => b.data(&[r], w),
-                None => b.order(r, w),
+                Some(_) => b.data_to_all(&r, &w),
+                None => b.order_all(&r, &w),
             }
             let old = b.accessed(old, false);
-            write_register(&mut b, *to, old, &[r]);
+            write_register(&mut b, *to, old, &r);
             vec![b]
         }
         Instruction::CompareAndSwap {
@@ -274,7 +277,7 @@ impl Swap<'_> {
                 false => b.compute(Op::And, same, equal),
             };
             old.push(value);
-            reads.push(r);
+            reads.extend(r);
         }
         if !b.require(same, Term::int(i64::from(stored))) {
             return None;
@@ -290,17 +293,17 @@ impl Swap<'_> {
                 let value = new.get(number).map_or(old[number], |n| n.value);
                 let value = b.accessed(value, false);
                 let w = write_memory(&mut b, at, value, write, true);
-                b.ctrl(&[decision], w);
+                b.ctrl_to_all(&[decision], &w);
                 for new in &new {
-                    b.data(&new.from, w);
+                    b.data_to_all(&new.from, &w);
                 }
-                written.push(w);
+                written.extend(w);
             }
-            if written.len() > 1 {
+            if self.at.len() > 1 {
                 b.one_access(&written);
             }
         }
-        if reads.len() > 1 {
+        if self.at.len() > 1 {
             b.one_access(&reads);
         }
         for (register, value) in self.expected.iter().zip(&old) {

@@ -11,11 +11,11 @@ use litmus::assembly::instruction::{Outcome, Transform};
 pub fn transform(mut b: PathBuilder, t: &Transform) -> Vec<PathBuilder> {
     let at = t.at.as_ref().map(|at| address(&mut b, at));
     let (mut values, mut from) = (vec![Term::ZERO], Vec::new());
-    let mut read = None;
+    let mut read = Vec::new();
     if let (Some(at), true) = (&at, t.reads) {
         let (value, id) = read_memory(&mut b, at, t.annotations, t.atomic);
         values[0] = value;
-        read = Some(id);
+        read = id;
     }
     for operand in &t.operands {
         let operand = source(&mut b, *operand, true);
@@ -39,10 +39,10 @@ pub fn transform(mut b: PathBuilder, t: &Transform) -> Vec<PathBuilder> {
         if let (Some(at), Some(formula)) = (&at, &outcome.stored) {
             let value = evaluate(&mut b, formula, &values, result);
             let stored = write_memory(&mut b, at, value, t.annotations, t.atomic);
-            b.data(&from, stored);
+            b.data_to_all(&from, &stored);
             match uses_memory(formula) || *formula != t.result && uses_memory(&t.result) {
-                true => b.data(&all, stored),
-                false => b.ctrl(&all, stored),
+                true => b.data_to_all(&all, &stored),
+                false => b.ctrl_to_all(&all, &stored),
             }
         }
         let computed: Vec<Term> = outcome

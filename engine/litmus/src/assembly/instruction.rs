@@ -268,6 +268,45 @@ pub enum Instruction {
 }
 
 impl Instruction {
+    /// It reads or writes memory.
+    pub fn accesses_memory(&self) -> bool {
+        match self {
+            Instruction::LoadPair { .. }
+            | Instruction::StorePair { .. }
+            | Instruction::Load { .. }
+            | Instruction::Store { .. }
+            | Instruction::LoadReserve { .. }
+            | Instruction::StoreConditional { .. }
+            | Instruction::Amo { .. }
+            | Instruction::AmoCompare { .. }
+            | Instruction::AmoPair { .. }
+            | Instruction::CompareAndSwap { .. } => true,
+            Instruction::Transform(t) => t.at.is_some(),
+            Instruction::Nop
+            | Instruction::Fence(_)
+            | Instruction::Move { .. }
+            | Instruction::Compute { .. }
+            | Instruction::Evaluate { .. }
+            | Instruction::Select { .. }
+            | Instruction::Jump(_)
+            | Instruction::Branch { .. }
+            | Instruction::Exit => false,
+        }
+    }
+
+    /// Its accesses of two registers are one, or in an order.
+    pub fn is_atomic_pair(&self) -> bool {
+        match self {
+            Instruction::LoadPair { ordered, .. } | Instruction::StorePair { ordered, .. } => {
+                *ordered
+            }
+            Instruction::LoadReserve { to, .. } => to.len() > 1,
+            Instruction::StoreConditional { from, .. } => from.len() > 1,
+            Instruction::CompareAndSwap { expected, .. } => expected.len() > 1,
+            _ => false,
+        }
+    }
+
     /// Adds the locations that the instruction names.
     pub fn addresses(&self, into: &mut Vec<Address>) {
         let mut add = |s: &Source| {

@@ -18,6 +18,7 @@ pub static C: Dialect = Dialect {
     branch_events: false,
     reservation: Reservation::None,
     rmw_in_one_instruction: true,
+    mixed_sizes: false,
 };
 
 const ANNOTATIONS: [&str; 20] = [

@@ -28,6 +28,7 @@ pub static AARCH64: Dialect = Dialect {
     branch_events: true,
     reservation: Reservation::AArch64,
     rmw_in_one_instruction: false,
+    mixed_sizes: true,
 };
 
 /// The sets of system-level events, which models name and user-level instructions do not have.

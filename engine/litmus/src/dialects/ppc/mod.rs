@@ -29,6 +29,7 @@ pub static PPC: Dialect = Dialect {
     branch_events: true,
     reservation: Reservation::Power,
     rmw_in_one_instruction: false,
+    mixed_sizes: false,
 };
 
 const ANNOTATIONS: [&str; 6] = ["SYNC", "LWSYNC", "EIEIO", "ISYNC", "X", "A"];

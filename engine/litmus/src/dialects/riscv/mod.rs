@@ -29,6 +29,7 @@ pub static RISCV: Dialect = Dialect {
     branch_events: true,
     reservation: Reservation::RiscV,
     rmw_in_one_instruction: false,
+    mixed_sizes: false,
 };
 
 const ANNOTATIONS: [&str; 19] = [

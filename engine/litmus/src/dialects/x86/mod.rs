@@ -29,6 +29,7 @@ pub static X86: Dialect = Dialect {
     branch_events: false,
     reservation: Reservation::None,
     rmw_in_one_instruction: true,
+    mixed_sizes: false,
 };
 
 pub static X86_64: Dialect = Dialect {
@@ -37,6 +38,7 @@ pub static X86_64: Dialect = Dialect {
         columns::program(section, locations, |r| instruction(r, true)).map(Program::Assembly)
     },
     register: |name| register(name, true),
+    mixed_sizes: true,
     ..X86
 };
 
