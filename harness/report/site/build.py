@@ -212,13 +212,14 @@ def _contradicting(view: SiteData) -> list[dict[str, object]]:
     for each in observed_outcomes(record):
         if each.contradicted and each.histogram.test in record.entry:
             found.setdefault(each.histogram.test, []).append(each)
+    one_by_each_runner = {each.runner: each for each in record.histograms}.values()
     return [
         {
             "name": name,
             "page": view.pages[name],
             "where": describe_origin(record.entry[name]),
             "seen": [
-                f"{machine_label(each, record.histograms)} {observed_share(each)}"
+                f"{machine_label(each, one_by_each_runner)} {observed_share(each)}"
                 for each in (outcome.histogram for outcome in given)
             ],
             "contradicted": unique(model for each in given for model in each.contradicted),
