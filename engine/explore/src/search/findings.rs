@@ -293,9 +293,12 @@ fn unordered_use(graph: &Graph, (one, other): (EventId, EventId)) -> Fault {
 }
 
 fn unordered_with_end(base: u64) -> &'static str {
-    match Memory::is_of_stack(base) {
-        true => "use not ordered with the end of a local variable's lifetime",
-        false => "use not ordered with a free",
+    if Memory::is_of_stack(base) {
+        "use not ordered with the end of a local variable's lifetime"
+    } else if Memory::is_thread_local(base) {
+        "use not ordered with the end of the thread whose thread-local variable it is"
+    } else {
+        "use not ordered with a free"
     }
 }
 
@@ -391,10 +394,13 @@ fn misused_objects<S: Source>(source: &S, execution: &EndedExecution<S::Thread>)
                         && at.address - base < size
                         && !graph.precedes(id, free) =>
                 {
-                    let message = match (graph.precedes(free, id), Memory::is_of_stack(base)) {
-                        (true, true) => USE_OF_ENDED_LOCAL,
-                        (true, false) => "use after free",
-                        (false, _) => unordered_with_end(base),
+                    let message = match graph.precedes(free, id) {
+                        true if Memory::is_of_stack(base) => USE_OF_ENDED_LOCAL,
+                        true if Memory::is_thread_local(base) => {
+                            "use of a thread-local variable after the end of its thread"
+                        }
+                        true => "use after free",
+                        false => unordered_with_end(base),
                     };
                     fault(message, id);
                 }

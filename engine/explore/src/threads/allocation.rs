@@ -256,7 +256,8 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
         let at = spot(Val::constant(address), 0, site);
         let object = self.local.memory.object_at(address);
         let is_other = |o: &Object| !matches!(o.named, Named::Heap(..)) || o.base != address;
-        if object.is_some_and(is_other) || Memory::is_of_stack(address) {
+        let is_variable = Memory::is_of_stack(address) || Memory::is_thread_local(address);
+        if object.is_some_and(is_other) || is_variable {
             let message = "free of a pointer that malloc did not return";
             return Err(Interruption::Fault(
                 FaultKind::Memory,

@@ -265,20 +265,25 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         self.local.memory.locals(t.id)
     }
 
-    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), Interruption> {
-        if self.local.memory.locals(t.id) <= mark {
+    fn leave(&mut self, t: &mut Thread, mark: usize, ends: bool) -> Result<(), Interruption> {
+        if self.local.memory.locals(t.id) <= mark && !ends {
             return Ok(());
         }
         // the locals of main live until the process ends
         let whole_process = t.id == 0 && t.frames.len() == 1;
         if !whole_process && !self.local.alone {
-            let mut ends = Vec::new();
-            for object in self.local.memory.locals_from(t.id, mark) {
+            let memory = &self.local.memory;
+            let own = ends.then(|| memory.thread_locals(t.id));
+            let mut ended = Vec::new();
+            for object in memory
+                .locals_from(t.id, mark)
+                .chain(own.into_iter().flatten())
+            {
                 if !object.freed && self.is_shared(t, object)? {
-                    ends.push((object.base, object.site));
+                    ended.push((object.base, object.site));
                 }
             }
-            for (base, site) in ends {
+            for (base, site) in ended {
                 self.ask(t, Action::Free { base }, site)?;
             }
         }

@@ -393,6 +393,12 @@ impl Source for ProgramSource<'_> {
     }
 
     fn extent(&self, base: u64) -> Option<u64> {
+        if Memory::is_thread_local(base) {
+            let mut own = self
+                .memory(Memory::thread_of(base))
+                .thread_locals(Memory::thread_of(base));
+            return own.find(|o| o.base == base).map(|o| o.size);
+        }
         let found = self.initial.objects().find(|o| o.base == base);
         found
             .filter(|o| matches!(o.named, Named::Heap(..) | Named::Local(_)) && !o.freed)

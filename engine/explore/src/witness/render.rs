@@ -102,7 +102,11 @@ impl<'a> Renderer<'a> {
             (_, Action::Read { .. }) => "R",
             (_, Action::Write { .. }) => "W",
             (_, Action::Fence { .. }) => "F",
-            (_, Action::Free { base }) if Memory::is_of_stack(base) => "END",
+            (_, Action::Free { base })
+                if Memory::is_of_stack(base) || Memory::is_thread_local(base) =>
+            {
+                "END"
+            }
             (_, Action::Free { .. }) => "FREE",
             _ => return None,
         };

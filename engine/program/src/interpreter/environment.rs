@@ -119,8 +119,9 @@ pub trait Environment {
     ) -> Result<(), Self::Interruption> {
         Ok(())
     }
-    /// How many locals the thread has; leaving a frame drops those from `mark` on.
+    /// How many locals the thread has; leaving a frame drops those from `mark` on. When the thread
+    /// `ends` with it, its thread-local variables end too.
     fn locals(&self, t: &Thread) -> usize;
-    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), Self::Interruption>;
+    fn leave(&mut self, t: &mut Thread, mark: usize, ends: bool) -> Result<(), Self::Interruption>;
     fn thread_local(&mut self, t: &Thread, global: u32) -> u64;
 }

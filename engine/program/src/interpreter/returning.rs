@@ -42,6 +42,12 @@ pub fn ended<W: Environment>(
     Ok(())
 }
 
+/// Whether a thread ends with the function that it is in: no destructor and no function of the library
+/// follows. The thread of main, whose variables live until the process ends, does not.
+pub fn is_last(program: &Program, thread: &Thread) -> bool {
+    thread.id != 0 && thread.at_exit.is_empty() && thread.exits >= program.thread_exits.len()
+}
+
 /// Returns from the innermost function with these values; the thread ends with its outermost one.
 pub fn leave<W: Environment>(
     program: &Program,
@@ -55,7 +61,8 @@ pub fn leave<W: Environment>(
     if let Some((flag, site)) = frame.once {
         environment.once_done(thread, flag, site)?;
     }
-    environment.leave(thread, frame.mark)?;
+    let ends = thread.frames.len() == 1 && is_last(program, thread);
+    environment.leave(thread, frame.mark, ends)?;
     if thread.frames.len() == 1 {
         let result = values.first().copied().unwrap_or_default();
         // main has returned: the process ends

@@ -5,7 +5,7 @@ use super::environment::{Cas, Environment, ExternCall, Flow};
 use super::event::Operation;
 use super::indeterminate::{determinate, undefined, undefined_bytes};
 use super::outcome::{Limits, Outcome, RunEnd};
-use super::returning::{ended, leave};
+use super::returning::{ended, is_last, leave};
 use super::thread::{State, Thread};
 use super::unwind;
 use crate::ir::arithmetic;
@@ -479,7 +479,8 @@ fn run<W: Environment>(
                 }
                 Flow::Wait => return Ok(()),
                 Flow::ExitThread(value) => {
-                    environment.leave(thread, 0)?;
+                    let ends = is_last(program, thread);
+                    environment.leave(thread, 0, ends)?;
                     thread.exited = true;
                     ended(program, thread, environment, value)?;
                     return Ok(());

@@ -49,7 +49,7 @@ pub fn unwind<W: Environment>(
         let message = "an exception that leaves the function of pthread_once is not supported";
         return Err(RunEnd::new(Outcome::Unsupported, message, Some(site)).into());
     }
-    environment.leave(t, frame.mark)?;
+    environment.leave(t, frame.mark, false)?;
     t.pop();
     Ok(())
 }

@@ -50,6 +50,8 @@ pub struct Global {
     pub image: Vec<u8>,
     pub constant: bool,
     pub thread_local: bool,
+    /// Of a thread-local one: where the source first uses it.
+    pub site: SiteId,
     /// Declared, not defined: only its address can be used.
     pub declared: bool,
 }

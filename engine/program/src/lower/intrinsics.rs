@@ -39,6 +39,10 @@ impl<'a> Lower<'_, '_, 'a> {
             let Some(global) = global else {
                 return Err(Error::invalid("undefined thread-local variable"));
             };
+            if self.l.program.globals[global as usize].site == 0 {
+                let site = self.site(inst, "call", Order::Na);
+                self.l.program.globals[global as usize].site = site;
+            }
             let dst = self.dst(inst);
             self.emit(inst, Op::ThreadLocal { dst, global });
             return Ok(());

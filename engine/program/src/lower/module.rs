@@ -98,6 +98,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 image: Vec::new(),
                 constant: global.constant,
                 thread_local: global.thread_local,
+                site: 0,
                 declared: declared && !global.alias,
             });
         }

@@ -92,7 +92,9 @@ impl Memory {
                 let index = 3 + 3 * thread;
                 let base = self.add(index, global.size, global.align, named, true, false);
                 if let Ok(place) = self.find(base, 1) {
-                    self.object_mut(place).chunks = chunks(&global.image);
+                    let object = self.object_mut(place);
+                    object.chunks = chunks(&global.image);
+                    object.site = global.site;
                 }
             }
         }
@@ -224,14 +226,16 @@ impl Memory {
         }
     }
 
+    /// A thread's copies of the thread-local variables.
+    pub fn thread_locals(&self, thread: usize) -> impl Iterator<Item = &Object> {
+        let objects = self.arenas.get(3 + 3 * thread).map(|a| &a.objects[..]);
+        objects.unwrap_or_default().iter().map(|o| &**o)
+    }
+
     /// The address of a thread's copy of a thread-local variable.
     pub fn thread_local(&self, thread: usize, global: u32) -> u64 {
         let named = Named::ThreadLocal(global);
-        let objects = self.arenas.get(3 + 3 * thread).map(|a| &a.objects[..]);
-        let found = objects
-            .unwrap_or_default()
-            .iter()
-            .find(|o| o.named == named);
+        let found = self.thread_locals(thread).find(|o| o.named == named);
         found.map_or(0, |o| o.base)
     }
 
@@ -303,6 +307,11 @@ impl Memory {
     /// Whether an address is in a thread's stack.
     pub fn is_of_stack(address: u64) -> bool {
         address >> Memory::SHIFT >> 8 == Area::Stack as u64
+    }
+
+    /// Whether an address is in a thread's copies of the thread-local variables.
+    pub fn is_thread_local(address: u64) -> bool {
+        address >> Memory::SHIFT >> 8 == Area::ThreadLocal as u64
     }
 
     pub fn thread_of(address: u64) -> usize {

@@ -283,7 +283,7 @@ impl Environment for StepEnvironment<'_, '_> {
         self.shared.memory.locals(t.id)
     }
 
-    fn leave(&mut self, t: &mut Thread, mark: usize) -> Result<(), RunEnd> {
+    fn leave(&mut self, t: &mut Thread, mark: usize, _ends: bool) -> Result<(), RunEnd> {
         let memory = &mut self.shared.memory;
         memory.pop_locals(t.id, mark, |object, address, byte| {
             t.mix(object.idle, address, byte);
