@@ -78,7 +78,9 @@ class FileChecker(Checker, Protocol):
         ...
 
 
-CHECKERS: Registry[Checker] = Registry("checker", __name__, "CHECKER", others=("explorer",))
+CHECKERS: Registry[Checker] = Registry(
+    "checker", __name__, "CHECKER", others=("explored", "explorer")
+)
 """The checkers by name."""
 
 

@@ -6,41 +6,27 @@ it and, if that is weak, with the litmus test of its critical cycle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from weakspot.generators.litmus import Site, Test
 from weakspot.harness.checkers.engine import MODULE
+from weakspot.harness.checkers.explored import exploration_of
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import ALL, Bounds, Part
-from weakspot.harness.values.descriptions import describe_estimate
 from weakspot.harness.values.exploration import (
-    Estimate,
     Exploration,
-    Result,
-    Sample,
     Violation,
-    ViolationKind,
 )
-from weakspot.harness.values.numbers import amount, percent
 from weakspot.harness.values.record import program_name
-from weakspot.harness.values.witness import (
-    Execution,
-    History,
-    ReturnedCall,
-    Wait,
-    WitnessEvent,
-)
 from weakspot.system import tools
 from weakspot.system.deadline import NEVER, Deadline, ending
-from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
-    from weakspot._engine import CallsDict, ExecutionDict, ExplorationDict, ViolationDict
+    from weakspot._engine import ExplorationDict
     from weakspot.generators.cycles.patterns import Habits
     from weakspot.generators.pipeline import Generated
     from weakspot.generators.source.program import Program
@@ -296,7 +282,7 @@ def explored(
             keep=keep,
         )
         name = structure, scenario
-        return found, _exploration(found, program.sites, habits, model, bounds, of, name)
+        return found, exploration_of(found, program.sites, habits, model, bounds, of, name)
 
     if not part.fallback:
         return answer(part, limits, earlier, keep)[1]
@@ -345,71 +331,6 @@ def _completed(found: Exploration, part: Exploration) -> Exploration:
     )
 
 
-def _exploration(
-    found: ExplorationDict,
-    sites: Sequence[Site],
-    habits: Habits,
-    model: Model,
-    bounds: Bounds,
-    part: Part,
-    name: tuple[str, str],
-) -> Exploration:
-    """What the engine found of a structure's scenario, as an Exploration."""
-    from weakspot.generators.cycles.witness import cycle_test
-
-    structure, scenario = name
-    violations: dict[tuple[str, str, tuple[str, ...]], Violation] = {}
-    tests: dict[str, Test] = {}
-    for each in found["violations"]:
-        test = None
-        if each["witness"] is not None:
-            test = cycle_test(
-                each["witness"], sites, habits, structure=structure, scenario=scenario
-            )
-        if test is not None:
-            tests[test.name] = test
-        violation = _violation(each, sites, test)
-        # a line is one place here, whichever calls lead to it
-        same = (violation.kind, violation.message, violation.sites)
-        violations[same] = min(violations.get(same, violation), violation, key=_size)
-    # what matters is that main ends, not how the execution comes there
-    warnings = (
-        msgspec.structs.replace(_violation(each, sites, None), witness=None)
-        for each in found["warnings"]
-    )
-    shown = {violation.test for violation in violations.values()}
-    return Exploration(
-        program=program_name(structure, scenario),
-        model=model.name,
-        result=cast(Result, found["result"]),
-        violations=tuple(violations.values()),
-        # as above, a line is one place
-        warnings=tuple({(each.message, each.sites): each for each in warnings}.values()),
-        threads=found["threads"],
-        complete=found["complete"],
-        blocked=found["blocked"],
-        represented=found["represented"],
-        truncated=found["truncated"],
-        faulty=found["faulty"],
-        seconds=round(found["seconds"], 6),
-        reasons=_reasons(found, bounds, part),
-        tests=tuple(test for name, test in tests.items() if name in shown),
-        departures=found["departures"],
-        iterations=found["rounds"],
-        estimate=_estimate(found),
-        sample=_sample(found, part),
-        resumed=found["earlier"],
-        notes=(_calls_not_compared(model),) if found["skips_calls"] else (),
-    )
-
-
-def _calls_not_compared(model: Model) -> str:
-    return (
-        f"linearizability is not decided under {model.name}, which does not say which call happens "
-        "before which"
-    )
-
-
 def _compared(found: Exploration, earlier: Exploration) -> Exploration:
     """The exploration, with those violations marked that the model of earlier editions excludes:
     nothing of the kind happens under it at any of their sites, or with their message, and no limit
@@ -443,144 +364,3 @@ def _unsuitable(model: Model) -> str:
         return _engine.unsuitable(str(model.path), folders=folders)
     except _engine.EngineError:
         return ""
-
-
-def _estimate(found: ExplorationDict) -> Estimate | None:
-    if (of := found["estimate"]) is None:
-        return None
-    executions, error, descents = of
-    rate = found["rate"]
-    seconds = executions / rate if rate else None
-    return Estimate(executions=executions, error=error, descents=descents, seconds=seconds)
-
-
-def _sample(found: ExplorationDict, part: Part) -> Sample | None:
-    if (of := found["sample"]) is None or not part.sample:
-        return None
-    draws, distinct, known = of
-    return Sample(draws=draws, distinct=distinct, known=known, seed=part.seed)
-
-
-_TIME_LIMIT = "time limit of"  # how the engine's reason begins
-
-
-def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, ...]:
-    """The limits that were reached, where, and how to explore further."""
-    if (estimate := _estimate(found)) and (sample := _sample(found, part)):
-        share = sample.distinct / estimate.executions if estimate.executions else 1.0
-        return (
-            f"{amount(sample.distinct, 'execution')} drawn with seed {sample.seed}, "
-            f"{percent(min(share, 1.0))} of {describe_estimate(estimate)}; a further draw shows "
-            f"another one with probability {percent(max(1 - sample.known, 0.0))}",
-        )
-    if estimate and part.estimate:
-        return (f"{describe_estimate(estimate)}, not all of them explored",)
-    reasons = list(dict.fromkeys(found["reasons"]))
-    if found["limit"] == "seconds":  # part of the time may have gone to another part
-        whole = f"{_TIME_LIMIT} {round(bounds.seconds, 3):.15g} s"
-        reasons = [whole if each.startswith(_TIME_LIMIT) else each for each in reasons]
-    if (departures := found["departures"]) is not None:
-        up_to = amount(departures, "departure")
-        reasons.insert(0, f"what takes more than {up_to} was not explored")
-        if found["limit"] is None and not found["violations"]:
-            reasons.append(f"--bound {departures + 2} explores further")
-    if (rounds := found["rounds"]) is not None:
-        reasons.insert(0, f"complete for loops of at most {amount(rounds, 'iteration')}")
-    if estimate and estimate.executions:
-        reasons.append(_number(estimate, found))
-    for name in filter(None, (*found["limits"], found["limit"])):
-        if option := bounds.given.get(name):
-            more = round(2 * getattr(bounds, name), 3)
-            reasons.append(f"{option} {more:.15g} explores further")
-    if "" in found["limits"]:
-        reasons.append("have the threads of the program do less: this limit is fixed")
-    return tuple(reasons)
-
-
-def _number(estimate: Estimate, found: ExplorationDict) -> str:
-    """About how many executions there are, and how long exploring them takes."""
-    explored = found["complete"] + found["blocked"] + found["truncated"] + found["faulty"]
-    about = describe_estimate(estimate)
-    if explored > estimate.executions:
-        return f"there are {about.replace('about', 'more than the estimated', 1)}"
-    time = f", {duration_text(estimate.seconds)}" if estimate.seconds is not None else ""
-    return f"there are {about}{time}"
-
-
-def _size(violation: Violation) -> tuple[bool, int]:
-    """The order in which witnesses are preferred: interleavings before cycles, then few events."""
-    witness = violation.witness
-    return (bool(witness and witness.cycle), len(witness.events) if witness else 0)
-
-
-def _violation(found: ViolationDict, sites: Sequence[Site], test: Test | None) -> Violation:
-    places = [found["site"]]
-    witness = found["witness"]
-    if witness is not None:
-        places += [witness["events"][event]["site"] for event in witness["conflict"] or ()]
-        places += [wait["site"] for wait in witness["waits"]]
-    named = (str(sites[site]) for site in places if site is not None)
-    execution = _execution(witness, sites) if witness is not None else None
-    message = found["message"]
-    history = execution.history if execution is not None else None
-    if history is not None and history.differs is not None:
-        call = history.calls[history.differs]
-        message = f"{call.returning(call.result)} in no sequential order of the calls"
-    elif history is not None:
-        message = "all calls return, which they do in no sequential order"
-    return Violation(
-        kind=cast(ViolationKind, found["kind"]),
-        message=message,
-        sites=tuple(dict.fromkeys(named)),
-        test=test.name if test else "",
-        witness=execution,
-    )
-
-
-def _execution(found: ExecutionDict, sites: Sequence[Site]) -> Execution:
-    return Execution(
-        events=tuple(
-            WitnessEvent(
-                thread=event["thread"],
-                label=event["label"],
-                kind=event["kind"],
-                order=event["order"],
-                location=event["location"],
-                read=event["read"],
-                written=event["written"],
-                site="" if event["site"] is None else str(sites[event["site"]]),
-            )
-            for event in found["events"]
-        ),
-        rf=tuple(found["rf"]),
-        co=tuple(found["co"]),
-        fr=tuple(found["fr"]),
-        cycle=tuple(found["cycle"]),
-        functions=tuple(found["functions"]),
-        conflict=found["conflict"],
-        waits=tuple(
-            Wait(wait["thread"], wait["what"], str(sites[wait["site"]])) for wait in found["waits"]
-        ),
-        history=_history(calls) if (calls := found["calls"]) is not None else None,
-    )
-
-
-def _history(found: CallsDict) -> History:
-    """The calls that have a name: others tell the histories of different clients apart."""
-    shown = [number for number, call in enumerate(found["calls"]) if call["call"]]
-    at = {number: place for place, number in enumerate(shown)}
-    differs = found["differs"]
-    return History(
-        calls=tuple(
-            ReturnedCall(
-                call["thread"],
-                call["call"],
-                call["result"],
-                tuple(at[number] for number in call["before"] if number in at),
-            )
-            for call in found["calls"]
-            if call["call"]
-        ),
-        nearest=tuple((at[number], result) for number, result in found["nearest"] if number in at),
-        differs=at.get(differs) if differs is not None else None,
-    )

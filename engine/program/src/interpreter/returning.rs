@@ -43,9 +43,10 @@ pub fn ended<W: Environment>(
 }
 
 /// Whether a thread ends with the function that it is in: no destructor and no function of the library
-/// follows. The thread of main, whose variables live until the process ends, does not.
+/// follows. The variables of main live until the process ends, those of a client's threads on.
 pub fn is_last(program: &Program, thread: &Thread) -> bool {
-    thread.id != 0 && thread.at_exit.is_empty() && thread.exits >= program.thread_exits.len()
+    let lives_on = thread.id == 0 || program.is_client;
+    !lives_on && thread.at_exit.is_empty() && thread.exits >= program.thread_exits.len()
 }
 
 /// Returns from the innermost function with these values; the thread ends with its outermost one.

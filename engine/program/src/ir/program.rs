@@ -99,6 +99,8 @@ pub struct Program {
     pub parameters: Vec<u64>,
     /// Some call is a trylock, which tests a mutex without waiting: an unlock is then observable.
     pub has_trylock: bool,
+    /// A client of an object: its threads stand for threads that live on after these calls.
+    pub is_client: bool,
     /// `file:line:column` of a `DILocation`, for messages.
     pub places: rustc_hash::FxHashMap<u32, String>,
 }

@@ -349,7 +349,10 @@ impl<'a> Lower<'_, '_, 'a> {
             }
             "weakspot_choose" => (Choose, "call", Order::Na, given),
             "weakspot_parameter" => (Parameter, "call", Order::Na, given),
-            "weakspot_called" => (Called, "call", Order::Na, given),
+            "weakspot_called" => {
+                self.l.program.is_client = true;
+                (Called, "call", Order::Na, given)
+            }
             "weakspot_returned" => (Returned, "call", Order::Na, given),
             "weakspot_discard" => (Discard, "call", Order::Na, vec![]),
             "weakspot_misuse" => (Misuse, "call", Order::Na, given),
