@@ -6,7 +6,7 @@
 use borsh::{BorshDeserialize, BorshSerialize};
 
 use crate::exploration::{Counts, Exploration, Frontier, Truncation, Violation};
-use crate::threads::sharing::learned::Learned;
+use crate::threads::sharing::stored::Learned;
 
 /// Belongs to one program, model, version of the engine and set of options, limits of executions and
 /// time excepted; none of them is stored with it.

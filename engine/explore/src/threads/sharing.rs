@@ -3,7 +3,7 @@
 //! An access of an object that one thread uses is no event, and overlapping accesses must be split
 //! into the same pieces each time. Neither is known in advance. So each exploration starts with
 //! what earlier ones have learned, and is restarted when it learns more.
-pub mod learned;
+pub mod stored;
 
 use crate::source::{Action, Location, ThreadId};
 use crate::threads::failed_rounds::FailedRounds;

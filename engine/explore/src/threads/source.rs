@@ -4,7 +4,7 @@ use crate::threads::advance::{changed, Runner, SuspendedThread};
 use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::thread_start;
 use crate::threads::retries::{Counterpart, EarlierRead, Retries, Run};
-use crate::threads::sharing::learned::Learned;
+use crate::threads::sharing::stored::Learned;
 use crate::threads::sharing::LearnedSharing;
 use program::interpreter::Limits;
 use program::ir::{Extern, Program};
