@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from samples import SB, Run
 from syrupy.assertion import SnapshotAssertion
 
@@ -51,6 +52,10 @@ def test_one_model_is_not_enough(run: Run) -> None:
 def test_smallest_test_that_distinguishes_two_models(run: Run, snapshot: SnapshotAssertion) -> None:
     found = run("models", "--compare", "sc", "tso")
     assert (found.code, found.err, found.out) == (0, "", snapshot)
+
+
+@pytest.mark.full
+def test_a_release_sequence_takes_five_accesses(run: Run) -> None:
     found = run(
         "models", "--compare", "rc20", "rc11", "--accesses", "5", "--json", "--seconds", "5m"
     )
