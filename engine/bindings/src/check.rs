@@ -29,14 +29,8 @@ pub fn check(
     jobs: usize,
     explained: bool,
 ) -> PyResult<()> {
-    let time = duration(seconds)?;
     let stop = Arc::new(AtomicBool::new(false));
-    let limits = Limits {
-        candidates,
-        time,
-        memory,
-        stop: Some(stop.clone()),
-    };
+    let limits = limits(seconds, candidates, memory, &stop)?;
     let asked = load_configuration(py, &model, &folders)?;
     let report = |number: usize| Report::new(&tests[number], &asked, &limits, explained);
     let mut callback = Callback { done };
@@ -62,14 +56,8 @@ pub fn check_files(
     jobs: usize,
 ) -> PyResult<()> {
     let form = Form::of(form)?;
-    let time = duration(seconds)?;
     let stop = Arc::new(AtomicBool::new(false));
-    let limits = Limits {
-        candidates,
-        time,
-        memory,
-        stop: Some(stop.clone()),
-    };
+    let limits = limits(seconds, candidates, memory, &stop)?;
     let asked = load_configuration(py, &model, &folders)?;
     let (model, checker) = &names;
     let print = |number: usize| {
@@ -80,6 +68,21 @@ pub fn check_files(
     };
     let mut callback = Callback { done };
     in_parallel(py, files.len(), jobs, &stop, print, &mut callback)
+}
+
+/// The limits of one test; `stop` ends all.
+fn limits(
+    seconds: f64,
+    candidates: u64,
+    memory: usize,
+    stop: &Arc<AtomicBool>,
+) -> PyResult<Limits> {
+    Ok(Limits {
+        candidates,
+        time: duration(seconds)?,
+        memory,
+        stop: Some(stop.clone()),
+    })
 }
 
 /// Calls `done` with each answer.

@@ -155,45 +155,9 @@ fn configurations() -> Vec<(Model, Options)> {
 
 const MANY: u64 = 500;
 
-#[test]
-fn resuming_by_numbers_of_executions_finds_the_same() {
-    let mut resumed = 0;
-    for (name, program) in programs() {
-        for (model, options) in configurations() {
-            let most = Limits {
-                executions: MANY,
-                ..Limits::default()
-            };
-            let limited = Options {
-                limits: most,
-                ..options.clone()
-            };
-            let whole = asked(&program, &model, &limited, None).found;
-            if whole.limit.is_some() {
-                continue;
-            }
-            let count = whole.counts.all();
-            for (step, workers) in [(count / 7 + 1, 1), (count / 3 + 1, 2), (1 + count / 20, 2)] {
-                let options = Options {
-                    workers,
-                    ..options.clone()
-                };
-                let (found, parts) = in_parts(&program, &model, &options, |part| Limits {
-                    executions: part * step,
-                    ..Limits::default()
-                });
-                let what = format!("{name} under {}: {options:?}", model.name);
-                assert_eq!(Found::of(&found), Found::of(&whole), "{what}");
-                resumed += parts - 1;
-            }
-        }
-    }
-    assert!(resumed > 300, "{resumed}");
-}
-
-#[test]
-fn resuming_by_time_finds_the_same() {
-    let mut resumed = 0;
+/// Calls `test` with each program, model and options, and with what is found without interruption,
+/// where that is at most [`MANY`] executions.
+fn each_whole(mut test: impl FnMut(&str, &Program, &Model, &Options, &Exploration)) {
     for (name, program) in programs() {
         for (model, options) in configurations() {
             let limited = Options {
@@ -204,19 +168,51 @@ fn resuming_by_time_finds_the_same() {
                 ..options.clone()
             };
             let whole = asked(&program, &model, &limited, None).found;
-            if whole.limit.is_some() || whole.counts.all() < 20 {
-                continue;
+            if whole.limit.is_none() {
+                test(&name, &program, &model, &options, &whole);
             }
-            let (found, parts) = in_parts(&program, &model, &options, |part| Limits {
-                // more each time, so that what every part repeats does not take all of it
-                time: Duration::from_millis(part * part),
+        }
+    }
+}
+
+#[test]
+fn resuming_by_numbers_of_executions_finds_the_same() {
+    let mut resumed = 0;
+    each_whole(|name, program, model, options, whole| {
+        let count = whole.counts.all();
+        for (step, workers) in [(count / 7 + 1, 1), (count / 3 + 1, 2), (1 + count / 20, 2)] {
+            let options = Options {
+                workers,
+                ..options.clone()
+            };
+            let (found, parts) = in_parts(program, model, &options, |part| Limits {
+                executions: part * step,
                 ..Limits::default()
             });
             let what = format!("{name} under {}: {options:?}", model.name);
-            assert_eq!(Found::of(&found), Found::of(&whole), "{what}");
+            assert_eq!(Found::of(&found), Found::of(whole), "{what}");
             resumed += parts - 1;
         }
-    }
+    });
+    assert!(resumed > 300, "{resumed}");
+}
+
+#[test]
+fn resuming_by_time_finds_the_same() {
+    let mut resumed = 0;
+    each_whole(|name, program, model, options, whole| {
+        if whole.counts.all() < 20 {
+            return;
+        }
+        let (found, parts) = in_parts(program, model, options, |part| Limits {
+            // more each time, so that what every part repeats does not take all of it
+            time: Duration::from_millis(part * part),
+            ..Limits::default()
+        });
+        let what = format!("{name} under {}: {options:?}", model.name);
+        assert_eq!(Found::of(&found), Found::of(whole), "{what}");
+        resumed += parts - 1;
+    });
     assert!(resumed > 0);
 }
 
@@ -285,31 +281,18 @@ fn in_shares(
 #[test]
 fn an_exploration_in_shares_finds_the_same() {
     let mut joined = 0;
-    for (name, program) in programs() {
-        for (model, options) in configurations() {
-            let limited = Options {
-                limits: Limits {
-                    executions: MANY,
-                    ..Limits::default()
-                },
-                ..options.clone()
-            };
-            let whole = asked(&program, &model, &limited, None).found;
-            if whole.limit.is_some() {
+    each_whole(|name, program, model, options, whole| {
+        let count = whole.counts.all();
+        for (workers, step) in [(2, count / 9 + 1), (3, 1 + count / 40), (40, 1)] {
+            if count / step > 60 {
                 continue;
             }
-            let count = whole.counts.all();
-            for (workers, step) in [(2, count / 9 + 1), (3, 1 + count / 40), (40, 1)] {
-                if count / step > 60 {
-                    continue;
-                }
-                let what = format!("{name} under {}, {workers}: {options:?}", model.name);
-                let (found, times) = in_shares(&program, &model, &options, workers, step);
-                assert_eq!(Found::of(&found), Found::of(&whole), "{what}");
-                joined += times;
-            }
+            let what = format!("{name} under {}, {workers}: {options:?}", model.name);
+            let (found, times) = in_shares(program, model, options, workers, step);
+            assert_eq!(Found::of(&found), Found::of(whole), "{what}");
+            joined += times;
         }
-    }
+    });
     assert!(joined > 300, "{joined}");
 }
 
