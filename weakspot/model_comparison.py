@@ -17,6 +17,7 @@ from weakspot.generators.cycles.enumeration import LARGEST, SMALLEST, enumerate_
 from weakspot.generators.emit import isa as isas
 from weakspot.generators.litmus import Test
 from weakspot.harness.campaign.progress import Progress, Quiet
+from weakspot.harness.checkers import mismatch
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.agreement import distinguishing_tests
 from weakspot.harness.values.model_comparison import ModelComparison, Searched
@@ -48,8 +49,8 @@ class ModelSearch:
         dialect = self._target.dialect if self._target is not None else "C"
         models = [questions.model(each) for each in (one, other)]
         for model in models:
-            if model.dialects and dialect not in model.dialects:
-                raise _wrong_dialect(model, dialect)
+            if why := mismatch(dialect, model):
+                raise BadInput(why, advice=_mapping(model))
         self._models = (os.fspath(one), os.fspath(other))
         self.found = ModelComparison((models[0].name, models[1].name))
         """What is known so far."""
@@ -103,12 +104,9 @@ class ModelSearch:
         self.found = msgspec.structs.replace(self.found, searched=(*smaller, searched))
 
 
-def _wrong_dialect(model: Model, dialect: str) -> BadInput:
+def _mapping(model: Model) -> str:
     mappings = [name for name, each in isas.targets().items() if each.dialect in model.dialects]
-    return BadInput(
-        f"{model.name} is a model of {' and '.join(model.dialects)} tests, not of {dialect} tests",
-        advice=f"--isa {mappings[0]} compiles the tests for it" if mappings else "",
-    )
+    return f"--isa {mappings[0]} compiles the tests for it" if mappings else ""
 
 
 def compare_models(

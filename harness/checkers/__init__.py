@@ -100,12 +100,18 @@ def askable(
 
 
 def other_dialect(test: Test, model: Model) -> str:
-    """Why the model does not apply to the test, which is in another dialect; "" if it does."""
-    if model.dialects and test.arch not in model.dialects:
-        readable = " and ".join(model.dialects)
-        why = f"model {model.name} applies to {readable} tests, not to {test.arch} tests"
-        return why + (_mapping(model) if test.arch == "C" else "")
-    return ""
+    """Why the model does not apply to the test, which is in another dialect, and how to check it
+    all the same; "" if it does."""
+    why = mismatch(test.arch, model)
+    return why + (_mapping(model) if why and test.arch == "C" else "")
+
+
+def mismatch(dialect: str, model: Model) -> str:
+    """Why the model does not apply to tests in a dialect; "" if it does."""
+    if not model.dialects or dialect in model.dialects:
+        return ""
+    readable = " and ".join(model.dialects)
+    return f"model {model.name} applies to {readable} tests, not to {dialect} tests"
 
 
 def _mapping(model: Model) -> str:

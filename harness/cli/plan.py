@@ -49,7 +49,7 @@ Examples:
     default="10s",
     show_default=True,
     metavar="DURATION",
-    help="How long to estimate what stored campaigns do not tell; 0 estimates nothing.",
+    help="How long to estimate what stored campaigns do not answer; 0 estimates nothing.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as a JSON object.")
 @source_options

@@ -137,7 +137,7 @@ class Mutating:
         self._ended = True
 
     def _prepare(self, changes: Sequence[Change]) -> None:
-        """Have mutants explored at once, as far as can be told which scenarios they need."""
+        """Have mutants explored at once, as far as it is known which scenarios they need."""
         left = [dict(change.programs) for change in changes]
         for name in list(self._order):
             self._questions.prepare([each[name] for each in left if name in each])

@@ -251,10 +251,10 @@ def test_whatever_is_killed_the_stores_are_the_same(
         if victim == "scheduler":
             cluster.start_scheduler()
             assert command.returncode in (0, 2), errors
-            told = "run the same command again" in errors
+            advised = "run the same command again" in errors
             # it was killed before the command has reached it
-            told |= moment == 0 and "no Dask scheduler answers" in errors
-            assert command.returncode == 0 or told, errors
+            advised |= moment == 0 and "no Dask scheduler answers" in errors
+            assert command.returncode == 0 or advised, errors
         if command.returncode:
             with started(folder, cluster) as command:
                 _, errors = command.communicate(timeout=ENDS)

@@ -250,7 +250,7 @@ def test_an_extension_that_cannot_be_loaded_is_an_error_that_names_it(
     (info / "entry_points.txt").write_text("[weakspot.checkers]\nbroken = no.such.module:X\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     registry: Registry[Engine] = Registry(
-        "checker", CHECKERS.package, CHECKERS.constant, others=("explored", "explorer")
+        "checker", CHECKERS.package, CHECKERS.constant, others=CHECKERS.others
     )
     with pytest.raises(ToolFailed, match=r"the checker broken .* cannot be loaded"):
         registry.names()

@@ -43,7 +43,7 @@ class Registry(Generic[T]):
     def __init__(
         self, kind: str, package: str, constant: str, *, others: tuple[str, ...] = ()
     ) -> None:
-        self.kind, self.package, self.constant, self._others = kind, package, constant, others
+        self.kind, self.package, self.constant, self.others = kind, package, constant, others
         self._added: dict[str, T] = {}
 
     @property
@@ -95,7 +95,7 @@ class Registry(Generic[T]):
     def _modules(self) -> tuple[str, ...]:
         package = importlib.import_module(self.package)
         found = (each.name for each in pkgutil.iter_modules(package.__path__))
-        return tuple(name for name in found if name not in self._others)
+        return tuple(name for name in found if name not in self.others)
 
     @cached_property
     def _own(self) -> tuple[T, ...]:
