@@ -13,6 +13,7 @@ that is given for it. docs/python.md has examples.
 
 from __future__ import annotations
 
+from weakspot.campaigns import campaign, diff, read_campaign
 from weakspot.errors import (
     BadInput,
     LimitReached,
@@ -48,15 +49,12 @@ from weakspot.model_comparison import compare_models
 from weakspot.projects import (
     Relaxations,
     Results,
-    campaign,
     compare_orders,
     cost,
-    diff,
     gate,
     init,
     mutate,
     object_clients,
-    read_campaign,
     relax,
     write_baseline,
 )

@@ -54,6 +54,9 @@ if TYPE_CHECKING:
 What = str | os.PathLike[str] | Test
 """What a function is about; see weakspot.api."""
 
+Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""Names and paths of sources; see weakspot.api."""
+
 A = TypeVar("A", covariant=True)
 
 

@@ -47,10 +47,10 @@ def diff(before: Path, after: Path, output: Path | None, everything: bool, as_js
 
     Prints the findings that are new and gone, the answers and observations that differ, and the
     tools, machines and options that may explain the differences."""
-    from weakspot import projects
+    from weakspot import campaigns
     from weakspot.harness.report import differences, terminal
 
-    found = projects.diff(before, after)
+    found = campaigns.diff(before, after)
     if output is not None:
         from weakspot.harness.report.site.comparison_page import write_comparison
 

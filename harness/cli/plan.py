@@ -72,12 +72,12 @@ def plan(
     Counts the questions, predicts their time, lists the tests that add nothing, and shows how the
     time on each machine is divided. Tests are generated, but not checked and not run. Without WHAT,
     plans every structure."""
-    from weakspot import projects
+    from weakspot import campaigns
     from weakspot.harness.report import forecast as text
     from weakspot.harness.report import terminal
 
     with watched() as progress:
-        found = projects.forecast(
+        found = campaigns.forecast(
             what or "all",
             models=models,
             machine_models=machine_models(),

@@ -89,7 +89,7 @@ def test(
     Does everything that gen, check and run do, compares the answers with one another and with the
     claims, and writes a report. Prints the most important results first. Without WHAT, tests every
     structure."""
-    from weakspot import projects
+    from weakspot import campaigns
     from weakspot.harness.campaign.folder import chosen_folder
     from weakspot.harness.judge import findings
     from weakspot.harness.report import campaign as text
@@ -99,7 +99,7 @@ def test(
 
     root = results_folder()
     with bars.progress() as progress:
-        folder, record = projects.campaign(
+        folder, record = campaigns.campaign(
             what or "all",
             models=models,
             machine_models=machine_models(),

@@ -18,6 +18,7 @@ LAYERS = (
     "harness.pytest_plugin",
     "harness.cli",
     "api",
+    "campaigns",
     "projects",
     "model_comparison",
     "questions",
