@@ -287,7 +287,10 @@ def _placed(
     if problem["kind"] == "invalid":
         advice = None
         if not problem["file"] and "no function main" in problem["message"]:
-            advice = "name the file that has one too: weakspot check driver.c library.c"
+            advice = (
+                "name the file that has one too (weakspot check driver.c library.c); the scenarios "
+                "of a gate are files with a main"
+            )
         return reported(problem, BadInput, source=path, advice=advice)
     return reported(problem, Unsupported, source=path, advice=_advice(problem["message"]))
 

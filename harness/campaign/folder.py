@@ -38,6 +38,7 @@ from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import (
     FORMAT,
+    MANIFEST,
     Entry,
     Manifest,
     Plan,
@@ -60,7 +61,6 @@ from weakspot.system.files import (
 RESULTS = Path("results")
 """Where campaigns are written by default."""
 
-MANIFEST = "campaign.json"
 FRONTIERS = "frontiers"
 _FILES: dict[type[msgspec.Struct], str] = {
     Verdict: "verdicts.jsonl",
@@ -268,7 +268,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise BadInput(
             "not a campaign's folder",
             place=str(folder),
-            advice=f"expected {MANIFEST} in it ({error.strerror})",
+            advice=f"expected a folder that `weakspot test` wrote, with {MANIFEST} in it",
         ) from error
     try:
         version = msgspec.json.decode(content, type=_Version).format

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from weakspot.harness.cli.errors import FINDINGS, NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.output import json_lines, say
+from weakspot.harness.cli.output import json_lines, say, tell
 
 
 @command(
@@ -31,12 +29,6 @@ def doctor(quick: bool, as_json: bool) -> int:
     lines = doctor.report(versions=not quick)
     if as_json:
         say(json_lines(lines))
-    elif sys.stdout.isatty():
-        from weakspot.harness.report import terminal
-
-        out = terminal.console()
-        out.print(doctor.table(lines))
-        out.print(doctor.closing(lines))
     else:
-        say(doctor.plain(lines))
+        tell(doctor.plain(lines))
     return FINDINGS if doctor.missing_required(lines) else NOTHING_FOUND

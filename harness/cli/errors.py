@@ -7,7 +7,9 @@ interrupted. WEAKSPOT_DEBUG=1 shows the traceback of an error too.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -82,6 +84,13 @@ def _text_and_code(error: Exception) -> tuple[str, int]:
             return _usage(error), BAD
         case click.ClickException():
             return f"error: {error.format_message()}", BAD
+        case OSError() if error.filename is None and error.errno in (errno.ENOSPC, errno.EFBIG):
+            full = WeakspotError(
+                "the disk is full",
+                place="standard output",
+                advice="free some space, or write the output to another disk",
+            )
+            return str(full), BAD
         case OSError():
             what = f": {error.filename}" if error.filename else ""
             return f"error: {error.strerror or error}{what}", BAD
@@ -99,10 +108,10 @@ def _usage(error: click.UsageError) -> str:
     asked = context.command_path if context is not None else "weakspot"
     message = error.format_message()
     # click already names what was probably meant; it goes where our errors give advice
-    problem, _, meant = message.partition(" Did you mean ")
+    problem, *meant = re.split(r" \(?Did you mean (?:one of: )?", message, maxsplit=1)
     lines = [f"error: {problem[:1].lower()}{problem[1:].rstrip('.')}"]
     if meant:
-        lines.append(f"help: did you mean {meant}")
+        lines.append(f"help: did you mean {meant[0].rstrip(')')}")
     lines.append(f"{'      ' if meant else 'help: '}see {asked} --help")
     return "\n".join(lines)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from weakspot.errors import BadInput
+from weakspot.harness.cli import completion
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.output import results_folder
@@ -26,7 +27,7 @@ Examples:
   weakspot explain duffy_wsq/pop_vs_steal     the findings about a program
   weakspot explain MP+porlxrlx+poacqrlx       the findings about a litmus test"""
 )
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME", shell_complete=completion.findings)
 def explain(name: str) -> int:
     """Explain a finding.
 

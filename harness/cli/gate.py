@@ -27,7 +27,12 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(output, File):
             file = click.Path(path_type=Path, dir_okay=False)
             option = click.option(
-                f"--{output.name}", name, metavar="FILE", type=file, help=output.help
+                f"--{output.name}",
+                name,
+                metavar="FILE",
+                type=file,
+                callback=_in_a_folder,
+                help=output.help,
             )
         elif output is not OUTPUTS.default:
             option = click.option(f"--{output.name}", name, is_flag=True, help=output.help)
@@ -35,6 +40,13 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
             continue
         command = option(command)
     return command
+
+
+def _in_a_folder(ctx: click.Context, param: click.Parameter, given: Path | None) -> Path | None:
+    """A file that can be created, as far as that is known before the work that it is for."""
+    if given is not None and not given.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {given.parent}.", ctx, param)
+    return given
 
 
 @command(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from weakspot.harness.cli import completion
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import language_models, listed, some_time, source_options
@@ -80,6 +81,7 @@ Examples:
     "--as",
     "behaves_as",
     required=True,
+    shell_complete=completion.kinds,
     metavar="KIND|FILE",
     help="What the object is to behave as.",
 )

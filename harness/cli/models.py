@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from weakspot.harness.cli import completion
 from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import some_time
@@ -29,7 +30,7 @@ Examples:
 With --compare, the exit code is 0 when a test was found and also when all tests up to the size
 were decided, 3 when the time ran out or a test could not be decided."""
 )
-@click.argument("names", nargs=-1, metavar="[NAME…]")
+@click.argument("names", nargs=-1, metavar="[NAME…]", shell_complete=completion.models)
 @click.option("--path", "as_path", is_flag=True, help="Print only the path of the cat file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @click.option(

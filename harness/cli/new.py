@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from weakspot.harness.cli import completion
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.linearize import calls_option, seconds_option, shown
 from weakspot.harness.cli.options import source_options
@@ -25,10 +26,10 @@ from the names and types that the header declares; change the file where a guess
 `weakspot linearize` on it, which has more options.
 
 Examples:
-  weakspot new queue include/queue.hpp       tests/weakspot/queue_operations.cpp
+  weakspot new queue include/queue.hpp       tests/weakspot/operations/queue.cpp
   weakspot new stack src/stack.h --calls 3"""
 )
-@click.argument("kind", metavar="KIND")
+@click.argument("kind", metavar="KIND", shell_complete=completion.kinds)
 @click.argument("header", metavar="HEADER", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Write a file that exists.")
 @calls_option

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from weakspot.harness.cli import completion
 from weakspot.harness.cli.help import COMPILER_FLAGS
 from weakspot.system.durations import seconds_of
 
@@ -137,7 +138,9 @@ def machine_models() -> tuple[str, ...]:
 
 
 def what_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.argument("what", nargs=-1, required=True, metavar="WHAT…")(command)
+    return click.argument(
+        "what", nargs=-1, required=True, metavar="WHAT…", shell_complete=completion.what
+    )(command)
 
 
 def jobs_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -364,6 +367,7 @@ def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "models",
         multiple=True,
         callback=listed,
+        shell_complete=completion.models,
         metavar="M[,M…]",
         help="Names of models (`weakspot models` lists them) or paths of cat files.  "
         "[default: the structure's own, else those that apply to the test]",
@@ -382,6 +386,7 @@ def language_models(text: str) -> Callable[[Callable[..., Any]], Callable[..., A
         callback=listed,
         default=(LANGUAGE,),
         show_default=True,
+        shell_complete=completion.models,
         metavar="M[,M…]",
         help=text,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from weakspot.harness.cli import completion
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.exploration_options import bound_options, configured_part
 from weakspot.harness.cli.help import command
@@ -37,7 +38,7 @@ Examples:
   weakspot plan my_queue.c -I include --estimate 1m      spend more time on estimates
   weakspot plan tests/ --for 0 --json | jq .seconds"""
 )
-@click.argument("what", nargs=-1, metavar="[WHAT…]")
+@click.argument("what", nargs=-1, metavar="[WHAT…]", shell_complete=completion.what)
 @model_option
 @run_options
 @checker_option("checkers", multiple=True, default=("all",), show_default=True)

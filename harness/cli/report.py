@@ -41,6 +41,7 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
     A site opens from a file and needs no network."""
     from weakspot.harness.campaign import folder as campaign_folder
     from weakspot.harness.report.site import build, results_page
+    from weakspot.harness.values.record import MANIFEST
 
     if output is not None and len(campaigns) > 1:
         raise click.UsageError("-o can be used with one campaign only.")
@@ -54,7 +55,7 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
             )
         campaigns = (newest,)
     for folder in campaigns:
-        if not (folder / campaign_folder.MANIFEST).exists() and campaign_folder.campaigns(folder):
+        if not (folder / MANIFEST).exists() and campaign_folder.campaigns(folder):
             if output is not None:
                 raise click.UsageError("-o can be used with one campaign only.")
             page = results_page.write_results(folder)

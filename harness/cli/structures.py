@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from weakspot.harness.cli import completion
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.output import results_folder, say, tell
@@ -22,7 +23,7 @@ Examples:
   weakspot structures --claims              every claim, and what decided it
   weakspot structures duffy_wsq --claims --in results/2026-11-21-1402"""
 )
-@click.argument("names", nargs=-1, metavar="[NAME…]")
+@click.argument("names", nargs=-1, metavar="[NAME…]", shell_complete=completion.structures)
 @click.option("--claims", is_flag=True, help="List the claims about them, and what decided each.")
 @click.option(
     "--in",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from weakspot.harness.cli import completion
 from weakspot.harness.cli.exploration_options import bound_options, configured_part
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
@@ -43,7 +44,7 @@ Examples:
   weakspot test my_queue.c -D CAPACITY=2 -I include -m rc20,tso
   weakspot test tests/ -o campaign --for 0               check only, run nothing"""
 )
-@click.argument("what", nargs=-1, metavar="[WHAT…]")
+@click.argument("what", nargs=-1, metavar="[WHAT…]", shell_complete=completion.what)
 @model_option
 @click.option(
     "-o",

@@ -55,7 +55,8 @@ def start(
     if not header.is_file():
         raise BadInput(f"no such file: {header}", advice="check the path and the spelling")
     declared = read(header)
-    path = folder / FOLDER / f"{header.stem}_operations.{'cpp' if declared.cpp else 'c'}"
+    # it has no main: beside the scenarios, the gate's pattern would match it
+    path = folder / FOLDER / "operations" / f"{header.stem}.{'cpp' if declared.cpp else 'c'}"
     if path.exists() and not force:
         raise BadInput(
             f"{os.path.relpath(path)} exists already",

@@ -26,6 +26,7 @@ from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import (
+    MANIFEST,
     Entry,
     GoldenDifference,
     SourceFile,
@@ -225,13 +226,14 @@ def below(folder: Path) -> list[str]:
 
 
 def _below(folder: Path) -> Iterator[str]:
-    """See `below`. Programs are C and C++ files with a main. Hidden folders and those that CMake
-    builds in are left out."""
+    """See `below`. Programs are C and C++ files with a main. Left out are hidden folders, those
+    that CMake builds in, and campaigns, which contain the tests that they asked about."""
     for path, folders, names in os.walk(folder):
         folders[:] = [
             name
             for name in folders
-            if not name.startswith(".") and not Path(path, name, "CMakeCache.txt").exists()
+            if not name.startswith(".")
+            and not any(Path(path, name, file).exists() for file in ("CMakeCache.txt", MANIFEST))
         ]
         base = "" if path == "." else f"{Path(path)}{os.sep}"
         for name in names:

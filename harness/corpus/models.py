@@ -139,7 +139,7 @@ def resolve(name_or_path: str | Path) -> Model:
         return _of_file(_configuration(path))
     if path.suffix in (".cat", _CONFIGURATION) or len(path.parts) > 1:
         return _of_file(path)
-    close = difflib.get_close_matches(wanted.lower(), models, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(wanted.lower(), models, n=1)
     hint = f"did you mean {close[0]}? " if close else ""
     raise BadInput(
         f"unknown model {wanted!r}",

@@ -78,12 +78,16 @@ def structures(root: Path | None = None) -> tuple[Structure, ...]:
     return tuple(read_structure(path.parent) for path in sorted(_root(root).glob(f"*/{CLAIMS}")))
 
 
+def names(root: Path | None = None) -> list[str]:
+    """The names of the structures, in order."""
+    return sorted(path.parent.name for path in _root(root).glob(f"*/{CLAIMS}"))
+
+
 def find(name: str, root: Path | None = None) -> Structure:
     """The structure with that name. Raises BadInput with a similar name."""
-    base = _root(root)
-    known = sorted(path.parent.name for path in base.glob(f"*/{CLAIMS}"))
+    known = names(root)
     if name in known:
-        return read_structure(base / name)
+        return read_structure(_root(root) / name)
     raise BadInput(
         f"unknown structure {name}",
         advice=toml.suggest(name, known) or "`weakspot structures` lists them",

@@ -1,6 +1,6 @@
 """Which tools are installed, and what does not work without the others.
 
-`report` looks, `plain` and `table` show, `missing_required` decides.
+`report` looks, `plain` shows, `missing_required` decides.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import importlib
 import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,9 +19,6 @@ from weakspot.harness.runners import RUNNERS
 from weakspot.system import tools
 from weakspot.system.compilers import FAMILIES
 from weakspot.system.tools import Module, Program, Requirement
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 
 class DoctorLine(msgspec.Struct, frozen=True):
@@ -84,36 +80,12 @@ def closing(lines: Iterable[DoctorLine]) -> str:
 
 
 def plain(lines: Sequence[DoctorLine]) -> Iterator[str]:
-    """One line of text per tool, for a pipe or a file."""
+    """One line of text per tool."""
     width = max((len(line.name) for line in lines), default=0)
     for line in lines:
-        if line.found:
-            rest = f"{_version(line):<10}  {line.where}"
-        else:
-            rest = f"{'missing':<10}  lost: {line.lost}; {line.advice}"
-        yield f"{line.name:<{width}}  {rest}"
+        rest = line.where if line.found else f"lost without it: {line.lost}; {line.advice}"
+        yield f"{line.name:<{width}}  {_version(line):<10}  {rest}"
     yield closing(lines)
-
-
-def table(lines: Sequence[DoctorLine]) -> Table:
-    """The lines as a table for a terminal."""
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    grid.add_column("tool", no_wrap=True)
-    grid.add_column("version", no_wrap=True)
-    grid.add_column("path, or what is lost without it", overflow="fold")
-    for line in lines:
-        if line.found:
-            row = (Text(_version(line)), Text(line.where or "", style="dim"))
-        else:
-            row = (
-                Text("missing", style="yellow"),
-                Text(f"lost: {line.lost}").append(f"\n{line.advice}", style="dim"),
-            )
-        grid.add_row(Text(line.name), *row)
-    return grid
 
 
 def _version(line: DoctorLine) -> str:

@@ -131,8 +131,12 @@ class Timing(msgspec.Struct, frozen=True):
         return Timing(self.jobs + other.jobs, round(self.seconds + other.seconds, 3))
 
 
+MANIFEST = "campaign.json"
+"""The file by which a campaign's folder is known."""
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """campaign.json.
+    """The file MANIFEST.
 
     `finished` is empty until every job of the plan is done; `notes` say what was left out and why
     (a tool that is not installed, a test that a checker cannot read). `programs` are digests by

@@ -103,7 +103,7 @@ def test_a_folder_that_cannot_be_written_is_an_error_with_advice(tmp_path: Path)
     blocked.write_text("")
     with pytest.raises(WeakspotError, match="cannot write") as caught:
         FolderStore.create(blocked / "campaign", MANIFEST)
-    assert "another folder" in str(caught.value.advice)
+    assert "name a folder" in str(caught.value.advice)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -47,6 +47,17 @@ def mixed(folder: Path) -> Path:
     return folder / "tests"
 
 
+def test_campaigns_in_a_folder_are_not_asked_about_again(run: Run, folder: Path) -> None:
+    made = folder / "results" / "first" / "tests"
+    made.mkdir(parents=True)
+    (made / "again.litmus").write_text(TEST.format(1))
+    (made.parent / "campaign.json").write_text("{}")
+    assert "results/first" not in run("check", ".").out
+    assert "engine" in run("check", "results/first").out
+    (made.parent / "campaign.json").unlink()
+    assert "results/first" in run("check", ".").out
+
+
 @pytest.mark.usefixtures("mixed")
 def test_files_that_cannot_be_read_do_not_end_a_folder(run: Run) -> None:
     result = run("check", "tests", "-m", "sc", "--json")

@@ -111,6 +111,13 @@ def test_what_is_weakened_is_found(project: Path, run: Run) -> None:
     assert "needs at least release" in ended.out
 
 
+def test_operations_of_an_object_are_no_scenario(project: Path, run: Run) -> None:
+    assert run("init", "include/ring.h").code == 0
+    assert run("new", "queue", "include/ring.h", "--calls", "2").code in (0, 1)
+    assert (project / "tests" / "weakspot" / "operations" / "ring.c").exists()
+    assert run("gate").code == 0
+
+
 @pytest.mark.parametrize("header", ["strange.h", None])
 def test_without_a_guess_a_template_says_what_to_fill_in(
     project: Path, run: Run, header: str | None, snapshot: SnapshotAssertion

@@ -39,6 +39,10 @@ def test_version(run: Run) -> None:
         "explain nothing",
         "explain WS999",
         "gate",
+        "gate --sarif nowhere/gate.sarif mp.c",
+        "gate --jsno",
+        "report mp.c",
+        "gen mp.c -o mp.c",
     ],
 )
 def test_wrong_usage(run: Run, snapshot: SnapshotAssertion, line: str) -> None:

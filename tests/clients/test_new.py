@@ -53,12 +53,12 @@ def test_a_class_template(here: Path) -> None:
     Path("include/ring.hpp").write_text(CPP)
     made = project.start("queue", Path("include/ring.hpp"), Path())
     assert made.functions == ("try_push", "try_pop")
-    assert made.path == Path("tests/weakspot/ring_operations.cpp")
+    assert made.path == Path("tests/weakspot/operations/ring.cpp")
     text = made.path.read_text()
     assert "static lib::Ring<int, 16> object;" in text
     assert "bool enqueue(long value)" in text
     assert "bool dequeue(int &found)" in text
-    assert [each.name for each in made.path.parent.iterdir()] == ["ring_operations.cpp"]
+    assert [each.name for each in made.path.parent.iterdir()] == ["ring.cpp"]
     with pytest.raises(BadInput, match="exists already"):
         project.start("queue", Path("include/ring.hpp"), Path())
     assert here.is_dir()

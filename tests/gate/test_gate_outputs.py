@@ -199,4 +199,8 @@ def test_json_prints_undecided_questions_on_stderr(project: Project) -> None:
 def test_a_file_that_cannot_be_written_is_an_error(project: Project) -> None:
     ended = project.gate("--sarif", "nowhere/out.sarif")
     assert ended.code == 2
+    assert "there is no folder nowhere" in ended.err
+    assert not (project.folder / ".weakspot").exists()  # before anything was explored
+    ended = project.gate("--sarif", "/proc/out.sarif")
+    assert ended.code == 2
     assert "cannot write" in ended.err

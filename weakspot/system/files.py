@@ -149,20 +149,36 @@ def rows(path: Path, type_: type[T]) -> tuple[T, ...]:
 
 @contextlib.contextmanager
 def disk(path: Path) -> Iterator[None]:
+    """Raise what goes wrong when `path` is written in the block as `unwritable`."""
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            message = "the disk is full"
-            advice = "free some space and give the same command again; completed work is preserved"
-        else:
-            message = f"cannot write: {error.strerror or error}"
-            advice = "check the folder's permissions, or name another folder"
-        raise WeakspotError(message, place=str(path), advice=advice) from error
+        raise unwritable(str(path), error) from error
+
+
+def unwritable(place: str, error: OSError) -> WeakspotError:
+    """What the user can do about an error of writing to a file, a folder or the output."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return WeakspotError(
+            "the disk is full",
+            place=place,
+            advice="free some space and give the same command again; completed work is preserved",
+        )
+    advice = {
+        errno.ENOENT: "create its folder first, or name another one",
+        errno.EEXIST: "a file has this name; name a folder",
+        errno.ENOTDIR: "a part of this path is a file; name a folder",
+        errno.EISDIR: "a folder has this name; name a file",
+    }.get(error.errno or 0, "check the folder's permissions, or name another folder")
+    return WeakspotError(f"cannot write: {error.strerror or error}", place=place, advice=advice)
 
 
 def unreadable(path: Path, error: OSError) -> BadInput:
-    return BadInput(f"cannot read: {error.strerror or error}", place=str(path))
+    return BadInput(
+        f"cannot read: {error.strerror or error}",
+        place=str(path),
+        advice="check the path and the spelling" if error.errno == errno.ENOENT else None,
+    )
 
 
 def file_names(names: Iterable[str]) -> Iterator[str]:

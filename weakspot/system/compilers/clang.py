@@ -17,7 +17,7 @@ from weakspot.system.tools import Program, Requirement, Tool
 
 CLANG = Program(
     "clang",
-    lost="nothing while ziglang is there; a system clang's own version",
+    lost="checks of what the system's clang makes of tests; ziglang reads programs instead",
     aliases=tuple(f"clang-{major}" for major in range(40, 14, -1)),
     advice="install clang, or the Python package ziglang, which contains one",
     role="clang",

@@ -18,7 +18,7 @@ GCC = Program(
 )
 GXX = Program(
     "g++",
-    lost="the same for programs in C++; zig's clang compiles instead",
+    lost="runs of what g++ makes of a program; zig's clang compiles instead",
     advice="install your system's C++ compiler (Debian, Ubuntu: g++)",
 )
 
