@@ -5,8 +5,8 @@ In: a client of a scheduler (connection.py). Out: an Executor. Jobs are sent as 
 back, so that this process may die at any moment and lose only the jobs in progress. Dask sends the
 parcels of a worker that died to another one. Explorations are shared (shares.py).
 
-Jobs of machines are performed by this process: a worker that has the same name for a machine as the
-user may mean another one.
+Jobs of machines are performed by this process, which compiles the programs. The machine may be that
+of a worker (machines/worker.py), which then runs them.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ class ClusterLost(ToolFailed):
 
 @contextlib.contextmanager
 def connected(address: str) -> Iterator[Client]:
-    """A client of the scheduler at the address, or of workers that live as long as the block.
+    """A client of the scheduler at the address, or of workers that live as long as the block. It is
+    Dask's default client, so that machines of its workers (machines/worker.py) are found.
 
     Raises MissingTool without Dask, BadInput for what is no address, and ClusterLost.
     """
@@ -59,7 +60,7 @@ def connected(address: str) -> Iterator[Client]:
                 )
             )
         try:
-            client = distributed.Client(target, timeout=SECONDS, set_as_default=False)
+            client = distributed.Client(target, timeout=SECONDS)
         except (OSError, ValueError) as error:
             raise ClusterLost(
                 f"no Dask scheduler answers at {address}",

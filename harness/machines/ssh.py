@@ -64,21 +64,27 @@ def machine(host: str) -> Machine:
     Raises Lost if it cannot be reached, Unsupported if tests cannot be made for it.
     """
     with opened(host) as there:
-        system, arch, cores, *_ = [
-            *there.shell("uname -s; uname -m; nproc || getconf _NPROCESSORS_ONLN").out.split(),
-            *("unknown", "unknown", "1"),
-        ]
+        return described(there, f"ssh:{host}", kind="ssh", host=host)
+
+
+def described(at: Session, name: str, *, kind: str, host: str) -> Machine:
+    """Another machine, as it describes itself; programs for it are linked statically. Raises Lost,
+    and Unsupported if tests cannot be made for it."""
+    system, arch, cores, *_ = [
+        *at.shell("uname -s; uname -m; nproc || getconf _NPROCESSORS_ONLN").out.split(),
+        *("unknown", "unknown", "1"),
+    ]
     isa = ISAS.find(arch)
     if system != "Linux" or isa is None:
         raise Unsupported(
-            f"tests cannot run on ssh:{host}: it is {system} on {arch}",
+            f"tests cannot run on {name}: it is {system} on {arch}",
             advice=f"known is Linux on {', '.join(ISAS.names())}",
         )
     return Machine(
-        name=f"ssh:{host}",
+        name=name,
         arch=arch,
         cores=int(cores) if cores.isdecimal() else 1,
-        kind="ssh",
+        kind=kind,
         host=host,
         native=arch == local_arch(),
         flags=("-O2", "-static"),
