@@ -17,7 +17,7 @@ A and B are campaigns, logs of herd7, litmus7 or `--format herd`, or what `--jso
 
 Rates of outcomes are compared by a test of two Poisson rates, at a level of 1 % for all of them
 together. A rate also has to be at least twice the other one: it varies from run to run, with the
-load and the frequency of a machine.
+load and the frequency of a machine. Rates of whole programs vary more, and are noted only.
 
 If all answers of A are under one model or from one machine, and all of B under another, these two
 are compared.

@@ -118,6 +118,11 @@ def test_a_rate_changes_if_it_does_by_more_than_noise() -> None:
     assert not changed(400, 500)  # significant if hits are independent, but less than twice
 
 
+def test_that_the_rate_of_a_program_changes_is_noted_only() -> None:
+    one, other = record(runs=(ran(10, 1000),)), record(runs=(ran(500, 1000),))
+    assert kinds(one, other) == [("run", "note")]
+
+
 def test_one_of_many_rates_has_to_differ_more() -> None:
     def found(tests: int) -> list[tuple[str, str]]:
         def those(first: int) -> Record:

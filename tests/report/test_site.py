@@ -214,7 +214,9 @@ def test_runners_are_shown_side_by_side_with_what_only_one_observed(tmp_path: Pa
     )
     pages = built(msgspec.structs.replace(small(), histograms=both), tmp_path)
     page = pages[f"report/tests/{ours.test}.html"].text
-    assert f"local native: 4,021 of 1.2·10⁷. local {ours.runner}: not observed" in page
+    assert (
+        f"Observed on local native: 4,021 of 1.2·10⁷. On local {ours.runner}: not observed" in page
+    )
     assert "Only native observed 0:r0=0 1:r0=0 on local; an outcome" in page
     assert "local native 4,021 of 1.2·10⁷ clr2" in pages["index.html"].text
 

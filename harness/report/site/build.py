@@ -125,7 +125,7 @@ def _structure(pages: Pages, view: SiteData, structure: StructureInfo) -> None:
         structure=structure,
         page=page,
         shapes=shape_table(view, entries),
-        families=families(view, entries),
+        families=families(view, structure.name),
         has_source=bool(source.files),
         findings=[
             each for each in record.findings if each.subject in subjects and not each.recorded

@@ -114,23 +114,24 @@ def _cell(
     if not here:
         return None
     observed = [each for each in here if each.target]
-    rates = list(filter(None, map(target_rate, observed)))
-    wrong = sum((each.test, each.machine) in site.contradicted for each in observed)
-    highest = max(rates, key=lambda each: each.value, default=None)
+    rates = [(found, each) for each in observed if (found := target_rate(each)) is not None]
+    highest = max(rates, key=lambda pair: pair[0].value, default=None)
     return ShapeCell(
         observed=len(observed),
         ran=len(here),
-        contradicting=wrong,
-        bar=scale.bar(highest, is_forbidden=bool(wrong)) if highest else None,
+        contradicting=sum(is_contradicting(site, each) for each in observed),
+        bar=scale.bar(highest[0], is_forbidden=is_contradicting(site, highest[1]))
+        if highest
+        else None,
     )
 
 
-def families(site: SiteData, entries: Sequence[Entry]) -> tuple[Family, ...]:
+def families(site: SiteData, structure: str) -> tuple[Family, ...]:
     """Tests of one shape between the same operations of a structure, if several of them ran and at
     least one was observed: what each memory order costs in visibility."""
     found: defaultdict[tuple[str, tuple[str, ...]], list[Entry]] = defaultdict(list)
-    for entry in entries:
-        for operations in unique_operations(entry):
+    for entry in site.record.tests_of(structure):
+        for operations in _operations(entry, structure):
             found[entry.test.shape, operations].append(entry)
     made = []
     for (shape, operations), those in found.items():
@@ -143,10 +144,10 @@ def families(site: SiteData, entries: Sequence[Entry]) -> tuple[Family, ...]:
     return tuple(made)
 
 
-def unique_operations(entry: Entry) -> tuple[tuple[str, ...], ...]:
-    """The operations that the threads of a test come from, once each."""
-    found = {tuple(sorted(origin.operations)): None for origin in entry.test.origins}
-    return tuple(found)
+def _operations(entry: Entry, structure: str) -> tuple[tuple[str, ...], ...]:
+    """The operations of the structure that the threads of a test come from, once each."""
+    origins = (origin for origin in entry.test.origins if origin.structure == structure)
+    return tuple(dict.fromkeys(tuple(sorted(origin.operations)) for origin in origins))
 
 
 def _family(

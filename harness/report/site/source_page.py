@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -72,6 +73,19 @@ class SourceView(msgspec.Struct, frozen=True):
 
     files: tuple[MarkedFile, ...]
     marked: dict[Kind, list[tuple[str, str]]]
+
+    @property
+    def has_plain(self) -> bool:
+        """Whether a line without a mark has a site of a test."""
+        return any(line.tests and not line.marks for line in self._lines())
+
+    @property
+    def has_contradicting(self) -> bool:
+        """Whether a line's test was observed although a model forbids it."""
+        return any(line.is_contradicting for line in self._lines())
+
+    def _lines(self) -> Iterator[MarkedLine]:
+        return (line for file in self.files for line in file.lines)
 
 
 def source_view(site: SiteData, structure: StructureInfo) -> SourceView:
