@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -40,7 +41,7 @@ def litmus(dialect: str, text: str, given: Mapping[str, Any], computed: Mapping[
             continue
         bits, *array = of.split("[")
         initial = f"{{{','.join(map(str, value))}}}" if array else value
-        address = "rsi" if "cmpxchg8b" in text else ADDRESS[dialect]
+        address = "rsi" if re.search("cmpxchg(8|16)b", text) else ADDRESS[dialect]
         before += f"uint{bits}_t {'['.join([location, *array])}={initial}; 0:{address}={location}; "
     fresh = [name for name in computed if name not in given and not in_memory(name)]
     before += "".join(f"int64_t 0:{name}; " for name in fresh)

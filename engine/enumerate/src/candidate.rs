@@ -246,11 +246,14 @@ impl Search<'_, '_> {
     fn next(&mut self, solver: &mut Solver, visit: &mut dyn Visitor) -> SearchControl {
         let c = self.candidate;
         if self.left.is_empty() {
-            let addresses = c
-                .events
-                .iter()
-                .filter_map(|e| e.action.address())
-                .all(|at| matches!(solver.known(at), Some(Value::Address(_))));
+            let known = || {
+                let terms = c.events.iter().filter_map(|e| e.action.address());
+                terms.map(|at| solver.known(at))
+            };
+            let addresses = known().all(|at| matches!(at, Some(Value::Address(_))));
+            if let Some(code) = known().flatten().find(|at| matches!(at, Value::Code(_))) {
+                return visit.unmatched(code);
+            }
             if !solver.all_solved() || !addresses {
                 return SearchControl::Continue;
             }

@@ -20,7 +20,8 @@ use rustc_hash::FxHashMap;
 /// The answer that herd7 gives in its default mode.
 pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, EnumerateError> {
     let meter = Meter::begin(limits);
-    match decide_with(test, model, limits, &meter, None) {
+    let mixed = test.mixed.then(|| "memory".to_owned());
+    match decide_with(test, model, limits, &meter, mixed) {
         Err(EnumerateError::MixedSize(at)) => decide_with(test, model, limits, &meter, Some(at)),
         decided => decided,
     }
@@ -64,6 +65,10 @@ fn decide_with(
         }
     }
     let mut answer = decision.answer;
+    let mut values = answer.states.iter().flatten();
+    if values.any(|value| test.has_no_label(*value)) {
+        return Err(EnumerateError::Code);
+    }
     answer.conclude(test.condition.quantifier);
     answer.seconds = meter.seconds();
     Ok(answer)
@@ -165,6 +170,7 @@ impl Visitor for DecisionVisitor<'_, '_, '_, '_> {
                 let error = self.decision.mixed_size(at);
                 self.control(Err(error))
             }
+            Value::Code(_) => self.control(Err(EnumerateError::Code)),
             _ => SearchControl::Continue,
         }
     }
@@ -287,7 +293,9 @@ impl Decision<'_> {
             let element = self.test.types.array(at.name).map(|array| array.element);
             let mixed = event.size.is_some_and(|size| {
                 let other = *sizes.entry(*location).or_insert(size) != size;
-                other || element.is_some_and(|element| size > i64::from(element.bits))
+                // 16 bytes are two pieces
+                let halves = size > 64;
+                halves || other || element.is_some_and(|element| size > i64::from(element.bits))
             });
             let held = |value| {
                 event

@@ -6,6 +6,8 @@ use cat::CatError;
 pub enum EnumerateError {
     /// An operation has no result: it is one on addresses, or a value does not fit.
     NoResult,
+    /// An access to an instruction, or the number of an address of one.
+    Code,
     /// Accesses to this location have different sizes, or one is to a part of it that has no
     /// value of its own.
     MixedSize(String),
@@ -24,6 +26,9 @@ impl std::fmt::Display for EnumerateError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             EnumerateError::NoResult => f.write_str("an operation on addresses, or on a value that does not fit its size, has no result"),
+            EnumerateError::Code => f.write_str(
+                "an instruction is read or written, or the address of one without a label is observed",
+            ),
             EnumerateError::MixedSize(location) => write!(
                 f,
                 "the accesses to {location} are of mixed sizes, which is not supported"

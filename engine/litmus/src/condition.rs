@@ -190,6 +190,10 @@ impl Printer<'_> {
             }
             Value::Int(i) => put_number(out, i),
             Value::Address(a) => self.put_address(out, a),
+            Value::Code(name) => {
+                let name = self.location_names.get(name as usize);
+                out.push_str(name.map_or("?", String::as_str));
+            }
         }
     }
 

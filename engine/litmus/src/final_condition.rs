@@ -176,7 +176,8 @@ impl StateParser<'_> {
             return Err(self.cursor.unexpected("`=`"));
         }
         let pointer = self.cursor.is("*");
-        let register = matches!(self.cursor.ahead(1), TokenKind::Sign(":"));
+        let register =
+            matches!(self.cursor.ahead(1), TokenKind::Sign(":")) && !self.cursor.is_word("label");
         let offset = self.cursor.offset();
         let atom = match (pointer || register, self.values()?) {
             (true, _) => Prop::Same(observable, self.observable()?),

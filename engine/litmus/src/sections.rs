@@ -18,6 +18,8 @@ pub struct Sections<'a> {
     pub initial: SourceSpan<'a>,
     pub program: SourceSpan<'a>,
     pub condition: SourceSpan<'a>,
+    /// A line of metadata asks for herd7's variant `mixed`.
+    pub mixed: bool,
 }
 
 const KEYWORDS: [&str; 8] = [
@@ -40,6 +42,7 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
             .ok_or_else(|| ParseError::new(at, "unterminated quoted text"))?;
         at += end + 2;
     }
+    let mut mixed = false;
     loop {
         at = skip_blank(text, at)?;
         if text[at..].starts_with('{') {
@@ -54,7 +57,7 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
         let end = line_end(text, at);
         let stop = text[at..end].find('{').map_or(end, |n| at + n);
         if text[at..stop].contains('=') {
-            check_variants(&text[at..end], at)?;
+            mixed |= variant_mixed(&text[at..end], at)?;
             at = end;
             continue;
         }
@@ -92,33 +95,34 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
             text: &text[end..],
             offset: end,
         },
+        mixed,
     })
 }
 
 /// The variants of herd7 that change no test that is read without them.
 const READ_VARIANTS: [&str; 2] = ["telechat", "s128"];
 
-/// An error for a line of metadata that asks for another variant of herd7.
-fn check_variants(line: &str, offset: usize) -> Result<(), ParseError> {
+/// Whether a line of metadata asks for herd7's variant `mixed`; an error if it asks for one that is
+/// not supported.
+fn variant_mixed(line: &str, offset: usize) -> Result<bool, ParseError> {
     let Some((key, variants)) = line.split_once('=') else {
-        return Ok(());
+        return Ok(false);
     };
     if !key.trim().eq_ignore_ascii_case("variant") {
-        return Ok(());
+        return Ok(false);
     }
-    let mut names = variants.split([',', ' ']).map(str::trim);
-    let other = names.find(|name| {
+    let mut mixed = false;
+    for name in variants.split([',', ' ']).map(str::trim) {
         let known = READ_VARIANTS.iter().any(|v| name.eq_ignore_ascii_case(v));
-        !known && !name.is_empty()
-    });
-    match other {
-        Some(name) => Err(ParseError::unsupported(
-            offset,
-            format!("the variant `{name}` of herd7 is not supported"),
-        )
-        .help("tests of herd7's default mode are read: accesses of one size, no system level")),
-        None => Ok(()),
+        if name.eq_ignore_ascii_case("mixed") {
+            mixed = true;
+        } else if !known && !name.is_empty() {
+            let message = format!("the variant `{name}` of herd7 is not supported");
+            return Err(ParseError::unsupported(offset, message)
+                .help("tests of herd7's default mode and of mixed are read: no system level"));
+        }
     }
+    Ok(mixed)
 }
 
 /// The dialect, and the rest of the header, which is the name.

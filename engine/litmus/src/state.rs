@@ -131,6 +131,9 @@ impl<'n> StateParser<'n> {
     }
 
     pub fn value(&mut self) -> Result<Value, ParseError> {
+        if let Some(label) = self.label()? {
+            return Ok(label);
+        }
         self.check_supported()?;
         match self.cursor.kind() {
             TokenKind::Name(n) => {
@@ -147,6 +150,33 @@ impl<'n> StateParser<'n> {
             }
             _ => self.cursor.signed_number().map(Value::Int),
         }
+    }
+
+    /// `P0:L1`, or `label:"P0:L1"`, if either follows.
+    fn label(&mut self) -> Result<Option<Value>, ParseError> {
+        let quoted = match (
+            self.cursor.kind(),
+            self.cursor.ahead(1),
+            self.cursor.ahead(2),
+        ) {
+            (TokenKind::Name("label"), TokenKind::Sign(":"), TokenKind::Text(text)) => text,
+            (TokenKind::Name(thread), TokenKind::Sign(":"), TokenKind::Name(label)) => {
+                let number = thread.strip_prefix('P').and_then(|n| n.parse().ok());
+                let Some(number) = number else {
+                    return Ok(None);
+                };
+                (0..3).for_each(|_| self.cursor.step());
+                return Ok(Some(self.location_names.label(number, label)));
+            }
+            _ => return Ok(None),
+        };
+        let of_thread = quoted.trim_start_matches('P').split_once(':');
+        let named = of_thread.and_then(|(thread, label)| Some((thread.parse().ok()?, label)));
+        let Some((thread, label)) = named else {
+            return Err(self.unsupported("a label as a value is written label:\"P0:L1\""));
+        };
+        (0..3).for_each(|_| self.cursor.step());
+        Ok(Some(self.location_names.label(thread, label)))
     }
 
     /// `{1, 2}`, if a brace follows.

@@ -12,7 +12,7 @@ use super::dialects::{self, DIALECTS};
 use super::error::{LitmusError, ParseError};
 use super::final_condition;
 use super::initial;
-use super::location_names::LocationNames;
+use super::location_names::{LocationNames, UNLABELLED};
 use super::observable::Observable;
 use super::program::Program;
 use super::sections;
@@ -37,6 +37,8 @@ pub struct Test {
     pub condition: Condition,
     /// The annotations of the Linux kernel's model that events can have, by number.
     pub tags: Vec<String>,
+    /// Accesses are split into pieces, as in herd7's variant `mixed`, also where it is not needed.
+    pub mixed: bool,
 }
 
 impl Test {
@@ -105,6 +107,15 @@ impl Test {
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    /// Whether a value is the address of an instruction that has no label.
+    pub fn has_no_label(&self, value: Value) -> bool {
+        let Value::Code(name) = value else {
+            return false;
+        };
+        let name = self.location_names.get(name as usize);
+        name.is_some_and(|name| name.starts_with(UNLABELLED))
     }
 
     /// The number of a thread's register, if its code mentions it.
@@ -205,6 +216,7 @@ fn parse(text: &str, macros: Option<&Macros>) -> Result<Test, ParseError> {
         filter: end.filter,
         condition: end.condition,
         tags,
+        mixed: sections.mixed,
     };
     complete_memory(&mut test);
     Ok(test)

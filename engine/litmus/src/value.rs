@@ -21,6 +21,8 @@ pub enum Value {
     Undetermined(u32),
     Int(i64),
     Address(Address),
+    /// The address of an instruction: an index into the test's location names.
+    Code(u32),
 }
 
 impl Value {
@@ -41,11 +43,13 @@ impl Ord for Value {
             Value::Undetermined(_) => 0,
             Value::Int(_) => 1,
             Value::Address(_) => 2,
+            Value::Code(_) => 3,
         };
         match (self, other) {
             (Value::Undetermined(a), Value::Undetermined(b)) => a.cmp(b),
             (Value::Int(a), Value::Int(b)) => a.cmp(b),
             (Value::Address(a), Value::Address(b)) => a.cmp(b),
+            (Value::Code(a), Value::Code(b)) => a.cmp(b),
             _ => rank(self).cmp(&rank(other)),
         }
     }
@@ -83,7 +87,7 @@ pub enum Op {
     Min,
     UMax,
     UMin,
-    /// -1, 0 or 1.
+    /// The bits of a field of Power's condition register: 8 less, 4 greater, 2 equal.
     Compare,
     /// Sign-extends from as many bits as the second operand says (8, 16, 32).
     Narrow,
@@ -118,6 +122,8 @@ pub enum Op {
     LogicFlags,
     /// Whether flags of AArch64 satisfy the condition of a code.
     Satisfy,
+    /// 0 for the address of an instruction; no result for other values.
+    NoCode,
 }
 
 /// The operation has no result for these operands, such as the product of two addresses.
@@ -127,7 +133,7 @@ pub struct NoResult;
 impl Op {
     /// The result, with herd7's special cases for addresses.
     pub fn apply(self, a: Value, b: Value) -> Result<Value, NoResult> {
-        use Value::{Address as A, Int};
+        use Value::{Address as A, Code, Int};
         let truth = |t: bool| Ok(Int(i64::from(t)));
         match (self, a, b) {
             (Op::Add, Int(0), v)
@@ -147,13 +153,18 @@ impl Op {
             (Op::Ne, A(p), A(q)) => truth(p != q),
             (Op::Eq, A(_), Int(0)) | (Op::Eq, Int(0), A(_)) => truth(false),
             (Op::Ne, A(_), Int(0)) | (Op::Ne, Int(0), A(_)) => truth(true),
-            (Op::Compare, A(p), A(q)) => Ok(Int(p.cmp(&q) as i64)),
-            (Op::Compare, A(_), Int(0)) => Ok(Value::ONE),
+            (Op::Compare, A(p), A(q)) => Ok(Int(condition_field(p.cmp(&q)))),
+            (Op::Compare, A(_), Int(0)) => Ok(Int(condition_field(Ordering::Greater))),
             (Op::Mask | Op::Narrow | Op::ExactMask | Op::ExactNarrow | Op::Exact, A(p), Int(_)) => {
                 Ok(A(p))
             }
             (Op::DifferenceFlags, A(p), A(q)) => Ok(Int(nzcv::of_addresses(p.cmp(&q)))),
             (Op::DifferenceFlags, A(_), Int(0)) => Ok(Int(nzcv::of_addresses(Ordering::Greater))),
+            (Op::Eq, Code(p), Code(q)) => truth(p == q),
+            (Op::Ne, Code(p), Code(q)) => truth(p != q),
+            (Op::Eq, Code(_), Int(0)) | (Op::Eq, Int(0), Code(_)) => truth(false),
+            (Op::Ne, Code(_), Int(0)) | (Op::Ne, Int(0), Code(_)) => truth(true),
+            (Op::NoCode, Code(_), _) => truth(false),
             (_, Int(a), Int(b)) => self.integers(a, b),
             _ => Err(NoResult),
         }
@@ -203,6 +214,7 @@ impl Op {
             Op::DifferenceFlags => nzcv::of_difference(a, b),
             Op::LogicFlags => nzcv::of_logic(a, b),
             Op::Satisfy => i64::from(nzcv::satisfy(a, b)),
+            Op::NoCode => return Err(NoResult),
             Op::Eq => i64::from(a == b),
             Op::Ne => i64::from(a != b),
             Op::Lt => i64::from(a < b),
@@ -213,10 +225,19 @@ impl Op {
             Op::Min => a.min(b),
             Op::UMax => (a as u64).max(b as u64) as i64,
             Op::UMin => (a as u64).min(b as u64) as i64,
-            Op::Compare => a.cmp(&b) as i64,
+            Op::Compare => condition_field(a.cmp(&b)),
             Op::Narrow => (a << spare(b)) >> spare(b),
             Op::Mask => (((a as u64) << spare(b)) >> spare(b)) as i64,
         }))
+    }
+}
+
+/// Power ISA, book I, 2.3.1, without the summary overflow.
+fn condition_field(order: Ordering) -> i64 {
+    match order {
+        Ordering::Less => 8,
+        Ordering::Greater => 4,
+        Ordering::Equal => 2,
     }
 }
 

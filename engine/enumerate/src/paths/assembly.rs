@@ -35,7 +35,7 @@ pub fn paths(
     let mut done = Vec::new();
     let mut pending = vec![Pending {
         builder: PathBuilder::new(registers).in_pieces(piece_bits),
-        at: 0,
+        at: thread.own.start,
         jumps: BTreeMap::new(),
     }];
     while let Some(mut state) = pending.pop() {
@@ -53,7 +53,8 @@ pub fn paths(
                 Successor::Label { name, counted } => {
                     let to = thread.label(&name).unwrap_or(thread.instructions.len());
                     let count = jumps.entry(to).or_insert(0);
-                    if counted && to <= state.at {
+                    // as in herd7: within the thread's own code
+                    if counted && to <= state.at && thread.own.contains(&to) {
                         *count += 1;
                     }
                     (*count <= MAX_BACKWARD_JUMPS).then_some(to)

@@ -94,6 +94,11 @@ impl PathBuilder {
         self.size
     }
 
+    /// Sets the bits of the instruction's next memory accesses.
+    pub fn resize(&mut self, size: Option<i64>) {
+        self.size = size;
+    }
+
     /// The events of memory are one access, which is single-copy atomic.
     pub fn one_access(&mut self, ids: &[PathEventId]) {
         for id in ids {

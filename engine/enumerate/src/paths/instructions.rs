@@ -10,7 +10,7 @@ use super::rmw;
 use super::transform::transform;
 use crate::term::Term;
 use litmus::assembly::instruction::{
-    FlagCondition, FlagUpdate, Instruction, Predicate, Source, Width,
+    FlagUpdate, Instruction, JumpTarget, Predicate, Source, Width,
 };
 use litmus::value::{Op, RegisterId, Value};
 use litmus::{Dialect, Reservation};
@@ -46,30 +46,11 @@ fn set_flags(
     write_register(b, Some(register), outcome, from);
 }
 
-/// Whether the flags satisfy a condition, as 0 or 1.
-fn satisfies(b: &mut PathBuilder, flags: Term, wanted: FlagCondition) -> Term {
-    let (op, with) = match (wanted.less, wanted.equal, wanted.greater) {
-        (false, true, false) => (Op::Eq, 0),
-        (true, false, true) => (Op::Ne, 0),
-        (true, false, false) => (Op::Lt, 0),
-        (true, true, false) => (Op::Le, 0),
-        (false, false, true) => (Op::Gt, 0),
-        (false, true, true) => (Op::Ge, 0),
-        (all, _, _) => return Term::int(i64::from(all)),
-    };
-    b.compute(op, flags, Term::int(with))
-}
-
 fn predicate(b: &mut PathBuilder, p: &Predicate) -> OperandValue {
     match *p {
         Predicate::Condition(r, code) => {
             let flags = source(b, Source::Reg(r), false);
             let value = b.compute(Op::Satisfy, flags.value, Term::int(code));
-            OperandValue { value, ..flags }
-        }
-        Predicate::Flags(r, wanted) => {
-            let flags = source(b, Source::Reg(r), false);
-            let value = satisfies(b, flags.value, wanted);
             OperandValue { value, ..flags }
         }
         Predicate::Compare(op, x, y) => {
@@ -96,9 +77,7 @@ fn predicate(b: &mut PathBuilder, p: &Predicate) -> OperandValue {
 /// The operands that a predicate tests.
 fn tested(when: &Predicate) -> Vec<Source> {
     match *when {
-        Predicate::Condition(r, _) | Predicate::Flags(r, _) | Predicate::Bit(r, ..) => {
-            vec![Source::Reg(r)]
-        }
+        Predicate::Condition(r, _) | Predicate::Bit(r, ..) => vec![Source::Reg(r)],
         Predicate::Compare(_, x, y) => vec![x, y],
     }
 }
@@ -322,9 +301,62 @@ pub fn step(
             let (name, counted) = (to.clone(), true);
             return vec![(b, Successor::Label { name, counted })];
         }
+        Instruction::JumpTo { to, link, targets } => {
+            return jump_to(b, to, *link, targets);
+        }
+        Instruction::LabelAddress { to, value, .. } => {
+            b.write_computed(*to, Term::Known(*value), true);
+        }
+        Instruction::Unsupported => {
+            b.path.no_result = true;
+            return vec![(b, Successor::End)];
+        }
         Instruction::Branch { when, to } => return branch(b, when, to, dialect),
     }
     vec![(b, Successor::Next)]
+}
+
+/// One path per address that the register can hold, and one on which it holds no address of an
+/// instruction, which has no result.
+fn jump_to(
+    mut b: PathBuilder,
+    to: &JumpTarget,
+    link: Option<(RegisterId, Value)>,
+    targets: &[(Value, String)],
+) -> Steps {
+    let counted = true;
+    let held = match to {
+        JumpTarget::Label(_) => None,
+        JumpTarget::Register(register) => {
+            let held = source(&mut b, Source::Reg(*register), false);
+            let id = b.event(Action::Branch, 0, false);
+            b.data(&held.from, id);
+            Some(held.value)
+        }
+    };
+    if let Some((register, value)) = link {
+        b.write_computed(register, Term::Known(value), true);
+    }
+    if let JumpTarget::Label(name) = to {
+        let name = name.clone();
+        return vec![(b, Successor::Label { name, counted })];
+    }
+    let held = held.unwrap_or(Term::ZERO);
+    let mut steps = Vec::new();
+    for (value, place) in targets {
+        let mut b = b.clone();
+        if b.require(held, Term::Known(*value)) {
+            let name = place.clone();
+            steps.push((b, Successor::Label { name, counted }));
+        }
+    }
+    if steps.len() != 1 || !matches!(held, Term::Known(_)) {
+        let other = b.compute(Op::NoCode, held, Term::ZERO);
+        if b.path.no_result || b.require(other, Term::int(1)) {
+            steps.push((b, Successor::End));
+        }
+    }
+    steps
 }
 
 fn in_sequence(paths: Vec<PathBuilder>) -> Steps {

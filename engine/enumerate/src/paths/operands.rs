@@ -206,6 +206,31 @@ pub fn write_memory(
     ids
 }
 
+/// An access of `bits`, which values do not have: two accesses of 64 bits are one of the double size.
+pub fn in_halves<T>(
+    b: &mut PathBuilder,
+    at: &OperandValue,
+    mut access: impl FnMut(&mut PathBuilder, &OperandValue, usize) -> (T, Vec<PathEventId>),
+) -> ([T; 2], Vec<PathEventId>) {
+    let whole = b.size();
+    b.resize(Some(64));
+    let upper = OperandValue {
+        value: b.compute(Op::Add, at.value, Term::int(8)),
+        from: at.from.clone(),
+    };
+    let (low, mut ids) = access(b, at, 0);
+    let (high, rest) = access(b, &upper, 1);
+    b.resize(whole);
+    ids.extend(rest);
+    b.one_access(&ids);
+    for id in &ids {
+        let event = &mut b.path.events[*id];
+        event.size = whole;
+        event.starts = *id == ids[0];
+    }
+    ([low, high], ids)
+}
+
 /// Makes these events the pieces of one access.
 fn as_pieces(b: &mut PathBuilder, at: &OperandValue, ids: &[PathEventId], atomic: bool) {
     b.data_to_all(&at.from, ids);

@@ -10,6 +10,9 @@ use litmus::assembly::instruction::{Instruction, MemoryOperand, Source, Status};
 use litmus::value::{Op, RegisterId};
 use litmus::{Annotations, Reservation};
 
+/// In a field of Power's condition register.
+const EQUAL: i64 = 2;
+
 /// Those of a pair are one access.
 pub fn load_reserve(
     b: &mut PathBuilder,
@@ -117,8 +120,7 @@ impl StoreConditional<'_> {
                 }
             }
             Status::Flags(r) => {
-                // "equal" for success; for failure no flag is set, which only "not equal" tests
-                let value = if stored.is_empty() { 2 } else { 0 };
+                let value = if stored.is_empty() { 0 } else { EQUAL };
                 let id = b.write_register(r, Term::int(value));
                 for read in [&c.at[0], &c.data[0], &c.guard] {
                     b.data(&read.from, id);

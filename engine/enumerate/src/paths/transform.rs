@@ -1,7 +1,9 @@
 //! The events of x86's instructions, as in herd7: one reads and writes its memory operand.
 
 use super::builder::PathBuilder;
-use super::operands::{address, evaluate, read_memory, source, write_memory, write_register};
+use super::operands::{
+    address, evaluate, in_halves, read_memory, source, write_memory, write_register,
+};
 use super::path::PathEventId;
 use crate::term::Term;
 use litmus::assembly::formula::Formula;
@@ -11,17 +13,22 @@ use litmus::assembly::instruction::{Outcome, Transform};
 pub fn transform(mut b: PathBuilder, t: &Transform) -> Vec<PathBuilder> {
     let at = t.at.as_ref().map(|at| address(&mut b, at));
     let (mut values, mut from) = (vec![Term::ZERO], Vec::new());
-    let mut read = Vec::new();
+    let (mut read, mut upper) = (Vec::new(), None);
     if let (Some(at), true) = (&at, t.reads) {
-        let (value, id) = read_memory(&mut b, at, t.annotations, t.atomic);
-        values[0] = value;
-        read = id;
+        let half = |b: &mut PathBuilder, at: &_| read_memory(b, at, t.annotations, t.atomic);
+        if t.halves {
+            let (both, ids) = in_halves(&mut b, at, |b, at, _| half(b, at));
+            (values[0], upper, read) = (both[0], Some(both[1]), ids);
+        } else {
+            (values[0], read) = half(&mut b, at);
+        }
     }
     for operand in &t.operands {
         let operand = source(&mut b, *operand, true);
         values.push(operand.value);
         from.extend(operand.from);
     }
+    values.extend(upper);
     let result = evaluate(&mut b, &t.result, &values, Term::ZERO);
     let all: Vec<PathEventId> = from.iter().copied().chain(read).collect();
     let flags = t.flags.as_ref().map(|(register, formula)| {
@@ -36,9 +43,18 @@ pub fn transform(mut b: PathBuilder, t: &Transform) -> Vec<PathBuilder> {
         write_register(&mut b, Some(register), flags, &all);
     }
     let done = |mut b: PathBuilder, outcome: &Outcome| {
-        if let (Some(at), Some(formula)) = (&at, &outcome.stored) {
-            let value = evaluate(&mut b, formula, &values, result);
-            let stored = write_memory(&mut b, at, value, t.annotations, t.atomic);
+        if let (Some(at), Some(formula)) = (&at, outcome.stored.first()) {
+            let formulas = outcome.stored.iter();
+            let stored: Vec<Term> = formulas
+                .map(|formula| evaluate(&mut b, formula, &values, result))
+                .collect();
+            let half = |b: &mut PathBuilder, at: &_, number: usize| {
+                write_memory(b, at, stored[number], t.annotations, t.atomic)
+            };
+            let stored = match t.halves {
+                true => in_halves(&mut b, at, |b, at, number| ((), half(b, at, number))).1,
+                false => half(&mut b, at, 0),
+            };
             b.data_to_all(&from, &stored);
             match uses_memory(formula) || *formula != t.result && uses_memory(&t.result) {
                 true => b.data_to_all(&all, &stored),

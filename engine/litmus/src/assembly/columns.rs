@@ -1,6 +1,7 @@
 //! Reads the threads of assembly tests: one column per thread, one row per instruction.
 
-use super::instruction::{AssemblyThread, Instruction};
+use super::code_addresses;
+use super::instruction::{AssemblyThread, Instruction, JumpTarget};
 use crate::error::ParseError;
 use crate::lexer::{tokens, Cursor, Syntax, TokenKind};
 use crate::location_names::LocationNames;
@@ -14,6 +15,8 @@ pub struct InstructionReader<'r> {
     pub cursor: Cursor<'r>,
     /// To be set to the bits of the memory access, where the instruction determines them.
     pub access_bits: Option<i64>,
+    /// The test has addresses of instructions as values, to which a return may jump.
+    pub with_code_addresses: bool,
     pub thread: &'r mut AssemblyThread,
     pub locations: &'r mut LocationNames,
 }
@@ -38,7 +41,6 @@ pub fn program(
                 .help("the first row names the threads: P0 | P1 ;"),
         );
     };
-    let mut threads = Vec::new();
     for (number, cell) in header.iter().enumerate() {
         let text = without_comments(cell.text);
         let name = text.split(':').next().unwrap_or("").trim();
@@ -46,28 +48,50 @@ pub fn program(
             return Err(ParseError::new(cell.offset, format!("expected P{number}"))
                 .help("threads are numbered from left to right: P0 | P1 ;"));
         }
-        threads.push(AssemblyThread::default());
     }
-    for row in rows {
-        if row.len() > threads.len() {
+    let rows: Vec<_> = rows.collect();
+    let count = header.len();
+    let mut threads = vec![AssemblyThread::default(); count];
+    for row in &rows {
+        if row.len() > count {
             return Err(ParseError::new(
-                row[threads.len()].offset,
+                row[count].offset,
                 "this row has more columns than there are threads",
             ));
         }
         for (cell, thread) in row.iter().zip(&mut threads) {
-            read_cell(*cell, thread, locations, instruction)?;
+            read_cell(*cell, thread, locations, instruction, false)?;
+        }
+    }
+    if code_addresses::are_used(&threads, locations) {
+        let read = |column, into: &mut _, locations: &mut _| {
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            cells
+                .copied()
+                .try_for_each(|cell| read_cell(cell, into, locations, instruction, true))
+        };
+        threads = code_addresses::threads(count, section.offset, locations, read)?;
+    } else {
+        for thread in &mut threads {
+            thread.own = 0..thread.instructions.len();
         }
     }
     for thread in &threads {
         for (i, instr) in thread.instructions.iter().enumerate() {
-            if let Instruction::Jump(to) | Instruction::Branch { to, .. } = instr {
-                if thread.label(to).is_none() {
-                    return Err(ParseError::new(
-                        thread.offsets[i],
-                        format!("unknown label `{to}`"),
-                    ));
-                }
+            let (Instruction::Jump(to)
+            | Instruction::Branch { to, .. }
+            | Instruction::JumpTo {
+                to: JumpTarget::Label(to),
+                ..
+            }) = instr
+            else {
+                continue;
+            };
+            if thread.label(to).is_none() {
+                return Err(ParseError::new(
+                    thread.offsets[i],
+                    format!("unknown label `{to}`"),
+                ));
             }
         }
     }
@@ -127,6 +151,7 @@ fn read_cell(
     thread: &mut AssemblyThread,
     locations: &mut LocationNames,
     instruction: ReadInstruction,
+    with_code_addresses: bool,
 ) -> Result<(), ParseError> {
     let mut cursor = Cursor::new(tokens(cell.text, cell.offset, &SYNTAX)?);
     while let (TokenKind::Name(label), TokenKind::Sign(":")) = (cursor.kind(), cursor.ahead(1)) {
@@ -143,6 +168,7 @@ fn read_cell(
     let mut reader = InstructionReader {
         cursor,
         access_bits: None,
+        with_code_addresses,
         thread,
         locations,
     };

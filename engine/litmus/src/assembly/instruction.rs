@@ -1,6 +1,8 @@
 //! The instructions of assembly tests in one form for all architectures: what they read, compute
 //! and write.
 
+use std::ops::Range;
+
 use super::formula::Formula;
 use crate::annotation::Annotations;
 use crate::value::{Address, Op, RegisterId, Value};
@@ -49,7 +51,7 @@ pub enum BaseUpdate {
     After(i64),
 }
 
-/// Which comparison an instruction writes to a flags register: -1, 0 or 1.
+/// Which comparison an instruction writes to a field of Power's condition register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagUpdate {
     None,
@@ -59,35 +61,11 @@ pub enum FlagUpdate {
     Result(RegisterId),
 }
 
-/// The values of a flags register for which a conditional instruction acts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlagCondition {
-    pub less: bool,
-    pub equal: bool,
-    pub greater: bool,
-}
-
-impl FlagCondition {
-    pub const fn new(less: bool, equal: bool, greater: bool) -> FlagCondition {
-        FlagCondition {
-            less,
-            equal,
-            greater,
-        }
-    }
-
-    pub fn inverse(self) -> FlagCondition {
-        FlagCondition::new(!self.less, !self.equal, !self.greater)
-    }
-}
-
 /// What a branch or a conditional select depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Predicate {
     /// The flags of AArch64 in this register satisfy the condition of a code.
     Condition(RegisterId, i64),
-    /// A flags register has one of these values.
-    Flags(RegisterId, FlagCondition),
     /// Two values compared.
     Compare(Op, Source, Source),
     /// This bit of a register is set, or is clear.
@@ -123,7 +101,8 @@ impl Width {
 }
 
 /// An instruction of x86, which computes registers and a value that it stores from what it reads.
-/// In its formulas operand 0 is the value in memory, and those after it are `operands`.
+/// In its formulas operand 0 is the value in memory, and those after it are `operands`; the upper
+/// half of a value of 128 bits is the last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transform {
     pub at: Option<MemoryOperand>,
@@ -132,6 +111,8 @@ pub struct Transform {
     pub annotations: Annotations,
     /// What it reads and stores are an rmw pair.
     pub atomic: bool,
+    /// It accesses 128 bits, as two halves.
+    pub halves: bool,
     pub operands: Vec<Source>,
     /// `Formula::Result` in the formulas below.
     pub result: Formula,
@@ -144,7 +125,8 @@ pub struct Transform {
 /// What an instruction stores and the registers that it writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    pub stored: Option<Formula>,
+    /// None, one value or two halves.
+    pub stored: Vec<Formula>,
     pub registers: Vec<(RegisterId, Formula)>,
 }
 
@@ -260,6 +242,21 @@ pub enum Instruction {
         width: Option<Width>,
     },
     Jump(String),
+    /// To a label, or to the address in a register, of which these are the values that the test has
+    /// and their places. `link` gets the address of the next instruction.
+    JumpTo {
+        to: JumpTarget,
+        link: Option<(RegisterId, Value)>,
+        targets: Vec<(Value, String)>,
+    },
+    /// The address of a label of the thread.
+    LabelAddress {
+        to: RegisterId,
+        label: String,
+        value: Value,
+    },
+    /// One that the engine does not execute at this place.
+    Unsupported,
     Branch {
         when: Predicate,
         to: String,
@@ -289,6 +286,9 @@ impl Instruction {
             | Instruction::Evaluate { .. }
             | Instruction::Select { .. }
             | Instruction::Jump(_)
+            | Instruction::JumpTo { .. }
+            | Instruction::LabelAddress { .. }
+            | Instruction::Unsupported
             | Instruction::Branch { .. }
             | Instruction::Exit => false,
         }
@@ -347,8 +347,14 @@ pub fn access_bits(letter: &str) -> Option<i64> {
 pub enum Status {
     /// Zero for success, one for failure.
     Reg(Option<RegisterId>),
-    /// This flags register says "equal" for success.
+    /// This field of the condition register says "equal" for success.
     Flags(RegisterId),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JumpTarget {
+    Label(String),
+    Register(RegisterId),
 }
 
 /// What starts the name of a place that has no label.
@@ -370,6 +376,9 @@ pub struct AssemblyThread {
     pub access_bits: Vec<Option<i64>>,
     /// Labels, and the index of the instruction that follows each.
     pub labels: Vec<(String, usize)>,
+    /// The instructions of this thread, at the first of which it starts; the others are those of
+    /// threads whose code it may jump to.
+    pub own: Range<usize>,
 }
 
 impl AssemblyThread {

@@ -7,11 +7,11 @@ mod memory;
 mod operands;
 
 use crate::assembly::columns::{self, InstructionReader};
-use crate::assembly::instruction::{Instruction, Predicate, Source};
+use crate::assembly::instruction::{Instruction, JumpTarget, Predicate, Source};
 use crate::dialect::{Dialect, Reservation};
 use crate::error::ParseError;
 use crate::program::Program;
-use crate::value::Op;
+use crate::value::{Op, RegisterId, Value};
 use operands::{named, register, register_order, target, ANNOTATIONS, ISB};
 
 pub static AARCH64: Dialect = Dialect {
@@ -60,7 +60,32 @@ fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError>
     let word = r.cursor.name("an instruction")?.to_ascii_uppercase();
     let simple = match word.as_str() {
         "NOP" => Some(Instruction::Nop),
-        "RET" => Some(Instruction::Exit),
+        "RET" if !r.with_code_addresses && r.cursor.at_end() => Some(Instruction::Exit),
+        "RET" => {
+            let to = match r.cursor.at_end() {
+                true => r.thread.register(LINK),
+                false => address_register(r)?,
+            };
+            Some(jump_to(JumpTarget::Register(to), None))
+        }
+        "BR" => Some(jump_to(JumpTarget::Register(address_register(r)?), None)),
+        "BLR" => {
+            let to = JumpTarget::Register(address_register(r)?);
+            Some(jump_to(to, Some(r.thread.register(LINK))))
+        }
+        "BL" => {
+            let to = JumpTarget::Label(target(r)?);
+            Some(jump_to(to, Some(r.thread.register(LINK))))
+        }
+        "ADR" => {
+            let to = address_register(r)?;
+            r.comma()?;
+            Some(Instruction::LabelAddress {
+                to,
+                label: r.label()?,
+                value: Value::ZERO,
+            })
+        }
         "ISB" => {
             if !r.cursor.at_end() {
                 r.cursor.step();
@@ -115,6 +140,28 @@ fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError>
              instructions of registers, branches, DMB, DSB, ISB; no vectors, no system level",
         )
     })
+}
+
+/// What BL and BLR write, and RET reads.
+const LINK: &str = "X30";
+
+/// The addresses are filled in when all threads have been read.
+fn jump_to(to: JumpTarget, link: Option<RegisterId>) -> Instruction {
+    Instruction::JumpTo {
+        to,
+        link: link.map(|register| (register, Value::ZERO)),
+        targets: Vec::new(),
+    }
+}
+
+/// A register of 64 bits that holds the address of an instruction.
+fn address_register(r: &mut InstructionReader<'_>) -> Result<RegisterId, ParseError> {
+    let offset = r.cursor.offset();
+    let named = named(r)?;
+    named
+        .reg
+        .filter(|_| named.bits == 64)
+        .ok_or_else(|| ParseError::new(offset, "expected a register of 64 bits").help("X0 to X30"))
 }
 
 fn barrier(r: &mut InstructionReader<'_>, word: &str) -> Result<Instruction, ParseError> {

@@ -1,6 +1,7 @@
 //! Power's rotations, shifted immediates and unsigned comparisons, one row of a table each, as the
 //! Power ISA, book I, defines them.
 
+use super::bitwise;
 use super::operands::{condition_register, reg};
 use crate::assembly::columns::InstructionReader;
 use crate::assembly::formula::Formula;
@@ -55,7 +56,7 @@ pub fn compute(
     word: &str,
 ) -> Result<Option<Instruction>, ParseError> {
     let Some((_, form)) = TABLE.iter().find(|(name, _)| *name == word) else {
-        return Ok(None);
+        return bitwise::bitwise(r, word);
     };
     match form {
         Form::CompareUnsigned => return compare_unsigned(r).map(Some),

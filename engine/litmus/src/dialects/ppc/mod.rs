@@ -1,13 +1,15 @@
 //! The dialect PPC: Power.
 
+mod bitwise;
 mod compute;
+mod conditions;
 mod operands;
 
 use crate::annotation::{annotation, Annotations};
 use crate::assembly::columns::{self, InstructionReader};
 use crate::assembly::instruction::{
-    access_bits, BaseUpdate, FlagCondition, FlagUpdate, Instruction, MemoryOperand, Predicate,
-    Source, Status, Width,
+    access_bits, BaseUpdate, FlagUpdate, Instruction, MemoryOperand, Predicate, Source, Status,
+    Width,
 };
 use crate::dialect::{by_number, Dialect, Reservation};
 use crate::error::ParseError;
@@ -74,14 +76,17 @@ fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError>
         "cmpdi" | "cmpd" => return compare(r, base.ends_with('i')),
         _ => {}
     }
-    if let Some(outcomes) = base.strip_prefix('b').and_then(condition) {
-        let flags = condition_register(r)?;
+    if let Some((bit, set)) = base.strip_prefix('b').and_then(condition) {
+        let field = condition_register(r)?;
         return Ok(Instruction::Branch {
-            when: Predicate::Flags(flags, outcomes),
+            when: Predicate::Bit(field, bit, set),
             to: r.label()?,
         });
     }
     if let Some(instruction) = compute::compute(r, word)? {
+        return Ok(instruction);
+    }
+    if let Some(instruction) = conditions::logic(r, word)? {
         return Ok(instruction);
     }
     let (op, immediate) = match base {
@@ -97,7 +102,7 @@ fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError>
         "mulli" => (Op::Mul, true),
         _ => {
             return Err(r.unknown(offset, word).help(
-                "supported for Power: li, mr, addi, add, sub, or, xor, and, cmpw, branches, lwz, lwzu, stw, lwarx, stwcx., sync, lwsync, eieio, isync",
+                "supported for Power: li, mr, arithmetic, logic, shifts, comparisons, logic of condition registers, branches, loads, stores, lwarx, stwcx., sync, lwsync, eieio, isync",
             ))
         }
     };
@@ -128,14 +133,16 @@ fn instruction(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError>
     })
 }
 
-fn condition(suffix: &str) -> Option<FlagCondition> {
+/// The bit of a field of the condition register that a branch tests, from the right, and whether it
+/// is taken when it is set.
+fn condition(suffix: &str) -> Option<(i64, bool)> {
     Some(match suffix.trim_end_matches(['+', '-']) {
-        "eq" => FlagCondition::new(false, true, false),
-        "ne" => FlagCondition::new(true, false, true),
-        "lt" => FlagCondition::new(true, false, false),
-        "ge" => FlagCondition::new(false, true, true),
-        "gt" => FlagCondition::new(false, false, true),
-        "le" => FlagCondition::new(true, true, false),
+        "lt" => (3, true),
+        "ge" | "nl" => (3, false),
+        "gt" => (2, true),
+        "le" | "ng" => (2, false),
+        "eq" => (1, true),
+        "ne" => (1, false),
         _ => return None,
     })
 }

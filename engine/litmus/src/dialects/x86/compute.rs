@@ -11,14 +11,14 @@ use crate::error::ParseError;
 use crate::value::{Op, RegisterId, Value};
 
 /// An instruction whose operands have been read.
-struct Reading {
+pub struct Reading {
     /// The second and the first operand as Intel writes them.
-    to: Operand,
-    from: Operand,
-    bits: i64,
-    locked: bool,
-    flags: RegisterId,
-    operands: Operands,
+    pub to: Operand,
+    pub from: Operand,
+    pub bits: i64,
+    pub locked: bool,
+    pub flags: RegisterId,
+    pub operands: Operands,
 }
 
 pub fn compute(
@@ -28,9 +28,12 @@ pub fn compute(
     offset: usize,
     word: &str,
 ) -> Result<Instruction, ParseError> {
-    let Some((form, named)) = form(word) else {
+    let known = form(word);
+    // X86 has no registers of 64 bits
+    let known = known.filter(|(form, _)| wide || !matches!(form, Form::CompareExchangeHalves));
+    let Some((form, named)) = known else {
         return Err(r.unknown(offset, word).help(
-            "supported for x86: mov, movz, movs, cmov, set, xchg, xadd, cmpxchg, cmpxchg8b, cmp, test, add, sub, \
+            "supported for x86: mov, movz, movs, cmov, set, xchg, xadd, cmpxchg, cmpxchg8b, cmpxchg16b, cmp, test, add, sub, \
              xor, or, and, not, shl, inc, dec, neg, jumps, fences, clflush",
         ));
     };
@@ -43,6 +46,7 @@ pub fn compute(
             | Form::Not
             | Form::SetIf(_)
             | Form::CompareExchangePair
+            | Form::CompareExchangeHalves
     );
     let second = match one {
         true => Operand::Imm(1),
@@ -67,6 +71,7 @@ pub fn compute(
     let accessed = match form {
         Form::Extend { bits, .. } => Some(bits),
         Form::CompareExchangePair => Some(64),
+        Form::CompareExchangeHalves => Some(128),
         _ => bits,
     };
     r.access_bits = accessed;
@@ -133,6 +138,11 @@ impl Reading {
                 let pairs = names.map(|name| r.thread.register(name));
                 self.compare_exchange_pair(pairs)
             }
+            Form::CompareExchangeHalves => {
+                let names = ["rdx", "rax", "rcx", "rbx"];
+                let pairs = names.map(|name| r.thread.register(name));
+                self.compare_exchange_halves(pairs)
+            }
             Form::MoveIf(code) => self.moved_if(code),
             Form::SetIf(code) => self.set_if(code),
             _ => self.arithmetic(form),
@@ -166,7 +176,7 @@ impl Reading {
     fn transform(mut self, result: Formula, flags: Option<Formula>) -> Option<Instruction> {
         let mut done = Outcome::default();
         match self.to {
-            Operand::Memory(_) => done.stored = Some(Formula::Result.zero_extended(self.bits)),
+            Operand::Memory(_) => done.stored = vec![Formula::Result.zero_extended(self.bits)],
             Operand::Reg(register, part) => {
                 let value = self.operands.written(register, part, Formula::Result);
                 done.registers.push((register, value));
@@ -176,20 +186,21 @@ impl Reading {
         Some(self.with(result, flags, None, vec![done]))
     }
 
-    fn with(
+    pub fn with(
         self,
         result: Formula,
         flags: Option<Formula>,
         when: Option<Formula>,
         outcomes: Vec<Outcome>,
     ) -> Instruction {
-        let stores = outcomes.iter().any(|outcome| outcome.stored.is_some());
+        let stores = outcomes.iter().any(|outcome| !outcome.stored.is_empty());
         let at = self.memory();
         Instruction::Transform(Box::new(Transform {
             reads: at.is_some(),
             at,
             annotations: self.annotations(),
             atomic: self.locked && stores,
+            halves: false,
             operands: self.operands.0,
             result,
             flags: flags.map(|formula| (self.flags, formula)),
@@ -238,7 +249,7 @@ impl Reading {
                 let mut instruction = self.transform(result, None)?;
                 if let Instruction::Transform(t) = &mut instruction {
                     // a store alone
-                    t.reads &= t.outcomes.iter().all(|outcome| outcome.stored.is_none());
+                    t.reads &= t.outcomes.iter().all(|outcome| outcome.stored.is_empty());
                 }
                 instruction
             }
@@ -330,118 +341,6 @@ impl Reading {
         }
     }
 
-    /// The source gets the old value of the destination. herd7 does not have it; the operands are
-    /// those of Intel's and AT&T's manuals.
-    fn exchange_add(mut self, a: Formula, b: Formula) -> Option<Instruction> {
-        let (Operand::Memory(_), Operand::Reg(register, part)) = (self.to, self.from) else {
-            return None;
-        };
-        let flags = flags::of_sum(a.clone(), b.clone(), self.bits);
-        let old = self.operands.written(register, part, a.clone());
-        let done = Outcome {
-            stored: Some(Formula::Result.zero_extended(self.bits)),
-            registers: vec![(register, old)],
-        };
-        Some(self.with(Formula::apply(Op::Add, a, b), Some(flags), None, vec![done]))
-    }
-
-    fn exchanged(mut self) -> Option<Instruction> {
-        if let (Operand::Reg(a, part), Operand::Reg(b, other)) = (self.to, self.from) {
-            let (first, second) = (
-                self.operands.value(&self.to),
-                self.operands.value(&self.from),
-            );
-            // two parts of one register would be two writes of it
-            if a == b {
-                return (part == other).then_some(Instruction::Nop);
-            }
-            let registers = vec![
-                (a, self.operands.written(a, part, second)),
-                (b, self.operands.written(b, other, first)),
-            ];
-            let done = Outcome {
-                stored: None,
-                registers,
-            };
-            return Some(self.with(Formula::Constant(0), None, None, vec![done]));
-        }
-        let register = match (&self.to, &self.from) {
-            (Operand::Memory(_), Operand::Reg(..)) => self.from,
-            (Operand::Reg(..), Operand::Memory(_)) => self.to,
-            _ => return None,
-        };
-        let Operand::Reg(to, part) = register else {
-            return None;
-        };
-        // it is locked without the prefix too
-        self.locked = true;
-        let new = self.operands.value(&register).zero_extended(self.bits);
-        let old = self.operands.written(to, part, Formula::Operand(0));
-        let done = Outcome {
-            stored: Some(new),
-            registers: vec![(to, old)],
-        };
-        Some(self.with(Formula::Constant(0), None, None, vec![done]))
-    }
-
-    fn compare_exchange(mut self, accumulator: RegisterId) -> Option<Instruction> {
-        let (Operand::Memory(_), Operand::Reg(..)) = (self.to, self.from) else {
-            return None;
-        };
-        let bits = self.bits;
-        let part = Part { bits, shift: 0 };
-        let wanted = self.operands.register(accumulator);
-        let new = self.operands.value(&self.from).zero_extended(bits);
-        let found = Formula::Operand(0);
-        let equal = Formula::apply(
-            Op::Eq,
-            wanted.clone().zero_extended(bits),
-            found.clone().zero_extended(bits),
-        );
-        let stored = Outcome {
-            stored: Some(new),
-            registers: Vec::new(),
-        };
-        let failed = Outcome {
-            stored: None,
-            registers: vec![(
-                accumulator,
-                self.operands.written(accumulator, part, found.clone()),
-            )],
-        };
-        let flags = flags::of_difference(wanted, found, bits);
-        let outcomes = vec![stored, failed];
-        Some(self.with(Formula::Constant(0), Some(flags), Some(equal), outcomes))
-    }
-
-    /// The registers are the upper and the lower words of what is expected and of what is stored.
-    fn compare_exchange_pair(mut self, pairs: [RegisterId; 4]) -> Option<Instruction> {
-        let Operand::Memory(_) = self.to else {
-            return None;
-        };
-        let [high, low, new_high, new_low] = pairs.map(|register| self.operands.register(register));
-        let before = self.operands.register(self.flags);
-        let pair = |high: Formula, low: Formula| {
-            Formula::apply(Op::Or, high.shifted_left(32), low.zero_extended(32))
-        };
-        let found = Formula::Operand(0);
-        let equal = Formula::apply(Op::Eq, pair(high, low), found.clone());
-        let flags = flags::with_zero(before, equal.clone());
-        let stored = Outcome {
-            stored: Some(pair(new_high, new_low)),
-            registers: Vec::new(),
-        };
-        let failed = Outcome {
-            stored: None,
-            registers: vec![
-                (pairs[0], found.clone().shifted_right(32)),
-                (pairs[1], found.zero_extended(32)),
-            ],
-        };
-        let outcomes = vec![stored, failed];
-        Some(self.with(Formula::Constant(0), Some(flags), Some(equal), outcomes))
-    }
-
     /// Memory is read whether the condition holds or not, and 32 bits clear those above.
     fn moved_if(mut self, code: i64) -> Option<Instruction> {
         let (Operand::Reg(to, part), Operand::Reg(..) | Operand::Memory(_)) = (self.to, self.from)
@@ -455,7 +354,7 @@ impl Reading {
         let old = self.operands.value(&self.to);
         let new = self.operands.value(&self.from);
         let outcomes = [new, old].map(|value| Outcome {
-            stored: None,
+            stored: Vec::new(),
             registers: vec![(to, self.operands.written(to, part, value))],
         });
         let when = flags.with(Op::Satisfy, code);

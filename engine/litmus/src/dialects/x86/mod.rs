@@ -2,6 +2,7 @@
 //! compute is Intel's manual's, volume 2; their events are herd7's.
 
 mod compute;
+mod exchange;
 mod flags;
 mod names;
 mod operands;

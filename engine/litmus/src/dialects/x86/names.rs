@@ -28,11 +28,13 @@ pub enum Form {
     CompareExchange,
     /// `cmpxchg8b`: of the pairs `edx:eax` and `ecx:ebx`.
     CompareExchangePair,
+    /// `cmpxchg16b`: of the pairs `rdx:rax` and `rcx:rbx`.
+    CompareExchangeHalves,
     MoveIf(i64),
     SetIf(i64),
 }
 
-const TABLE: [(&str, Form); 19] = [
+const TABLE: [(&str, Form); 20] = [
     ("mov", Form::Move),
     ("xchg", Form::Exchange),
     ("xadd", Form::ExchangeAdd),
@@ -51,6 +53,7 @@ const TABLE: [(&str, Form); 19] = [
     ("neg", Form::Negate),
     ("not", Form::Not),
     ("cmpxchg8b", Form::CompareExchangePair),
+    ("cmpxchg16b", Form::CompareExchangeHalves),
     ("movabs", Form::Move),
 ];
 
