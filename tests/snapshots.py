@@ -29,7 +29,7 @@ _UNSTEADY = (
 )
 
 #: a number that was measured, in the forms in which reports print it
-_FIGURE = re.compile(r"(?<![\w.:])[-+×]?\d[\d,.]*(?:·10[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?%?(?![\w:=])")
+_FIGURE = re.compile(r"(?<![\w.:])[-+×]?(?:(?:\d[\d,.]*·)?10[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d[\d,.]*%?)(?![\w:=])")
 
 
 def steady(text: str, *folders: Path) -> str:

@@ -4,10 +4,11 @@ traceback, always exit code 2."""
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
-from samples import SB, Ended, Run
+from samples import SB, WEAKSPOT, Ended, Run
 from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 
@@ -177,10 +178,20 @@ def test_golden_tests_of_what_is_no_structure(run: Run, snapshot: SnapshotAssert
     assert error(ended) == snapshot
 
 
-def test_an_internal_error_is_reported_as_one(run: Run, snapshot: SnapshotAssertion) -> None:
+def test_an_internal_error_is_reported_as_one(snapshot: SnapshotAssertion) -> None:
     """A broken environment, as it were: an import that fails inside a command."""
-    ended = run("models", PYTHONPATH=str(Path(__file__).parent / "broken"))
-    assert ended.code == 2
-    assert steady(ended.err) == snapshot
-    ended = run("models", PYTHONPATH=str(Path(__file__).parent / "broken"), WEAKSPOT_DEBUG="1")
-    assert "Traceback" in ended.err
+
+    def failed(**variables: str) -> str:
+        broken = {"PYTHONPATH": str(Path(__file__).parent / "broken"), **variables}
+        done = subprocess.run(
+            [WEAKSPOT, "models"],
+            env={**os.environ, **broken},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        return done.stderr
+
+    assert steady(failed()) == snapshot
+    assert "Traceback" in failed(WEAKSPOT_DEBUG="1")
