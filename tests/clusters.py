@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +96,11 @@ class InProcess(Workers):
     def threads(self) -> int:
         return self._threads
 
-    def send(self, parcel: Sequence[Job]) -> Future:
+    def send(self, parcel: Sequence[Job], failed: Collection[str] = ()) -> Future:  # noqa: ARG002
         return Future(parcel)
+
+    def judge(self, done: Performed, failed: Collection[str]) -> Iterator[str]:  # noqa: ARG002
+        yield from ()
 
     def finished(self) -> InProcess:
         return self

@@ -3,7 +3,8 @@
 In: a client of a scheduler (connection.py). Out: an Executor. Jobs are sent as parcels
 (parcels.py), a few more than the workers can perform at once. Answers are reported as parcels come
 back, so that this process may die at any moment and lose only the jobs in progress. Dask sends the
-parcels of a worker that died to another one. Explorations are shared (shares.py).
+parcels of a worker that died to another one; parcels that failed are sent again from here
+(faults.py). Explorations are shared (shares.py).
 
 Jobs of machines are performed by this process, which compiles the programs. The machine may be that
 of a worker (machines/worker.py), which then runs them.
@@ -15,6 +16,7 @@ import itertools
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from weakspot.errors import MissingTool, ToolFailed
 from weakspot.harness.campaign.connection import (
@@ -22,6 +24,7 @@ from weakspot.harness.campaign.connection import (
     ClusterLost,
     Future,
     Workers,
+    failed_at,
     is_unfinished,
 )
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, Receiver
@@ -54,6 +57,10 @@ class ClusterExecutor:
         """See TimedExecutor."""
         return ClusterExecutor(self._client, here=self._here, ends=ends)
 
+    def workers(self) -> dict[str, int]:
+        """The addresses of the workers, with their threads. Raises ClusterLost."""
+        return self._workers.addresses()
+
     def run(self, jobs: Sequence[Job], to: Receiver) -> None:
         """See Executor. Raises ClusterLost when the scheduler does not answer any more."""
         for of_machine, part in itertools.groupby(jobs, lambda job: job.machine is not None):
@@ -75,6 +82,13 @@ class ClusterExecutor:
                     SharedExplorations(self._workers, shared, to).perform()
 
 
+class _Parcel(NamedTuple):
+    """Jobs that are performed together, and the workers that have failed at them."""
+
+    jobs: Sequence[Job]
+    failed: tuple[str, ...] = ()
+
+
 class _Phase:
     """Jobs that are performed at the same time."""
 
@@ -84,7 +98,8 @@ class _Phase:
         self._workers, self._to, self._ends = workers, to, ends
         self._parcels = _parcels(jobs)
         self._left = {job.key: job for job in jobs}
-        self._sent: dict[Future, Sequence[Job]] = {}
+        self._again: list[_Parcel] = []
+        self._sent: dict[Future, _Parcel] = {}
         self._failed: set[tuple[str, str]] = set()
 
     def perform(self) -> None:
@@ -103,8 +118,9 @@ class _Phase:
         finished = self._workers.finished()
         while self._left:
             room = max(FEWEST, AHEAD * threads) - len(self._sent)
-            for parcel in itertools.islice(self._parcels, max(0, room)):
-                future = self._workers.send([each.on_one_core() for each in self._timed(parcel)])
+            for parcel in itertools.islice(self._next(), max(0, room)):
+                jobs = [each.on_one_core() for each in self._timed(parcel.jobs)]
+                future = self._workers.send(jobs, parcel.failed)
                 self._sent[future] = parcel
                 finished.add(future)
             if not self._sent:
@@ -117,13 +133,19 @@ class _Phase:
             if not len(self._left) % FEWEST:
                 threads = self._workers.threads()
 
-    def _timed(self, parcel: Sequence[Job]) -> Sequence[Job]:
+    def _next(self) -> Iterator[_Parcel]:
+        """What is to be sent: first what has failed."""
+        while self._again:
+            yield self._again.pop()
+        yield from map(_Parcel, self._parcels)
+
+    def _timed(self, jobs: Sequence[Job]) -> Sequence[Job]:
         """The jobs with their share of the time that is left."""
         if self._ends is None:
-            return parcel
+            return jobs
         rounds = math.ceil(len(self._left) / max(self._workers.threads(), 1))
         share = max(0.0, self._ends - time.monotonic()) / rounds
-        return [job.within(share) for job in parcel]
+        return [job.within(share) for job in jobs]
 
     def _receive(self, future: Future) -> None:
         """Report what became of a parcel."""
@@ -133,36 +155,43 @@ class _Phase:
         except ClusterLost:
             raise
         except Exception as error:
-            self._fail(parcel, error)
+            self._fail(parcel.jobs, error)
+            return
+        self._report(done)
+        for line in self._workers.judge(done, parcel.failed):
+            self._to.progress.message(line)
+        if done.error is None:
+            return
+        left = [job for job in parcel.jobs if job.key in self._left] or parcel.jobs
+        if failed := failed_at(done, parcel.failed):
+            self._again.append(_Parcel(left, failed))
         else:
-            self._report(parcel, done)
+            self._fail(left, done.error)
 
-    def _report(self, parcel: Sequence[Job], done: Performed) -> None:
+    def _report(self, done: Performed) -> None:
         done.store_frontiers()
         for key, answer, final in done.answers:
             job = self._left.pop(key, None)
             if job is not None:
                 self._to.answered(job, answer, final=final)
                 self._to.progress.advance(job.count)
-        if done.error is not None:
-            self._fail([job for job in parcel if job.key in self._left] or parcel, done.error)
 
-    def _fail(self, parcel: Sequence[Job], error: Exception) -> None:
+    def _fail(self, jobs: Sequence[Job], error: Exception) -> None:
         """Report a failure, each once; the jobs have no answer this time."""
-        for job in parcel:
+        for job in jobs:
             self._left.pop(job.key, None)
         if not isinstance(error, MissingTool | ToolFailed):
             raise error
-        about = parcel[0].label, error.message
+        about = jobs[0].label, error.message
         if about not in self._failed:
             self._failed.add(about)
-            self._to.failed(parcel[0].label, error)
+            self._to.failed(jobs[0].label, error)
 
     def _withdraw(self) -> None:
         """Report what is known by now, and have the rest cancelled."""
         sent, self._sent = self._sent, {}
-        for future, done in self._workers.results(sent):
-            self._report(sent[future], done)
+        for _, done in self._workers.results(sent):
+            self._report(done)
 
 
 def _parcels(jobs: Iterable[Job]) -> Iterator[list[Job]]:

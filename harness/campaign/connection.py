@@ -11,14 +11,17 @@ import contextlib
 import importlib
 import itertools
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
+import msgspec
+
 from weakspot.errors import BadInput, MissingTool, ToolFailed
 from weakspot.harness.campaign import parcels
+from weakspot.harness.campaign.faults import Faults
 from weakspot.harness.campaign.jobs import Job
-from weakspot.harness.campaign.parcels import Performed
+from weakspot.harness.campaign.parcels import Performed, WorkerFault
 
 Client = Any
 Future = Any
@@ -28,6 +31,10 @@ LOCAL = "local:"
 
 SECONDS = 10.0
 """How long the scheduler may take to answer at first."""
+
+ALLOWED = 3
+"""So many workers may fail at the same parcel, and one may fail so often in a row: as often as Dask
+lets workers die by default (distributed.scheduler.allowed-failures)."""
 
 
 class ClusterLost(ToolFailed):
@@ -88,6 +95,7 @@ class Workers:
         self._client = client
         self._name = uuid.uuid4().hex[:8]
         self._number = itertools.count()
+        self._faults = Faults(ALLOWED)
 
     @contextlib.contextmanager
     def reachable(self) -> Iterator[None]:
@@ -99,17 +107,30 @@ class Workers:
 
     def threads(self) -> int:
         """How many parcels they perform at once. Raises ClusterLost."""
+        return sum(self.addresses().values())
+
+    def addresses(self) -> dict[str, int]:
+        """Where they are, and how many parcels each performs at once. Raises ClusterLost."""
         try:
-            return sum(self._client.nthreads().values())
+            return dict(self._client.nthreads())
         except (OSError, RuntimeError, TimeoutError) as error:
             raise self._lost() from error
 
-    def send(self, parcel: Sequence[Job]) -> Future:
-        """Have some worker perform the jobs together. Raises ClusterLost."""
+    def send(self, parcel: Sequence[Job], failed: Collection[str] = ()) -> Future:
+        """Have some worker perform the jobs together; one that has not `failed` at them, if there
+        is one. Raises ClusterLost."""
         # the name that Dask's dashboard shows; never used again
         name = f"{type(parcel[0]).__name__.lower()}-{self._name}-{next(self._number)}"
         try:
-            return self._client.submit(performed, parcels.pack(parcel), key=name, pure=False)
+            others = set(self.addresses()) - set(failed) if failed else ()
+            return self._client.submit(
+                performed,
+                parcels.pack(parcel),
+                key=name,
+                pure=False,
+                workers=sorted(others) or None,
+                allow_other_workers=bool(others),
+            )
         except (OSError, RuntimeError) as error:
             raise self._lost() from error
 
@@ -118,7 +139,7 @@ class Workers:
         return _dask().as_completed(loop=self._client.loop)
 
     def result(self, future: Future) -> Performed:
-        """What became of a parcel. Raises ClusterLost, and what a failure of its worker means."""
+        """What became of a parcel. Raises ClusterLost, and what the death of its workers means."""
         try:
             done: Performed = future.result()
             return done
@@ -128,6 +149,20 @@ class Workers:
             raise _explained(error) from error
         finally:
             future.release()
+
+    def judge(self, done: Performed, failed: Collection[str]) -> Iterator[str]:
+        """Have the scheduler retire the workers that are at fault, which this shows: what became of
+        a parcel, at which others had `failed`. A line about each."""
+        if done.error is None:
+            self._faults.succeeded(done.worker, failed)
+        elif isinstance(done.error, WorkerFault):
+            self._faults.failed(done.worker, done.error.message)
+        for worker, times, why in self._faults.at_fault():
+            # nobody waits until it has finished what it is doing
+            self._client.loop.add_callback(
+                self._client.scheduler.retire_workers, workers=[worker], close_workers=True
+            )
+            yield f"{worker} is retired, since it failed {times} times where others did not: {why}"
 
     def results(self, futures: Iterable[Future]) -> Iterator[tuple[Future, Performed]]:
         """What became of those that have finished; the rest is cancelled."""
@@ -151,6 +186,13 @@ class Workers:
         )
 
 
+def failed_at(done: Performed, failed: tuple[str, ...]) -> tuple[str, ...]:
+    """The workers that have failed at a parcel, of which this became after these `failed`; none if
+    it is not to be tried again."""
+    ours = isinstance(done.error, MissingTool | ToolFailed)
+    return (*failed, done.worker) if ours and done.worker and len(failed) < ALLOWED else ()
+
+
 def is_unfinished(future: Future) -> bool:
     """Whether the worker of a future that has finished died with the result."""
     return future.status in ("pending", "lost")
@@ -165,9 +207,12 @@ def performed(parcel: bytes) -> Performed:
         return task is not None and task.state in ("cancelled", "released", "forgotten")
 
     try:
-        return parcels.perform(parcel, withdrawn)
+        done = parcels.perform(parcel, withdrawn)
     except parcels.Withdrawn:
-        return Performed((), {})
+        done = Performed((), {})
+    except (ImportError, AttributeError) as error:
+        done = Performed((), {}, _unreadable(error))
+    return msgspec.structs.replace(done, worker=worker.address)
 
 
 def _explained(error: Exception) -> Exception:
@@ -179,10 +224,12 @@ def _explained(error: Exception) -> Exception:
             advice="workers with more memory may help: dask worker --memory-limit",
         )
     if isinstance(error, ImportError | AttributeError):
-        return ToolFailed(
-            f"a worker cannot read what it is sent: {error}",
-            advice="install weakspot of the same version on every worker",
-        )
-    if isinstance(error, OSError) and not isinstance(error, dask.comm.CommClosedError):
-        return ToolFailed(f"a worker failed: {error}")
+        return _unreadable(error)
     return error
+
+
+def _unreadable(error: ImportError | AttributeError) -> ToolFailed:
+    return ToolFailed(
+        f"a worker cannot read what it is sent: {error}",
+        advice="install weakspot of the same version on every worker",
+    )

@@ -28,17 +28,23 @@ from weakspot.system import cache
 from weakspot.system.deadline import NEVER, Deadline, ending
 
 
+class WorkerFault(ToolFailed):
+    """What a worker's computer could not do, such as writing to its disk."""
+
+
 class Withdrawn(KeyboardInterrupt):
     """Nobody waits for the answers any more."""
 
 
 class Performed(msgspec.Struct, frozen=True):
     """What became of a parcel: keys, answers, whether each is final; what explorations leave open,
-    None for nothing, by the paths of their frontiers; and the error that left jobs unanswered."""
+    None for nothing, by the paths of their frontiers; the error that left jobs unanswered; and the
+    address of the worker, empty without one."""
 
     answers: tuple[tuple[str, object, bool], ...]
     left_open: dict[str, bytes | None]
     error: WeakspotError | None = None
+    worker: str = ""
 
     def store_frontiers(self) -> None:
         """Write what the explorations leave open to where this process stores it."""
@@ -60,6 +66,14 @@ def pack(jobs: Sequence[Job]) -> bytes:
 def perform(parcel: bytes, withdrawn: Callable[[], bool] = lambda: False) -> Performed:
     """Perform the jobs of a parcel. `withdrawn` says whether nobody waits for them any more: a long
     exploration then ends. Raises Withdrawn."""
+    try:
+        return _performed(parcel, withdrawn)
+    except OSError as error:
+        fault = WorkerFault(f"a worker failed: {error.strerror or error}")
+        return Performed((), {}, fault)
+
+
+def _performed(parcel: bytes, withdrawn: Callable[[], bool]) -> Performed:
     with tempfile.TemporaryDirectory(prefix="weakspot-") as folder:
         unpacker = _Unpacker(io.BytesIO(parcel), Path(folder))
         version, jobs = unpacker.load()

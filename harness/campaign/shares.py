@@ -16,12 +16,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from weakspot import _engine
 from weakspot.errors import MissingTool, ToolFailed
-from weakspot.harness.campaign.connection import ClusterLost, Future, Workers, is_unfinished
+from weakspot.harness.campaign.connection import (
+    ClusterLost,
+    Future,
+    Workers,
+    failed_at,
+    is_unfinished,
+)
 from weakspot.harness.campaign.executor import Receiver
 from weakspot.harness.campaign.frontiers import Frontier
 from weakspot.harness.campaign.jobs import Explore, Job, Sink
@@ -125,6 +132,14 @@ class ExploreShare(Job, frozen=True, kw_only=True):
         return Concluded(found, kept[-1] if kept else None)
 
 
+class _Sent(NamedTuple):
+    """A share, and the workers that have failed at it."""
+
+    shared: _Shared
+    job: ExploreShare
+    failed: tuple[str, ...] = ()
+
+
 class SharedExplorations:
     """Explorations that workers perform at the same time: first each by one worker, then those that
     take longer by all, one after the other."""
@@ -133,8 +148,9 @@ class SharedExplorations:
         self._workers, self._to = workers, to
         self._waiting = [_Shared(job) for job in jobs]
         self._begun: list[_Shared] = []
-        self._sent: dict[Future, tuple[_Shared, ExploreShare]] = {}
+        self._sent: dict[Future, _Sent] = {}
         self._failed: set[str] = set()
+        self._finished = workers.finished()
 
     def perform(self) -> None:
         """Answer all. Raises ClusterLost, and BadInput for a malformed file of the user's."""
@@ -148,19 +164,21 @@ class SharedExplorations:
             raise
 
     def _perform(self) -> None:
-        finished = self._workers.finished()
         while self._waiting or self._begun:
             threads = self._workers.threads()
             for shared, job in self._next(AHEAD * max(threads, 1)):
-                future = self._workers.send([job])
-                self._sent[future] = shared, job
-                shared.sent[future] = job
-                finished.add(future)
-            future = next(finished)
+                self._send(_Sent(shared, job))
+            future = next(self._finished)
             if is_unfinished(future):
-                finished.add(future)
+                self._finished.add(future)
             elif future in self._sent:  # not of a search that has started again
                 self._receive(future)
+
+    def _send(self, what: _Sent) -> None:
+        future = self._workers.send([what.job], what.failed)
+        self._sent[future] = what
+        what.shared.sent[future] = what.job
+        self._finished.add(future)
 
     def _next(self, most: int) -> list[tuple[_Shared, ExploreShare]]:
         """What is to be sent, so that so many shares are under way."""
@@ -176,19 +194,23 @@ class SharedExplorations:
         return chosen
 
     def _receive(self, future: Future) -> None:
-        shared, job = self._sent.pop(future)
-        del shared.sent[future]
+        sent = self._sent.pop(future)
+        del sent.shared.sent[future]
         try:
             done = self._workers.result(future)
         except ClusterLost:
             raise
         except Exception as error:
-            self._fail(shared, job, error)
+            self._fail(sent.shared, sent.job, error)
             return
-        if done.error is not None:
-            self._fail(shared, job, done.error)
-            return
-        self._take(shared, job, done)
+        for line in self._workers.judge(done, sent.failed):
+            self._to.progress.message(line)
+        if done.error is None:
+            self._take(sent.shared, sent.job, done)
+        elif failed := failed_at(done, sent.failed):
+            self._send(_Sent(sent.shared, sent.job, failed))
+        else:
+            self._fail(sent.shared, sent.job, done.error)
 
     def _take(self, shared: _Shared, job: ExploreShare, done: Performed) -> None:
         if not done.answers:
@@ -228,7 +250,7 @@ class SharedExplorations:
         """Store what is open; report what is known by now, if that is to be `answered`."""
         sent, self._sent = self._sent, {}
         for future, done in self._workers.results(sent):
-            shared, job = sent[future]
+            shared, job = sent[future].shared, sent[future].job
             if shared.sent.pop(future, None) is not None:
                 self._take(shared, job, done)
         for shared in self._begun:
