@@ -113,15 +113,18 @@ def forecast(
     seconds: float = 20.0,
     bounds: Bounds | None = None,
     part: Part = ALL,
+    compiled: Sequence[str] = (),
     root: Path = RESULTS,
     build: Build = NO_OPTIONS,
     seconds_estimate: float = 10.0,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Forecast:
     """What `campaign` with the same arguments will cost: how many questions, how long they take,
     and which tests add nothing. Generates the tests, and contacts the machines, but answers none of
     the questions; `seconds_estimate` is for estimates of what the campaigns below `root` have not
-    answered."""
+    answered. With the `executor` of a cluster, its workers' shares too."""
+    from weakspot.harness.campaign.cluster import ClusterExecutor
     from weakspot.harness.campaign.forecast import forecast
 
     plan = _plan(
@@ -135,9 +138,16 @@ def forecast(
         budget=budget,
         seconds=seconds,
         bounds=bounds,
+        compiled=compiled,
     )
-    tools = _tools(plan, named, part, build)
-    return forecast(plan, tools, root, seconds=seconds_estimate, progress=progress)
+    return forecast(
+        plan,
+        _tools(plan, named, part, build),
+        root,
+        seconds=seconds_estimate,
+        progress=progress,
+        workers=executor.workers() if isinstance(executor, ClusterExecutor) else None,
+    )
 
 
 def _plan(

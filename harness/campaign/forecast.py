@@ -14,8 +14,9 @@ from __future__ import annotations
 import itertools
 import random
 import statistics
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -31,11 +32,20 @@ from weakspot.harness.campaign.folder import answers_in, latest_unfinished, new_
 from weakspot.harness.campaign.frontiers import Frontier
 from weakspot.harness.campaign.hardware import Share, Use, runs
 from weakspot.harness.campaign.history import History
-from weakspot.harness.campaign.jobs import Check, Explore, Job, RunProgram, RunTest
+from weakspot.harness.campaign.jobs import (
+    TESTS_PER_COMPILATION,
+    Check,
+    Compare,
+    Explore,
+    Job,
+    RunProgram,
+    RunTest,
+)
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.checkers.explorer import EngineExplorer
+from weakspot.harness.codegen.configurations import configurations
 from weakspot.harness.machines import Lost, Machine
 from weakspot.harness.values.bounds import Part
 from weakspot.harness.values.exploration import Exploration
@@ -54,6 +64,13 @@ _PART = 0.8
 
 _OVERHEAD = 1.0
 """Seconds that a test on hardware takes beside its run, if no campaign has run there."""
+
+
+_BUILDS = 2
+"""How many compiler configurations the comparisons of a sample are made with."""
+
+_SENT = 0.003
+"""Seconds that it takes to send a question to a worker and to receive the answer."""
 
 
 class Phase(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,9 +104,18 @@ class Division(msgspec.Struct, frozen=True):
     shares: tuple[Share, ...]
 
 
+class WorkerShare(msgspec.Struct, frozen=True):
+    """What a worker of the cluster takes, as far as all threads of all workers are equally fast."""
+
+    worker: str
+    threads: int
+    questions: int
+
+
 class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     """See the module. `seconds` is for all phases; `answered` counts the tests for each phase of
-    checks or runs whose question an earlier campaign has answered."""
+    checks or runs whose question an earlier campaign has answered; `workers` are those of the
+    cluster, if there is one."""
 
     what: tuple[str, ...]
     programs: int
@@ -103,6 +129,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     answered: dict[str, int]
     divisions: tuple[Division, ...]
     notes: tuple[str, ...]
+    workers: tuple[WorkerShare, ...] = ()
     seconds: float = 0.0
 
     @property
@@ -112,13 +139,21 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def forecast(
-    plan: Plan, tools: Tools, root: Path, *, seconds: float, progress: Progress | None = None
+    plan: Plan,
+    tools: Tools,
+    root: Path,
+    *,
+    seconds: float,
+    progress: Progress | None = None,
+    workers: Mapping[str, int] | None = None,
 ) -> Forecast:
-    """The Forecast of a plan. At most `seconds` are spent on estimates and samples.
+    """The Forecast of a plan. At most `seconds` are spent on estimates and samples. `workers` are
+    the addresses of a cluster's workers with their threads, None without a cluster.
 
     Raises what `campaign.run` raises for names that are unknown and sources that do not compile.
     """
     chosen = planning.models(plan.models, tools.model)
+    builds = configurations(plan.compiled) if plan.compiled else ()
     history = History.below(root)
     begun = latest_unfinished(root, plan)
     stored = {key for key, _ in answers_in(begun)} if begun else set()
@@ -129,14 +164,22 @@ def forecast(
     generating = campaign.progress.timings["generating"].seconds
     campaign.explore()
     campaign.check(campaign.checkers())
+    if builds:
+        campaign.compare_with_sources(builds)
     divisions = list(_divided(campaign, replay))
+    if workers is not None and not workers:
+        campaign.note("no worker has joined the cluster: the times are those of one thread")
+    campaign.describe()
     end = ending(seconds)
     phases = [_generating(generating, len(campaign.material.entries))]
+    threads = None if workers is None else max(1, sum(workers.values()))
+    sent = 0
     for name, jobs in replay.phases.items():
         campaign.progress.start(len(jobs), f"estimating: {name}")
         left = [job for job in jobs if job.key not in stored]
         limit = replay.limits.get(name, 0.0)
-        taken, sources = _predicted(name, left, history, limit, end)
+        taken, sources = _predicted(name, left, history, limit, end, threads)
+        sent += sum(job.machine is None for job in left)
         phases.append(
             Phase(
                 name=name,
@@ -166,6 +209,10 @@ def forecast(
         },
         divisions=tuple(divisions),
         notes=manifest.notes,
+        workers=tuple(
+            WorkerShare(worker, count, round(sent * count / (threads or 1)))
+            for worker, count in (workers or {}).items()
+        ),
         seconds=round(sum(each.seconds for each in phases), 3),
     )
 
@@ -224,10 +271,16 @@ def _generating(seconds: float, tests: int) -> Phase:
 
 
 def _predicted(
-    name: str, jobs: Sequence[Job], history: History, limit: float, end: Deadline
+    name: str,
+    jobs: Sequence[Job],
+    history: History,
+    limit: float,
+    end: Deadline,
+    threads: int | None,
 ) -> tuple[float, Counter[str]]:
     """The seconds of the jobs of a phase, and from what they are known. Each run takes as long as
     it is given, and what it needs beside that; all together no more than a `limit` that is not 0.
+    `threads` are those of a cluster, which does what no machine has to itself.
     """
     phase = jobs[0].phase if jobs else name
     runs = [job for job in jobs if isinstance(job, RunTest | RunProgram)]
@@ -235,13 +288,47 @@ def _predicted(
         overhead = history.overhead(phase)
         each = runs[0].seconds + (_OVERHEAD if overhead is None else overhead)
         return min(each * len(runs), limit or float("inf")), Counter(given=len(runs))
-    if not all(isinstance(job, Explore | Check) for job in jobs):
-        rate = history.overhead(phase)
-        source = "unknown" if rate is None else "usual"
-        return len(jobs) * (rate or 0.0), Counter({source: len(jobs)})
-    found, sources = _answering(jobs, history, end)
-    factor = history.factor(phase)
-    return sum(found) * (1.0 if factor is None else factor), sources
+    if all(isinstance(job, Explore | Check) for job in jobs):
+        found, sources = _answering(jobs, history, end)
+        spent, factor = sum(found), history.factor(phase)
+    else:
+        rate, source = _rate(jobs, history, end)
+        spent, factor = len(jobs) * (rate or 0.0), None
+        sources = Counter({source: len(jobs)})
+    if threads is not None:
+        return max(spent / threads, _SENT * sources.total()), sources
+    return spent * (1.0 if factor is None else factor), sources
+
+
+def _rate(jobs: Sequence[Job], history: History, end: Deadline) -> tuple[float | None, str]:
+    """The seconds of each of some other jobs, and from what they are known."""
+    comparisons = [job for job in jobs if isinstance(job, Compare)]
+    if not comparisons:
+        rate, source = history.overhead(jobs[0].phase), "usual"
+    elif (each := history.comparison()) is not None:
+        rate, source = each * len(comparisons[0].builds), "usual"
+    else:
+        rate, source = _compared(comparisons, end), "sampled"
+    return rate, "unknown" if rate is None else source
+
+
+def _compared(jobs: Sequence[Compare], end: Deadline) -> float | None:
+    """The time of a comparison, by comparing some of the tests with the code of some of the
+    configurations; None without time for them."""
+    if not end.left:
+        return None
+    builds = jobs[0].builds
+    chosen = builds[:: max(1, len(builds) // _BUILDS)][:_BUILDS]
+    sample = [
+        msgspec.structs.replace(job, builds=chosen, seconds=min(job.seconds, _CHECK))
+        for job in jobs[:: max(1, len(jobs) // TESTS_PER_COMPILATION)][:TESTS_PER_COMPILATION]
+    ]
+    begun = time.monotonic()
+    try:
+        Compare.perform(sample, _Seconds())
+    except WeakspotError:
+        return None
+    return (time.monotonic() - begun) / len(sample) * len(builds) / len(chosen)
 
 
 def _answering(

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from weakspot.harness.campaign.folder import answers_in, campaigns, read_manifest
-from weakspot.harness.campaign.jobs import Check, Explore, Job
+from weakspot.harness.campaign.jobs import COMPARING, Check, Explore, Job
+from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.program_run import ProgramRun
@@ -33,6 +34,7 @@ class History:
         self._same: defaultdict[str, list[float]] = defaultdict(list)
         self._alike: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
         self._phases: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
+        self._comparisons: list[float] = []
 
     @classmethod
     def below(cls, root: Path) -> History:
@@ -47,6 +49,7 @@ class History:
         self.campaigns += 1
         spent: defaultdict[str, list[float]] = defaultdict(list)
         given = 0.0 if manifest.plan.budget else manifest.plan.seconds_run
+        compared = 0
         for key, answer in answers:
             self.answers[key] = answer
             match answer:
@@ -59,12 +62,16 @@ class History:
                     self._same[key].append(seconds)
                     self._alike[program, model].append(seconds)
                     spent["exploring"].append(seconds)
+                case Codes(codes=codes):
+                    compared += sum(len(each.builds) for each in codes)
                 case Histogram(machine=machine, runner=runner, seconds=seconds):
                     spent[f"running on {machine} with {runner}"].append(given or seconds)
                 case ProgramRun(machine=machine, seconds=seconds):
                     spent[f"running programs on {machine}"].append(given or seconds)
         for phase, timing in manifest.timings.items():
             self._phases[phase].append((timing.jobs, timing.seconds, sum(spent[phase])))
+        if compared and COMPARING in manifest.timings:
+            self._comparisons.append(manifest.timings[COMPARING].seconds / compared)
 
     def same(self, job: Job) -> float | None:
         """The median of the seconds that this question took."""
@@ -88,6 +95,10 @@ class History:
         known = self._alike.get((job.model.name, job.checker.name))
         known = known or self._alike.get((job.checker.name,))
         return statistics.fmean(known) if known else None
+
+    def comparison(self) -> float | None:
+        """The seconds that comparing one test with one compiler configuration's code took."""
+        return _median(self._comparisons)
 
     def factor(self, phase: str) -> float | None:
         """The seconds of the phase for each second of its answers: below one if they are found side

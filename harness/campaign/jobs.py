@@ -47,6 +47,9 @@ TESTS_PER_COMPILATION = 40
 JOBS_PER_CORE = 8
 """How many programs are explored side by side. A process that is killed loses that many answers."""
 
+COMPARING = "comparing compiled code"
+"""The phase of jobs that compare compiled code with its source."""
+
 ProgramRunner = Callable[..., None]
 """Runs whole programs on a machine: whole_programs.run."""
 
@@ -343,7 +346,7 @@ class Compare(Job, frozen=True, kw_only=True):
 
     @property
     def phase(self) -> str:
-        return "comparing compiled code"
+        return COMPARING
 
     @property
     def label(self) -> str:

@@ -12,6 +12,8 @@ from weakspot.harness.cli.exploration_options import bound_options, configured_p
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     checker_option,
+    cluster_option,
+    compiled_option,
     duration,
     machine_models,
     model_option,
@@ -24,6 +26,7 @@ from weakspot.harness.cli.run_options import run_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
+    from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.values.bounds import Bounds
 
 
@@ -36,12 +39,14 @@ Examples:
   weakspot plan all
   weakspot plan duffy_wsq --budget 10m --on local,ssh:pi
   weakspot plan my_queue.c -I include --estimate 1m      spend more time on estimates
+  weakspot plan all --for 0 --cluster tcp://host:8786    with its workers
   weakspot plan tests/ --for 0 --json | jq .seconds"""
 )
 @click.argument("what", nargs=-1, metavar="[WHAT…]", shell_complete=completion.what)
 @model_option
 @run_options
 @checker_option("checkers", multiple=True, default=("all",), show_default=True)
+@compiled_option("under c11")
 @bound_options
 @timeout_option
 @click.option(
@@ -53,6 +58,7 @@ Examples:
     help="How long to estimate what stored campaigns do not answer; 0 estimates nothing.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as a JSON object.")
+@cluster_option
 @source_options
 def plan(
     what: tuple[str, ...],
@@ -62,11 +68,13 @@ def plan(
     runner: str,
     machines: tuple[str, ...],
     checkers: tuple[str, ...],
+    configs: tuple[str, ...],
     bounds: Bounds,
     timeout: float,
     estimate: float,
     as_json: bool,
     build: Build,
+    executor: Executor | None,
 ) -> int:
     """Show what `weakspot test` would do, and how long it takes.
 
@@ -91,10 +99,12 @@ def plan(
             seconds=timeout,
             bounds=bounds,
             part=configured_part(),
+            compiled=configs,
             root=results_folder(),
             build=build,
             seconds_estimate=estimate,
             progress=progress,
+            executor=executor,
         )
     if as_json:
         say(json_lines([found]))

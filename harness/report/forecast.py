@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from weakspot.harness.campaign.forecast import Division, Forecast, Phase, Repetition
+from weakspot.harness.campaign.forecast import Division, Forecast, Phase, Repetition, WorkerShare
 from weakspot.harness.campaign.hardware import RANKS
 from weakspot.harness.report.terminal import columns
 from weakspot.harness.values.numbers import amount
@@ -33,6 +33,8 @@ def lines(found: Forecast) -> Iterator[Text]:
     yield Text()
     yield from _phases(found)
     yield from _additions(found)
+    if found.workers:
+        yield from _workers(found.workers)
     for each in found.divisions:
         yield from _division(each)
     if found.notes:
@@ -107,3 +109,19 @@ def _division(each: Division) -> Iterator[Text]:
         counted = zip(ranks, RANKS, strict=True)
         rows = [[f"{count:,}", why] for count, why in counted if count]
         yield from columns(rows, indent=4)
+
+
+def _workers(workers: Sequence[WorkerShare]) -> Iterator[Text]:
+    yield Text()
+    yield Text("Workers, if they are as fast as this computer", "bold")
+    yield from columns(
+        [
+            [
+                each.worker,
+                amount(each.threads, "thread"),
+                f"about {amount(each.questions, 'question')}",
+            ]
+            for each in workers
+        ],
+        indent=2,
+    )

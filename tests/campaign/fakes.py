@@ -83,6 +83,7 @@ class FakeChecker:
         self.stop_after = stop_after
         self.asked: list[tuple[str, str]] = []
         self.fails_under = ""
+        self.takes = 0.0
         self.answers: dict[tuple[str, str], str] = {}
 
     def available(self) -> Tool | None:
@@ -116,6 +117,7 @@ class FakeChecker:
                     checker=self.name,
                     observation=observation,  # type: ignore[arg-type]
                     condition_holds=observation != "Never",
+                    seconds=self.takes,
                 )
             )
 

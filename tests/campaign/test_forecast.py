@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -11,11 +12,12 @@ from records import verdict
 
 from weakspot.harness.campaign.campaign import run
 from weakspot.harness.campaign.folder import new_manifest, read_manifest
-from weakspot.harness.campaign.forecast import Forecast, Repetition, forecast
+from weakspot.harness.campaign.forecast import Forecast, Repetition, WorkerShare, forecast
 from weakspot.harness.campaign.history import History
-from weakspot.harness.campaign.jobs import Check
+from weakspot.harness.campaign.jobs import COMPARING, Check
 from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.values.codegen import CodegenComparison, Codes
 from weakspot.harness.values.record import Plan, Timing
 
 PLAN = Plan(
@@ -51,8 +53,14 @@ def asked(tmp_path: Path) -> Asked:
     return Asked(folder)
 
 
-def predicted(asked: Asked, root: Path, plan: Plan = PLAN, seconds: float = 0.0) -> Forecast:
-    return forecast(plan, asked.tools, root, seconds=seconds)
+def predicted(
+    asked: Asked,
+    root: Path,
+    plan: Plan = PLAN,
+    seconds: float = 0.0,
+    workers: Mapping[str, int] | None = None,
+) -> Forecast:
+    return forecast(plan, asked.tools, root, seconds=seconds, workers=workers)
 
 
 def questions(found: Forecast) -> dict[str, tuple[int, int]]:
@@ -122,6 +130,37 @@ def test_a_budget_is_divided_and_is_a_limit(asked: Asked, tmp_path: Path) -> Non
     assert (share.seconds, share.chosen, share.count, sum(share.ranks)) == (1.0, 2, 3, 2)
     runs = next(each for each in found.phases if each.name.startswith("running"))
     assert (runs.jobs, runs.seconds) == (2, 1.0)
+
+
+def test_workers_share_what_no_machine_has_to_itself(asked: Asked, tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    asked.checker.takes = 8.0
+    run(PLAN, root=root, tools=asked.tools)
+    found = predicted(asked, root, workers={"tcp://a": 1, "tcp://b": 3})
+    assert found.workers == (WorkerShare("tcp://a", 1, 2), WorkerShare("tcp://b", 3, 6))
+    seconds = {each.name: each.seconds for each in found.phases}
+    assert seconds["checking with fake"] == 6 * 8.0 / 4
+    assert seconds["running on local with fake-runner"] >= 3 * PLAN.seconds_run
+    nobody = predicted(asked, root, workers={})
+    assert {each.name: each.seconds for each in nobody.phases}["checking with fake"] == 6 * 8.0
+    assert any("no worker has joined" in each for each in nobody.notes)
+
+
+def test_a_comparison_takes_as_long_as_for_each_configuration_before() -> None:
+    history = History()
+    assert history.comparison() is None
+    code = CodegenComparison(
+        source="SB",
+        model="c11",
+        target="x86",
+        builds=("gcc", "clang"),
+        machine="x86tso",
+        result="Preserved",
+    )
+    other = msgspec.structs.replace(code, builds=("gcc -O2",))
+    described = msgspec.structs.replace(new_manifest(PLAN), timings={COMPARING: Timing(1, 6.0)})
+    history.add(described, [("k", Codes("SB", (code, other)))])
+    assert history.comparison() == 2.0
 
 
 def test_times_are_the_median_of_campaigns_and_phases_scale_them() -> None:
