@@ -96,6 +96,7 @@ class Workers:
         self._name = uuid.uuid4().hex[:8]
         self._number = itertools.count()
         self._faults = Faults(ALLOWED)
+        self._known: dict[str, int] = {}
 
     @contextlib.contextmanager
     def reachable(self) -> Iterator[None]:
@@ -112,17 +113,18 @@ class Workers:
     def addresses(self) -> dict[str, int]:
         """Where they are, and how many parcels each performs at once. Raises ClusterLost."""
         try:
-            return dict(self._client.nthreads())
+            self._known = dict(self._client.nthreads())
         except (OSError, RuntimeError, TimeoutError) as error:
             raise self._lost() from error
+        return self._known
 
     def send(self, parcel: Sequence[Job], failed: Collection[str] = ()) -> Future:
-        """Have some worker perform the jobs together; one that has not `failed` at them, if there
-        is one. Raises ClusterLost."""
+        """Have some worker perform the jobs together; one that has not `failed` at them, if one was
+        there lately. Raises ClusterLost."""
         # the name that Dask's dashboard shows; never used again
         name = f"{type(parcel[0]).__name__.lower()}-{self._name}-{next(self._number)}"
         try:
-            others = set(self.addresses()) - set(failed) if failed else ()
+            others = self._known.keys() - set(failed) if failed else ()
             return self._client.submit(
                 performed,
                 parcels.pack(parcel),
