@@ -27,6 +27,22 @@ fail() { # message, then lines of advice
 
 say() { printf '[%3d s] %s\n' "$SECONDS" "$*" >&2; }
 
+# in_background LOG COMMAND…: starts it with its output in the log; its process is $!.
+in_background() {
+  local log=$1
+  shift
+  set -m # a process group of its own, to be stopped as a whole
+  { "$@"; echo $? >"$log.code"; } >"$log" 2>&1 </dev/null 9<&- &
+  set +m
+}
+
+# code_of LOG PROCESS: waits for it; its exit code. bash forgets that of a process which has ended
+# when another one gets its number, as happens while an engine is built for minutes.
+code_of() {
+  while kill -0 "$2" 2>/dev/null && [ ! -e "$1.code" ]; do sleep 0.1; done
+  cat "$1.code" 2>/dev/null || echo 1
+}
+
 # step WHAT COMMAND…: runs it with its output in the log, and shows progress.
 step() {
   local what=$1 child shown=0 begin=$SECONDS
@@ -198,11 +214,9 @@ start_engine() {
     step "installing what builds the engine" installer "${wanted[@]}" ||
       explain "installing what builds the engine"
   fi
-  set -m # a process group of its own, to be stopped as a whole
-  installer --no-deps --no-build-isolation --editable "$clone" \
-    >"$engine_log" 2>&1 </dev/null 9<&- &
+  # verbose, so that the log has what is being compiled
+  PIP_VERBOSE=1 in_background "$engine_log" installer --no-deps --no-build-isolation --editable "$clone"
   engine=$!
-  set +m
 }
 
 install_engine() {
@@ -210,8 +224,7 @@ install_engine() {
   [ -n "$engine" ] || return 0
   step "building the engine (Rust; a minute or two the first time)" \
     tail --pid="$engine" -s 0.2 -n +1 -f "$engine_log"
-  wait "$engine"
-  code=$?
+  code=$(code_of "$engine_log" "$engine")
   engine=
   [ $code -eq 0 ] || explain "building the engine"
   echo "$built_from" >"$venv/engine.stamp"
@@ -248,26 +261,21 @@ explain() { # which step
 
 # Downloading and unpacking leaves the processors to the compiler of the engine.
 start_tools() {
-  set -m # a process group of its own, to be stopped as a whole
-  "$clone/scripts/install-tools" >"$tools_log" 2>&1 </dev/null &
+  in_background "$tools_log" "$clone/scripts/install-tools"
   tools=$!
-  set +m
 }
 
 # It gets the time that the rest leaves.
 start_others() {
-  set -m # a process group of its own, to be stopped as a whole
-  nice_meanwhile >"$others_log" 2>&1 </dev/null 9<&- &
+  in_background "$others_log" nice_meanwhile
   others=$!
-  set +m
 }
 nice_meanwhile() { renice -n 10 "$BASHPID" >/dev/null && meanwhile; }
 
 # Prints what it printed; its exit code.
 wait_for_others() {
   local code
-  wait "$others"
-  code=$?
+  code=$(code_of "$others_log" "$others")
   others=
   cat "$others_log"
   return $code
@@ -276,8 +284,7 @@ wait_for_others() {
 # Waits for the tools. Prints nothing if there was nothing to do.
 install_tools() {
   local code
-  wait "$tools"
-  code=$?
+  code=$(code_of "$tools_log" "$tools")
   tools=
   sed '/^every tool is there/d' "$tools_log" >&2
   return $code

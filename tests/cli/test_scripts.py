@@ -178,6 +178,28 @@ def test_a_step_that_fails_shows_its_last_lines(machine: Machine) -> None:
     assert "error: the disk is full" in printed
 
 
+@pytest.mark.parametrize(
+    ("ends", "code"), [("true", 0), ("exit 3", 3), ("kill -9 $PPID", 1)], ids=["0", "3", "killed"]
+)
+def test_exit_code_of_what_runs_meanwhile(machine: Machine, ends: str, code: int) -> None:
+    """In a shell that is not its parent: bash forgets a child whose number another one gets."""
+    machine.has(
+        "try",
+        f'. "{machine.clone}/scripts/lib.sh"\n'
+        f"in_background \"$log.try\" bash -c 'sleep 0.2; {ends}; exit'\n"
+        'exit "$(code_of "$log.try" $!)"',
+    )
+    done = subprocess.run(
+        [machine.programs / "try"],
+        env={"PATH": str(machine.programs)},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+
+
 def test_nothing_is_left_in_the_folder_for_temporary_files(machine: Machine) -> None:
     machine.output()
     assert not list(machine.home.iterdir())
