@@ -43,6 +43,11 @@ code_of() {
   cat "$1.code" 2>/dev/null || echo 1
 }
 
+# What the log's last line says, without the folder of what is compiled; command lines are skipped.
+latest() {
+  tail -n 9 "$log" | grep -v '^ *Running `' | tail -n 1 | sed 's/ (\/.*//; s/^ *//' | tr -cd '[:print:]'
+}
+
 # step WHAT COMMAND…: runs it with its output in the log, and shows progress.
 step() {
   local what=$1 child shown=0 begin=$SECONDS
@@ -58,10 +63,10 @@ step() {
     sleep 0.2
     if [ -t 2 ]; then
       [ $SECONDS -ne $shown ] && shown=$SECONDS &&
-        printf '\r[%3d s] … %.60s\033[K' "$SECONDS" "$(tail -n 1 "$log" | tr -cd '[:print:]')" >&2
+        printf '\r[%3d s] … %.60s\033[K' "$SECONDS" "$(latest)" >&2
     elif [ $((SECONDS - begin - shown)) -ge 30 ]; then
       shown=$((SECONDS - begin))
-      say "… $(tail -n 1 "$log" | tr -cd '[:print:]' | cut -c 1-60)"
+      say "… $(latest | cut -c 1-60)"
     fi
   done
   [ -t 2 ] && printf '\r\033[K' >&2

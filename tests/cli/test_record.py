@@ -22,7 +22,7 @@ def test_record_runs_commands_in_a_terminal_and_returns_the_code_of_the_last(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "session.cast"
-    code, _ = record("-o", file, "--columns", "40 72", "test -t 1 && stty size", "exit 3")
+    code, _ = record("-o", file, "--columns", "72", "test -t 1 && stty size", "exit 3")
     assert code == 3
     header, *events = (json.loads(line) for line in file.read_text().splitlines())
     assert (header["version"], header["width"]) == (2, 72)

@@ -159,6 +159,14 @@ def test_no_page_is_wider_than_the_window(
             assert colour == ("rgb(252, 251, 248)" if scheme == "light" else "rgb(22, 24, 28)")
 
 
+def test_a_sheet_of_paper_has_room_for_every_table(site: Path, opened: Callable[..., Page]) -> None:
+    for kind, path in KINDS.items():
+        page = opened(site / path, width=640)  # narrower than a sheet, but so are these tables
+        page.emulate_media(media="print")
+        assert overflow(page) <= 0, kind
+        page.emulate_media(media="screen")
+
+
 def test_pages_of_one_file_show_their_style_at_every_width(
     tmp_path: Path, opened: Callable[..., Page]
 ) -> None:
