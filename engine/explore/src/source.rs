@@ -19,7 +19,7 @@ pub type ThreadId = usize;
 )]
 pub struct Location {
     pub address: u64,
-    /// In bytes, at most 8.
+    /// In bytes, at most 8, or 16 where all accesses are atomic ones or parts of them.
     pub size: u32,
 }
 

@@ -4,8 +4,9 @@ use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEn
 use crate::threads::sharing::SharingChanged;
 use program::interpreter::thread::Thread;
 use program::ir::bits::mask;
+use program::ir::wide;
 use program::ir::{Order, SiteId};
-use program::memory::{is_wholly, Byte, Dep, Val};
+use program::memory::{is_wholly, Byte, Dep, Named, Val};
 use std::sync::Arc;
 
 /// How many of the values that it has written a thread remembers, to find that it writes one again.
@@ -106,8 +107,10 @@ impl ThreadEnvironment<'_> {
         }
     }
 
-    /// The location of an access that must not be split, since it is atomic.
-    fn whole(&self, spot: AccessTarget) -> Result<Location, Interruption> {
+    /// The location of an access that must not be split, since it is atomic. A load may be of a part
+    /// of it where the model defines no races; in C and C++, the atomic accesses of an object have one
+    /// size.
+    fn whole(&self, spot: AccessTarget, load: bool) -> Result<Location, Interruption> {
         let mut pieces = Vec::new();
         let AccessTarget {
             address,
@@ -116,12 +119,38 @@ impl ThreadEnvironment<'_> {
             ..
         } = spot;
         self.sharing.pieces(address, size.into(), 16, &mut pieces)?;
-        match pieces[..] {
-            [(address, size)] => Ok(Location { address, size }),
-            _ => Err(Interruption::Unsupported(
-                "an atomic access to memory that is also accessed with other sizes is not supported".to_string(),
+        if let [(start, bytes)] = pieces[..] {
+            let at = Location {
+                address: start,
+                size: bytes,
+            };
+            if (start, bytes) == (address, size) {
+                return Ok(at);
+            }
+            if load && !self.sharing.flags_races() {
+                self.check_part(at, size.into(), site)?;
+                return Ok(at);
+            }
+        }
+        match self.sharing.learn_whole(address, address + u64::from(size)) {
+            Some(changed) => Err(changed.into()),
+            None => Err(Interruption::Unsupported(
+                "an atomic access to memory that is also accessed atomically with other sizes is not supported".to_string(),
                 site,
             )),
+        }
+    }
+
+    /// An error if a load of so many bytes is one of a part of 16 bytes that may be initialised in
+    /// part.
+    fn check_part(&self, at: Location, size: u64, site: SiteId) -> Result<(), Interruption> {
+        let part = at.size == wide::SIZE && size < wide::SIZE.into();
+        match part && !self.is_initialised(at.address) {
+            true => Err(Interruption::Unsupported(
+                "a load of a part of 16 bytes that are accessed atomically is supported in static objects only".to_string(),
+                site,
+            )),
+            false => Ok(()),
         }
     }
 
@@ -152,7 +181,7 @@ impl ThreadEnvironment<'_> {
             let bytes = self.read_range(t, spot, size.into(), how.uninitialised_ok)?;
             return Ok(self.value_of(&bytes));
         }
-        let at = self.whole(spot)?;
+        let at = self.whole(spot, !how.rmw)?;
         let ReadMode {
             order,
             rmw,
@@ -172,7 +201,11 @@ impl ThreadEnvironment<'_> {
         }
         let mut value = Val::new(bits, self.answered(t, false));
         value.undefined = self.undefined();
-        Ok(value)
+        if at.size == size {
+            return Ok(value);
+        }
+        let from = (spot.address - at.address) as usize;
+        Ok(self.value_of(&bytes_of(value, at.size)[from..from + size as usize]))
     }
 
     pub fn write(
@@ -202,7 +235,7 @@ impl ThreadEnvironment<'_> {
             return self.write_range(t, spot, &bytes_of(value, size));
         }
         let bits = mask(value.bits, 8 * size);
-        let at = self.whole(spot)?;
+        let at = self.whole(spot, false)?;
         let action = Action::Write {
             at,
             order,
@@ -216,8 +249,21 @@ impl ThreadEnvironment<'_> {
         Ok(())
     }
 
+    /// Whether an address is in an object that has initial values.
+    fn is_initialised(&self, address: u64) -> bool {
+        let extent = self.sharing.extent(address);
+        extent.is_some_and(|(_, extent)| matches!(extent.named, Named::Global(_)))
+    }
+
     /// The number that these bytes are, the lowest first.
     fn value_of(&self, bytes: &[Byte]) -> Val {
+        if bytes.len() == wide::SIZE as usize {
+            let (low, high) = bytes.split_at(8);
+            let (low, high) = (self.value_of(low), self.value_of(high));
+            let mut value = Val::new(wide::from_halves(low.bits, high.bits), self.union_of(bytes));
+            value.undefined = low.undefined & high.undefined;
+            return value;
+        }
         let bits = |byte: &Byte| u64::from(byte.value);
         let low_first = bytes.iter().rev();
         let mut value = Val::new(
@@ -252,9 +298,11 @@ impl ThreadEnvironment<'_> {
         let mut pieces = Vec::new();
         self.sharing.pieces(spot.address, size, 8, &mut pieces)?;
         let uninitialised_ok = uninitialised_ok || pieces.len() > 1;
+        let whole = size;
         let mut bytes = Vec::with_capacity(size as usize);
         for (address, size) in pieces {
             let at = Location { address, size };
+            self.check_part(at, whole, spot.site)?;
             let ignored = spot.update && self.sharing.is_unobserved(at);
             let action = Action::Read {
                 at,
@@ -269,7 +317,9 @@ impl ThreadEnvironment<'_> {
             }
             let mut value = Val::new(bits, self.answered(t, true));
             value.undefined = self.undefined();
-            bytes.extend(bytes_of(value, size));
+            let part = |k: u64| (k.clamp(address, address + u64::from(size)) - address) as usize;
+            let (from, to) = (part(spot.address), part(spot.address + whole));
+            bytes.extend(&bytes_of(value, size)[from..to]);
         }
         Ok(bytes)
     }
@@ -296,7 +346,20 @@ impl ThreadEnvironment<'_> {
         self.sharing
             .pieces(spot.address, bytes.len() as u64, 8, &mut pieces)?;
         for (address, size) in pieces {
+            let end = spot.address + bytes.len() as u64;
+            if address < spot.address || address + u64::from(size) > end {
+                return Err(Interruption::Unsupported(
+                    "a plain write to a part of memory that is also accessed atomically is not supported".to_string(),
+                    spot.site,
+                ));
+            }
             let from = (address - spot.address) as usize;
+            if size == wide::SIZE && is_partly_undefined(&bytes[from..from + size as usize]) {
+                return Err(Interruption::Unsupported(
+                    "16 bytes that are accessed atomically, and of which only a part is initialised, are not supported".to_string(),
+                    spot.site,
+                ));
+            }
             let value = self.value_of(&bytes[from..from + size as usize]);
             let at = Location { address, size };
             let action = Action::Write {
@@ -317,8 +380,18 @@ impl ThreadEnvironment<'_> {
     }
 }
 
+/// Whether some of these bytes are indeterminate and others are not.
+fn is_partly_undefined(bytes: &[Byte]) -> bool {
+    bytes.iter().any(|byte| byte.undefined) && !bytes.iter().all(|byte| byte.undefined)
+}
+
 /// The bytes of a number, the lowest first.
 fn bytes_of(value: Val, size: u32) -> Vec<Byte> {
+    if size == wide::SIZE {
+        let (low, high) = wide::halves(value.bits);
+        let half = |bits| bytes_of(Val { bits, ..value }, 8);
+        return [half(low), half(high)].concat();
+    }
     let bytes = value.bits.to_le_bytes();
     let byte = |(k, value_of_byte): (usize, &u8)| Byte {
         value: *value_of_byte,

@@ -35,6 +35,9 @@ struct Known {
     shared: BTreeMap<u64, u64>,
     /// Addresses at which every access is split.
     splits: BTreeSet<u64>,
+    /// Ranges that atomic accesses have whole and plain ones in part, start → end, disjoint: they are
+    /// not split, and a plain load of a part of one reads all of it.
+    wholes: BTreeMap<u64, u64>,
     /// Locations of objects that one thread uses that are written by updates
     /// ([`Access::update`](program::ir::Access::update)).
     updated: BTreeSet<Location>,
@@ -112,6 +115,7 @@ impl LearnedSharing {
             insert(&mut self.known.shared, start, end);
         }
         self.known.splits.extend(learned.splits);
+        self.known.wholes.extend(learned.wholes);
         self.known.updated.extend(learned.updated);
         self.owners = (0..owned).map(|_| AtomicU8::new(0)).collect();
         self.meetings.restart();
@@ -257,6 +261,11 @@ impl LearnedSharing {
         }
     }
 
+    /// Whether the model flags races.
+    pub fn flags_races(&self) -> bool {
+        lock(&self.left_out).flags
+    }
+
     /// Sets whether the model flags races.
     pub fn flag_races(&self, flags: bool) {
         lock(&self.left_out).flags = flags;
@@ -344,7 +353,29 @@ impl LearnedSharing {
         lock(&self.threads).len() + 1
     }
 
-    /// The pieces of at most `most` bytes that an access is split into: addresses and sizes.
+    /// Learns that an atomic access has these bytes whole. None if another one has some of them.
+    pub fn learn_whole(&self, start: u64, end: u64) -> Option<SharingChanged> {
+        let mut learned = lock(&self.learned);
+        for wholes in [&self.known.wholes, &learned.wholes] {
+            let before = wholes.range(..end).next_back();
+            if before.is_some_and(|(s, e)| *e > start && (*s, *e) != (start, end)) {
+                return None;
+            }
+        }
+        learned.wholes.insert(start, end);
+        learned.splits.extend([start, end]);
+        drop(learned);
+        Some(self.change())
+    }
+
+    /// The range with this address that is not split.
+    fn whole(&self, address: u64) -> Option<(u64, u64)> {
+        let (start, end) = self.known.wholes.range(..=address).next_back()?;
+        (*end > address).then_some((*start, *end))
+    }
+
+    /// The pieces of at most `most` bytes that an access is split into: addresses and sizes. The first
+    /// and the last may reach beyond it.
     pub fn pieces(
         &self,
         address: u64,
@@ -362,6 +393,11 @@ impl LearnedSharing {
         let end = address + size;
         let mut start = address;
         while start < end {
+            if let Some((from, to)) = self.whole(start) {
+                out.push((from, (to - from) as u32));
+                start = to;
+                continue;
+            }
             let split = self.known.splits.range(start + 1..end).next();
             let mut stop = split.map_or(end, |c| *c);
             if size > most {
@@ -373,7 +409,7 @@ impl LearnedSharing {
         for (start, size) in out.iter() {
             self.piece(*start, start + u64::from(*size))?;
         }
-        if out.len() == 1 && size <= most {
+        if out[..] == [(address, size as u32)] && size <= most {
             near.store(key, Relaxed);
         }
         Ok(())
