@@ -221,8 +221,8 @@ def _has_main(file: Path) -> bool:
 
 def below(folder: Path) -> list[str]:
     """The litmus tests and the programs below a folder, folder by folder."""
-    # a Path takes several times as long, which counts in large folders
-    return sorted(_below(folder), key=lambda file: file.split(os.sep))  # noqa: PTH206
+    # a Path, or a list of parts, takes several times as long, which counts in large folders
+    return sorted(_below(folder), key=lambda file: file.replace(os.sep, "\0"))
 
 
 def _below(folder: Path) -> Iterator[str]:

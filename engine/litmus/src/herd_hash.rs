@@ -56,9 +56,11 @@ pub fn herd_hash(outline: &Outline<'_>) -> Option<String> {
     for part in parts {
         whole.update(Md5::digest(part));
     }
-    let mut text = String::new();
+    let mut text = String::with_capacity(32);
     for byte in whole.finalize() {
-        let _ = write!(text, "{byte:02x}");
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
+        }
     }
     Some(text)
 }
@@ -297,8 +299,9 @@ fn columns(text: &str) -> Option<String> {
     for at in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
         for (number, (column, width)) in columns.iter().zip(&widths).enumerate() {
             let cell = column.get(at).copied().unwrap_or("");
-            let bar = if number > 0 { "|" } else { "" };
-            let _ = write!(out, "{bar} {cell:<width$} ");
+            out.push_str(if number > 0 { "| " } else { " " });
+            out.push_str(cell);
+            out.extend(std::iter::repeat_n(' ', width - length(&cell) + 1));
         }
         out.push_str(";\n");
     }

@@ -23,7 +23,11 @@ pub struct Store {
     pub plan: Arc<Plan>,
     pub n: usize,
     pub locations: Vec<Option<u32>>,
-    values: Arc<Vec<Value>>,
+    /// The values that all graphs share.
+    fixed: Arc<Vec<Value>>,
+    /// For each operation that has a value of this graph, the number of it in `own` plus one; else 0.
+    slots: Arc<Vec<u32>>,
+    own: Arc<Vec<Value>>,
     /// For each operation, the first one that has the same value; often itself.
     same: Arc<Vec<OpId>>,
     /// How many more steps the interpreter may take.
@@ -36,7 +40,9 @@ impl Clone for Store {
             plan: self.plan.clone(),
             n: self.n,
             locations: self.locations.clone(),
-            values: self.values.clone(),
+            fixed: self.fixed.clone(),
+            slots: self.slots.clone(),
+            own: self.own.clone(),
             same: self.same.clone(),
             fuel: AtomicU64::new(FUEL),
         }
@@ -45,12 +51,14 @@ impl Clone for Store {
 
 impl Store {
     /// Values over no events: the faults that hold in every graph.
-    pub fn new(plan: Arc<Plan>, values: Arc<Vec<Value>>, same: Arc<Vec<OpId>>) -> Store {
+    pub fn new(plan: Arc<Plan>, fixed: Arc<Vec<Value>>, same: Arc<Vec<OpId>>) -> Store {
         Store {
             plan,
             n: 0,
             locations: Vec::new(),
-            values,
+            slots: Arc::new(vec![0; fixed.len()]),
+            fixed,
+            own: Arc::default(),
             same,
             fuel: AtomicU64::new(FUEL),
         }
@@ -63,16 +71,24 @@ impl Store {
             plan: plan.clone(),
             n: 0,
             locations: Vec::new(),
-            values: Arc::new(vec![Value::Nothing; count]),
+            fixed: Arc::new(vec![Value::Nothing; count]),
+            slots: Arc::new(vec![0; count]),
+            own: Arc::default(),
             same: Arc::new((0..count as OpId).collect()),
             fuel: AtomicU64::new(FUEL),
         }
     }
 
-    /// Stores the value of an operation. Until the first call, the initial values are shared by all
-    /// graphs.
+    /// Stores the value of an operation.
     pub fn put(&mut self, id: OpId, value: Value) {
-        Arc::make_mut(&mut self.values)[id as usize] = value;
+        let own = Arc::make_mut(&mut self.own);
+        match self.slots[id as usize] {
+            0 => {
+                own.push(value);
+                Arc::make_mut(&mut self.slots)[id as usize] = own.len() as u32;
+            }
+            slot => own[slot as usize - 1] = value,
+        }
     }
 
     /// Records that an operation has the same value as another.
@@ -111,7 +127,14 @@ impl Store {
 
     /// The current value of an operation.
     pub fn value(&self, id: OpId) -> &Value {
-        &self.values[self.same[id as usize] as usize]
+        self.stored(self.same[id as usize])
+    }
+
+    fn stored(&self, id: OpId) -> &Value {
+        match self.slots[id as usize] {
+            0 => &self.fixed[id as usize],
+            slot => &self.own[slot as usize - 1],
+        }
     }
 
     /// Computes the value of an operation from those of its operands.
@@ -260,7 +283,7 @@ impl Store {
         if let Op::Fix(group) = *self.plan.operations.op(of) {
             self.checked(of)?;
             let variable = self.plan.operations.groups[group as usize].variables[index];
-            return Ok(self.values[variable as usize].clone());
+            return Ok(self.stored(variable).clone());
         }
         match self.checked(of)? {
             Value::Tuple(items) if items.len() == count => match &items[index] {
@@ -294,7 +317,7 @@ impl Store {
                     self.compute_in(plan, *inner);
                 }
                 let new = self.checked(group.bodies[index])?;
-                let old = &self.values[*variable as usize];
+                let old = self.stored(*variable);
                 stable &= is_stable(old, new, self.n)?;
                 let new = new.clone();
                 self.put(*variable, new);

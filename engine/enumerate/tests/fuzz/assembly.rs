@@ -97,6 +97,14 @@ pub const ASSEMBLIES: [Assembly; 5] = [
             "LDSMAXB W@v,W@v,[X@a]",
             "CASB W@v,W@v,[X@a]",
             "LSL X@v,X@v,#@n",
+            "ADR X@v,@l",
+            "ADR X@v,@l",
+            "STR X@v,[X@a]",
+            "LDR X@v,[X@a]",
+            "BL @l",
+            "BLR X@v",
+            "BR X@v",
+            "RET X@v",
         ],
     },
     Assembly {
@@ -148,6 +156,14 @@ pub const ASSEMBLIES: [Assembly; 5] = [
             "stwu @v,@o(@v)",
             "lbzux @v,@a,@v",
             "stdux @v,@a,@v",
+            "nor. @v,@v,@v",
+            "sraw @v,@v,@a",
+            "slwi @v,@v,@n",
+            "cmpw cr1,@v,@v",
+            "crand eq,4*cr1+eq,lt",
+            "crorc 4*cr1+gt,@n,eq",
+            "mcrf cr0,cr1",
+            "bgt @l",
         ],
     },
     Assembly {
@@ -273,6 +289,8 @@ pub const ASSEMBLIES: [Assembly; 5] = [
             "lock cmpxchgb (@a),%cl",
             "lock cmpxchgq (@a),%@v",
             "lock cmpxchg8b (@a)",
+            "lock cmpxchg16b (@a)",
+            "lock cmpxchg16b @o(@a)",
             "cmovle (@a),%@v",
             "cmovel %eax,%ebx",
             "setc (@a)",
@@ -340,7 +358,14 @@ pub fn assembled(assembly: &Assembly, c: &mut Choices<'_>) -> String {
         text.push_str(&format!("0:{}={}; ", register(c), c.of(&NUMBERS)));
     }
     if c.rarely(4) {
-        text.push_str(c.of(&["int64_t x; ", "x=y; ", "int x[2]={1,2}; ", "uint8_t y=3; "]));
+        text.push_str(c.of(&[
+            "int64_t x; ",
+            "x=y; ",
+            "int x[2]={1,2}; ",
+            "uint64_t x[2]={1,2}; ",
+            "uint8_t y=3; ",
+            "0:X0=P0:L0; ",
+        ]));
     }
     text.push_str("\n}\n");
     let heads: Vec<String> = (0..threads).map(|t| format!("P{t}")).collect();
