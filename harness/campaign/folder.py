@@ -19,7 +19,7 @@ import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -47,7 +47,7 @@ from weakspot.harness.values.record import (
     StructureInfo,
 )
 from weakspot.harness.values.repair import SuggestedRepair
-from weakspot.harness.values.verdict import Verdict
+from weakspot.harness.values.verdict import Shared, Verdict
 from weakspot.system.files import (
     Journal,
     disk,
@@ -207,8 +207,10 @@ class FolderStore:
 def answers_in(folder: Path, notes: list[str] | None = None) -> Iterator[tuple[str, object]]:
     """The stored answers with their keys, kind by kind, each in the order in which it was found.
     `notes` get what was wrong. Raises BadInput for a damaged line."""
+    shared: dict[object, Callable[[Any], Any]] = {Verdict: Shared()}
     for type_, name in _FILES.items():
-        found, _, note = Journal(folder / name, type_).read()
+        journal: Journal[Any] = Journal(folder / name, type_)
+        found, _, note = journal.read(shared.get(type_, lambda answer: answer))
         yield from found
         if note and notes is not None:
             notes.append(note)

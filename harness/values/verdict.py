@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from weakspot.harness.values.state import State
-from weakspot.harness.values.witness import Witness
+from weakspot.harness.values.witness import Witness, WitnessEvent
 
 Observation = Literal["Never", "Sometimes", "Always", "Undefined", "Unknown"]
 
@@ -72,3 +72,40 @@ def _unread(verdict: Verdict | PrintedVerdict) -> str:
     if verdict.observation != "Unknown":
         return ""
     return verdict.reason.partition(CANNOT_READ)[2]
+
+
+class Shared:
+    """Replaces parts of verdicts by equal parts of those before. The witnesses of many tests
+    consist of the same few events: this saves most of the memory that many verdicts take."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._states: dict[tuple[tuple[str, str], ...], State] = {}
+        self._events: dict[WitnessEvent, WitnessEvent] = {}
+        self._edges: dict[tuple[object, ...], Any] = {}
+
+    def __call__(self, verdict: Verdict) -> Verdict:
+        texts, edges, witness = self._texts, self._edges, verdict.witness
+        if witness is not None:
+            witness = msgspec.structs.replace(
+                witness,
+                events=tuple([self._events.setdefault(each, each) for each in witness.events]),
+                rf=edges.setdefault(witness.rf, witness.rf),
+                co=edges.setdefault(witness.co, witness.co),
+                fr=edges.setdefault(witness.fr, witness.fr),
+                cycle=edges.setdefault(witness.cycle, witness.cycle),
+                state=self._state(witness.state),
+            )
+        return msgspec.structs.replace(
+            verdict,
+            test=texts.setdefault(verdict.test, verdict.test),
+            model=texts.setdefault(verdict.model, verdict.model),
+            checker=texts.setdefault(verdict.checker, verdict.checker),
+            condition=texts.setdefault(verdict.condition, verdict.condition),
+            hash=texts.setdefault(verdict.hash, verdict.hash),
+            states=tuple([self._state(each) for each in verdict.states]),
+            witness=witness,
+        )
+
+    def _state(self, state: State) -> State:
+        return self._states.setdefault(tuple(state.items()), state)

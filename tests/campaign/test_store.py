@@ -6,6 +6,7 @@ import errno
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from weakspot.errors import BadInput, WeakspotError
 from weakspot.harness.campaign.folder import FolderStore, load, new_folder, read_manifest
 from weakspot.harness.values.record import FORMAT, Entry, Manifest, ModelInfo, Plan, digest, key
 from weakspot.harness.values.verdict import Verdict
+from weakspot.harness.values.witness import Witness, WitnessEvent
 from weakspot.system.files import file_names
 
 from fakes import make_test  # isort: skip
@@ -88,6 +90,27 @@ def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(tmp_path: Path) 
 def test_a_job_that_was_done_twice_counts_once(tmp_path: Path) -> None:
     folder = campaign(tmp_path / "campaign", "a", "a")
     assert len(load(folder).verdicts) == 1
+
+
+def test_verdicts_that_are_read_are_those_written_and_share_their_events(tmp_path: Path) -> None:
+    written = []
+    for checker in ("one", "two"):
+        witness = Witness(
+            events=(WitnessEvent(None, "", "W", location="x", written="0"),),
+            rf=((0, 1),),
+            state={"0:r0": "1"},
+        )
+        found = msgspec.structs.replace(verdict(checker), witness=witness, states=({"x": "1"}, {}))
+        written.append(found)
+    with FolderStore.create(tmp_path / "campaign", MANIFEST) as store:
+        store.subjects((), (ENTRY,), ())
+        for each in written:
+            store.put(key("t", "m", each.checker), each)
+    one, two = load(tmp_path / "campaign").verdicts
+    assert [one, two] == written
+    assert one.witness is not None
+    assert two.witness is not None
+    assert one.witness.events[0] is two.witness.events[0]
 
 
 def test_answers_about_a_test_that_has_changed_do_not_count(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -43,8 +43,11 @@ class Journal(Generic[T]):
         self._synced = 0.0
         self._guard = threading.Lock()
 
-    def read(self) -> tuple[list[tuple[str, T]], int, str]:
-        """The answers, how many bytes of the file they take, and what is wrong with its end."""
+    def read(
+        self, each: Callable[[T], T] = lambda answer: answer
+    ) -> tuple[list[tuple[str, T]], int, str]:
+        """The answers, of `each` what it returns, how many bytes of the file they take, and what is
+        wrong with its end."""
         answers: list[tuple[str, T]] = []
         good, rest = 0, b""
         keyed, decoder = msgspec.json.Decoder(_Keyed), msgspec.json.Decoder(self.type)
@@ -55,7 +58,7 @@ class Journal(Generic[T]):
                         if not line.endswith(b"\n"):
                             rest = line
                             break
-                        answers.append((keyed.decode(line).key, decoder.decode(line)))
+                        answers.append((keyed.decode(line).key, each(decoder.decode(line))))
                     except msgspec.DecodeError as error:
                         if lines.read(1):
                             raise BadInput(
