@@ -21,6 +21,8 @@ def write(folder: Path) -> None:
     group = click.Context(weakspot, info_name="weakspot")
     commands = {name: weakspot.get_command(group, name) for name in COMMANDS}
     weakspot.commands = {name: each for name, each in commands.items() if each is not None}
+    for command in (weakspot, *weakspot.commands.values()):  # click would truncate the first line
+        command.short_help = (command.help or "").partition("\n")[0]
     contexts = [
         click.Context(each, info_name=name, parent=group)
         for name, each in weakspot.commands.items()

@@ -68,7 +68,10 @@ def test_every_command_has_a_manual_page(tmp_path: Path) -> None:
     if shutil.which("man"):
         shown = run("man", "--warnings", "-l", gate, MANPAGER="cat", MANWIDTH="100")
         assert "--write-baseline  " in shown
-    assert "weakspot-gate(1)" in (tmp_path / "weakspot.1").read_text(encoding="utf-8")
+    whole = (tmp_path / "weakspot.1").read_text(encoding="utf-8")
+    assert "weakspot-gate(1)" in whole
+    for summary in COMMANDS.values():
+        assert summary.replace("-", "\\-") in whole
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
