@@ -467,6 +467,15 @@ def test_no_edge_runs_through_a_box_or_along_another_edge(
             assert not down
 
 
+@pytest.mark.parametrize("rows", [2, 4])
+def test_labels_of_edges_that_cross_stand_apart(rows: int) -> None:
+    """One edge goes up past a row, in which another one joins the same two columns."""
+    boxes = [Box(column, row, 120) for column in range(2) for row in range(rows + 1)]
+    within = Edge(rows + 1 + rows // 2, rows // 2)
+    one, other = arrange(boxes, [Edge(rows, rows + 1), within]).routes
+    assert abs(one.x - other.x) > 20 or abs(one.y - other.y) > 12
+
+
 def test_a_foreign_test_has_no_diagram() -> None:
     assert cycle_diagram(msgspec.structs.replace(entry("SB").test, body=None)) is None
     assert cycle_diagram(msgspec.structs.replace(entry("SB").test, cycle="")) is None

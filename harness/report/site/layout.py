@@ -299,7 +299,10 @@ def _route(
     one = lane(plan.leave, plan.lanes[0])
     if plan.track is None:
         points = [first, (one, first[1]), (one, last[1]), (tip, last[1])]
-        label = one, (first[1] + last[1]) / 2 + 4
+        # in the middle, but between rows: an edge within a row may cross there
+        rows = abs(boxes[source].row - boxes[target].row)
+        part = 0.5 if rows % 2 else 0.5 - 0.5 / max(rows, 1)
+        label = one, first[1] + part * (last[1] - first[1]) + 4
         if abs(first[1] - last[1]) < 16:  # too short to be labelled beside
             label = one, min(first[1], last[1]) - 5
     else:
