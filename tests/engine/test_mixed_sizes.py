@@ -63,6 +63,28 @@ def test_halves_of_sixteen_bytes_are_read_when_all_threads_have_ended(
     assert kinds(answer) == found
 
 
+def test_a_half_of_sixteen_bytes_that_may_be_uninitialised_is_refused(tmp_path: Path) -> None:
+    text = """
+    typedef struct { unsigned long top, tag; } __attribute__((aligned(16))) head;
+    static head *h;
+    static void *writes(void *p) {
+        head old = {0, 0}, new = {1, 1};
+        __atomic_compare_exchange(h, &old, &new, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        return 0;
+    }
+    int main(void) {
+        pthread_t t[2];
+        h = aligned_alloc(16, sizeof(head));
+        h->top = 0;
+        for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, writes, 0);
+        for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+        return (int)h->tag;
+    }
+    """
+    with pytest.raises(EngineError, match="in static objects only"):
+        explored(program(tmp_path, text), "rc20")
+
+
 def test_halves_are_loaded_atomically_where_the_model_has_no_races(tmp_path: Path) -> None:
     text = """
     typedef struct { unsigned long top, tag; } __attribute__((aligned(16))) head;

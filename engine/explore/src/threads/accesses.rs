@@ -128,7 +128,7 @@ impl ThreadEnvironment<'_> {
                 return Ok(at);
             }
             if load && !self.sharing.flags_races() {
-                self.check_part(at, size.into(), site)?;
+                self.check_part(at, spot, size.into())?;
                 return Ok(at);
             }
         }
@@ -141,14 +141,14 @@ impl ThreadEnvironment<'_> {
         }
     }
 
-    /// An error if a load of so many bytes is one of a part of 16 bytes that may be initialised in
-    /// part.
-    fn check_part(&self, at: Location, size: u64, site: SiteId) -> Result<(), Interruption> {
-        let part = at.size == wide::SIZE && size < wide::SIZE.into();
-        match part && !self.is_initialised(at.address) {
+    /// An error if a load of so many bytes has a part of 16 bytes that may be initialised in part.
+    fn check_part(&self, at: Location, spot: AccessTarget, size: u64) -> Result<(), Interruption> {
+        let end = at.address + u64::from(at.size);
+        let part = at.address < spot.address || end > spot.address + size;
+        match part && at.size == wide::SIZE && !self.is_initialised(at.address) {
             true => Err(Interruption::Unsupported(
                 "a load of a part of 16 bytes that are accessed atomically is supported in static objects only".to_string(),
-                site,
+                spot.site,
             )),
             false => Ok(()),
         }
@@ -302,7 +302,7 @@ impl ThreadEnvironment<'_> {
         let mut bytes = Vec::with_capacity(size as usize);
         for (address, size) in pieces {
             let at = Location { address, size };
-            self.check_part(at, whole, spot.site)?;
+            self.check_part(at, spot, whole)?;
             let ignored = spot.update && self.sharing.is_unobserved(at);
             let action = Action::Read {
                 at,
