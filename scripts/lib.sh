@@ -250,7 +250,7 @@ installer() {
 
 # Prints why a step failed, as far as its output shows.
 explain() { # which step
-  tail -n 25 "$log" | cut -c 1-300 >&2
+  tail -n 40 "$log" | cut -c 1-300 >&2
   if grep -qiE 'no space left|disk quota' "$log"; then
     fail "the disk is full: $1" "free about 2 GB in $clone and run this again; what is installed is preserved"
   elif grep -qiE 'permission denied' "$log"; then

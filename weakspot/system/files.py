@@ -160,7 +160,7 @@ def disk(path: Path) -> Iterator[None]:
 
 
 def unwritable(place: str, error: OSError) -> WeakspotError:
-    """What the user can do about an error of writing to a file, a folder or the output."""
+    """An error of writing a file or a folder, with what the user can do about it."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return WeakspotError(
             "the disk is full",
