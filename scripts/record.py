@@ -29,7 +29,7 @@ from pathlib import Path
 
 EVERY = 20.0
 """How often a line that keeps changing is shown, in seconds."""
-MOST = 14
+MOST = 28
 """How many of the lines that appear at once are shown, half of them from each end."""
 LOOK = 10.0
 """How often the screen is looked at, in seconds, and at the end of each command."""
