@@ -27,9 +27,10 @@ class Faults:
         self._why[worker] = why
 
     def succeeded(self, worker: str, failed: Iterable[str]) -> None:
-        """The worker did something at which others had `failed`."""
-        del self._in_a_row[worker]
+        """The worker did something, at which those in `failed` had failed before."""
         self._refuted.update(failed)
+        self._refuted.discard(worker)
+        del self._in_a_row[worker]
 
     def at_fault(self) -> list[tuple[str, int, str]]:
         """The workers that are at fault, how often they failed in a row, and why; each once."""

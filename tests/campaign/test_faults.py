@@ -35,6 +35,12 @@ def test_a_worker_is_at_fault_if_others_can_do_what_it_cannot() -> None:
     faults.failed("d", "full")
     faults.succeeded("c", ["d"])
     assert faults.at_fault() == [], "it can do something"
+    for _ in range(3):
+        faults.failed("e", "full")
+    faults.succeeded("e", ["e"])
+    for _ in range(3):
+        faults.failed("e", "full")
+    assert faults.at_fault() == [], "it was no other worker that could do it"
 
 
 VERDICT = Verdict(
