@@ -182,6 +182,10 @@ fn parse(text: &str, macros: Option<&Macros>) -> Result<Test, ParseError> {
         None => (dialect.program)(sections.program, &mut locations)?,
     };
     if let Program::C(threads) = &program {
+        if let Some((name, _)) = locations.labels().next() {
+            let message = format!("{name} is a value of tests in assembly");
+            return Err(ParseError::unsupported(sections.initial.offset, message));
+        }
         for (number, thread) in threads.iter().enumerate() {
             for name in &thread.variables[..thread.parameters] {
                 let value = locations.value(name);
