@@ -166,7 +166,8 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "retries",
             is_flag=True,
             help="Explore also the executions in which a compare-exchange fails and is retried "
-            "with a value that its thread could have read before.",
+            "with a value that its thread could have read before, and those in which an addition "
+            "is undone before it is tried again.",
         ),
         click.option(
             "--estimate",

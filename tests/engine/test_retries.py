@@ -172,3 +172,68 @@ def test_a_round_that_is_undone_is_explored(tmp_path: Path, model: str) -> None:
     void *writer(void *unused) { assert(atomic_fetch_sub(&l, 256) == 256); return 0; }
     """
     assert "assertion" in kinds(found(program(tmp_path, text, "reader", "writer"), model))
+
+
+READ_WRITE_LOCK = """
+atomic_uint l;
+int data;
+void *reader(void *unused) {
+    while (atomic_fetch_add_explicit(&l, 1, memory_order_acquire) & 256) {
+        atomic_fetch_sub_explicit(&l, 1, memory_order_relaxed);
+        while (LOAD(l) & 256) {}
+    }
+    assert(data != 1);
+    INSIDE
+    atomic_fetch_sub_explicit(&l, 1, memory_order_release);
+    return 0;
+}
+void *writer(void *unused) {
+    unsigned none = 0;
+    while (!atomic_compare_exchange_strong_explicit(
+        &l, &none, 256, memory_order_acquire, memory_order_relaxed)) none = 0;
+    data = 1;
+    data = 2;
+    atomic_fetch_sub_explicit(&l, 256, memory_order_release);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("model", ORDERED)
+def test_rounds_that_are_undone_are_left_out_where_nobody_can_tell(
+    tmp_path: Path, model: str
+) -> None:
+    text = READ_WRITE_LOCK.replace("INSIDE", "")
+    locked = program(tmp_path, text, "writer", "reader", "reader", after="assert(l == 0);")
+    some, every = found(locked, model), found(locked, model, retries=True)
+    assert (some["result"], some["complete"]) == ("Safe", 14)
+    assert (every["result"], every["complete"]) == ("Safe", 442)
+    assert some["blocked"] < every["blocked"]
+
+
+@pytest.mark.parametrize("model", ORDERED)
+def test_a_reader_that_is_never_let_in_hangs(tmp_path: Path, model: str) -> None:
+    text = "atomic_uint l = 256;" + READ_WRITE_LOCK.split(";", 1)[1].replace("INSIDE", "")
+    assert kinds(found(program(tmp_path, text, "reader", "reader"), model)) == {"hang"}
+    plain = text.replace("while (LOAD(l) & 256) {}", "")
+    assert kinds(found(program(tmp_path, plain, "reader", "reader"), model)) == {"hang"}
+
+
+@pytest.mark.parametrize("model", ["rc11", "rc20"])
+def test_who_looks_at_the_number_after_what_the_reader_does_next_finds_it(
+    tmp_path: Path, model: str
+) -> None:
+    """It reads an old value, once the reader has come past the round that was undone."""
+    text = (
+        READ_WRITE_LOCK.replace("INSIDE", "STORE(inside, 1);")
+        + """
+    void *observer(void *unused) {
+        if (LOAD(inside)) assert(LOAD(l) != 257);
+        return 0;
+    }
+    """
+    )
+    text = "atomic_int inside;" + text
+    observed = program(tmp_path, text, "writer", "reader", "observer")
+    assert kinds(found(observed, model)) == kinds(found(observed, model, retries=True))
+    assert kinds(found(observed, model)) == {"assertion"}

@@ -26,8 +26,8 @@ pub struct Options {
     pub symmetry: bool,
     /// Explore every order in which threads arrive at a barrier, where no other thread can tell.
     pub arrivals: bool,
-    /// Explore every round of a loop that retries with the value that it has read, where executions
-    /// without that round show the same.
+    /// Explore every round of a loop that retries with the value that it has read, or that undoes
+    /// what it has added, where executions without that round show the same.
     pub retries: bool,
     /// Without it, chosen for the model and the program.
     pub search: Option<Search>,

@@ -25,6 +25,7 @@ pub mod trace;
 
 use error::Result;
 pub use ir::Program;
+pub use lower::live_before;
 
 impl Program {
     /// Reads and lowers the text of an LLVM module.

@@ -183,6 +183,15 @@ impl ConsistencyChecker {
         Ok(forbidden)
     }
 
+    /// Whether a graph is consistent, and whether the model flags it then.
+    pub fn judges(&mut self, show: impl FnOnce(&mut View)) -> Result<(bool, bool), CatError> {
+        show(&mut self.view);
+        self.rows.fill(&mut self.consistency, &self.view);
+        let consistent = self.consistency.consistent()?;
+        let flagged = consistent && self.consistency.flags()? != Flags::default();
+        Ok((consistent, flagged))
+    }
+
     /// Whether the model flags some graphs: undefined behaviour, races.
     pub fn may_flag(&self) -> bool {
         self.flags

@@ -8,11 +8,16 @@
 //! A fixed order of arrivals at barriers ([`meetings`]): what a thread has done before it arrives or
 //! ends is there for every thread that leaves the barrier or joins it.
 //!
+//! Rounds that are undone ([`undone_rounds`]), which are left out: read-modify-writes continue release
+//! sequences. What reads from one is ordered by whatever it would be ordered by if it read from the
+//! write that the read-modify-write reads from.
+//!
 //! [`meetings`]: crate::threads::meetings
+//! [`undone_rounds`]: crate::threads::undone_rounds
 
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::stale_access::{StaleAccess, SyncEdge};
-use crate::consistency::view::tag;
+use crate::consistency::view::{tag, View, ViewEvent};
 use crate::graph::execution_graph::{Graph, NONE};
 use crate::source::{Action, Dependencies, EventLabel, Initial, Location};
 use cat::CatError;
@@ -151,6 +156,136 @@ pub fn orders_by_barriers(checker: &mut ConsistencyChecker) -> Result<bool, CatE
         }
     }
     Ok(true)
+}
+
+/// A message that one thread passes to another: a write of data, a write of a flag, with a fence in
+/// between or without, a read of the flag, a read of the data.
+#[derive(Clone, Copy)]
+struct Message {
+    written: u32,
+    before: Option<u32>,
+    read: u32,
+    after: Option<u32>,
+    /// The read of the data, and the write of it.
+    data: u32,
+    /// Whether the data are read before they are written.
+    stale: bool,
+}
+
+/// Whether a read that reads from a read-modify-write is ordered by all that it is ordered by if it
+/// reads from the write before, in a model that states coherence.
+pub fn updates_continue(checker: &mut ConsistencyChecker) -> Result<bool, CatError> {
+    if !checker.coherent {
+        return Ok(false);
+    }
+    const FENCES: [Option<u32>; 4] = [None, Some(tag::REL), Some(tag::ACQ_REL), Some(tag::SC)];
+    let acquires = |fence: Option<u32>| match fence {
+        Some(tag::REL) => Some(tag::ACQ),
+        other => other,
+    };
+    for written in [tag::RLX, tag::REL, tag::SC] {
+        for before in FENCES {
+            for read in [tag::RLX, tag::ACQ, tag::SC] {
+                for after in FENCES.map(acquires) {
+                    let data = [tag::RLX | tag::ATOMIC, tag::PLAIN];
+                    for (data, stale) in data.into_iter().zip([true, false]) {
+                        let message = Message {
+                            written,
+                            before,
+                            read,
+                            after,
+                            data,
+                            stale,
+                        };
+                        if !message.is_continued(checker)? {
+                            return Ok(false);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Ok(true)
+}
+
+impl Message {
+    /// Whether what orders the message does so too if a read-modify-write passes it on.
+    fn is_continued(self, checker: &mut ConsistencyChecker) -> Result<bool, CatError> {
+        let in_halves = checker.in_halves();
+        let (consistent, flagged) = checker.judges(|view| self.show(view, None, in_halves))?;
+        if consistent && (self.stale || flagged) {
+            return Ok(true);
+        }
+        for update in [tag::RLX, tag::ACQ, tag::REL, tag::ACQ_REL, tag::SC] {
+            let passed = |view: &mut View| self.show(view, Some(update), in_halves);
+            if checker.judges(passed)? != (consistent, flagged) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn show(self, view: &mut View, update: Option<u32>, in_halves: bool) {
+        const DATA: u32 = 0;
+        const FLAG: u32 = 1;
+        view.events.clear();
+        view.rmw.clear();
+        let mut add = |thread, location, tags, source| {
+            view.events.push(ViewEvent {
+                thread,
+                location,
+                tags,
+                source,
+            });
+            view.events.len() as u32 - 1
+        };
+        let initial = tag::WRITE | tag::INITIAL | tag::PLAIN;
+        for location in [DATA, FLAG] {
+            add(None, Some(location), initial, None);
+        }
+        let fence = |order| tag::FENCE | tag::PLAIN | order;
+        let data = add(Some(1), Some(DATA), tag::WRITE | self.data, None);
+        if let Some(order) = self.before {
+            add(Some(1), None, fence(order), None);
+        }
+        let written = tag::WRITE | tag::ATOMIC | self.written;
+        let mut flags = vec![FLAG, add(Some(1), Some(FLAG), written, None)];
+        if let Some(order) = update {
+            let (read, write) = (tag::READ, tag::WRITE);
+            let kind = tag::RMW | tag::ATOMIC | order;
+            let source = flags.last().copied();
+            if in_halves {
+                let first = add(Some(2), Some(FLAG), kind | read, source);
+                let second = add(Some(2), Some(FLAG), kind | write, None);
+                flags.push(second);
+                view.rmw.push((first, second));
+            } else {
+                flags.push(add(Some(2), Some(FLAG), kind | read | write, source));
+            }
+        }
+        let mut add = |thread, location, tags, source| {
+            view.events.push(ViewEvent {
+                thread,
+                location,
+                tags,
+                source,
+            });
+        };
+        let read = tag::READ | tag::ATOMIC | self.read;
+        add(Some(0), Some(FLAG), read, flags.last().copied());
+        if let Some(order) = self.after {
+            add(Some(0), None, fence(order), None);
+        }
+        let source = if self.stale { DATA } else { data };
+        add(Some(0), Some(DATA), tag::READ | self.data, Some(source));
+        view.orders.clear();
+        view.starts.clear();
+        view.starts.push(0);
+        view.orders.extend([DATA, data]);
+        view.starts.push(2);
+        view.orders.extend(flags);
+        view.starts.push(view.orders.len() as u32);
+    }
 }
 
 /// Draws a cycle of relaxed accesses, a thread for each need.

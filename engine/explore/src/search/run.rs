@@ -10,7 +10,9 @@ use super::queue::{BranchQueue, SearchWorker};
 use super::sampling::{estimate, estimate_at_times, sample, SharedLeaves};
 use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
-use crate::consistency::guarantee::{allowed_cycle, orders_by_barriers, releases_last};
+use crate::consistency::guarantee::{
+    allowed_cycle, orders_by_barriers, releases_last, updates_continue,
+};
 use crate::exploration::{
     Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Frontier, OpenBranch, Options,
     Search, Violation,
@@ -87,6 +89,11 @@ impl CheckedModel {
     /// See [`ConsistencyChecker::defines_asymmetric_fences`].
     pub fn defines_asymmetric_fences(&self) -> bool {
         self.acyclic == Acyclic::ProgramOrder && self.checker.defines_asymmetric_fences()
+    }
+
+    /// See [`updates_continue`].
+    pub fn updates_continue(&self) -> Result<bool, CatError> {
+        updates_continue(&mut self.checker.clone())
     }
 
     /// Whether barriers order what threads do before them and after them.

@@ -8,9 +8,9 @@ use crate::threads::retries::{Counterpart, HeaderState, Run, MAX_HEADERS};
 use crate::threads::sharing::LearnedSharing;
 use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Change, Limits, Outcome, RunEnd};
-use program::ir::{FuncId, Program, SiteId};
+use program::ir::{FuncId, Program, Register, SiteId};
 use program::memory::{Memory, Val};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Limit of instructions from a write back to the header of its loop, when checking that the loop
 /// waits.
@@ -55,6 +55,10 @@ pub struct Runner<'s> {
     /// The order of operation calls is compared with a specification.
     /// The model says what asymmetric fences order.
     pub asymmetric_fences: bool,
+    /// Rounds that are undone are left out.
+    pub undoes: bool,
+    /// The registers that are live before each instruction, for each function.
+    pub live: &'s [OnceLock<Vec<Vec<Register>>>],
 }
 
 impl Runner<'_> {

@@ -135,6 +135,7 @@ impl<'a> ThreadEnvironment<'a> {
             let by = self.user(t, site);
             self.sharing.check_meetings(action, by, self.sets.tracked)?;
         }
+        self.sharing.check_undone(action, self.user(t, site))?;
         match self.local.answers.get(now) {
             Some(value) => {
                 let new = now + 1 == self.local.answers.len();

@@ -111,6 +111,8 @@ impl ProgramSource<'_> {
             false if model.knows_failures() => Retries::OfSameKind,
             false => Retries::OfAnyKind,
         };
+        let adds = self.program.adds_and_subtracts();
+        self.undoes = !all && adds && !model.knows_failures() && model.updates_continue()?;
         let mut options = options.clone();
         let before = options.limits.counted.load(Relaxed);
         let most = options.limits.time;

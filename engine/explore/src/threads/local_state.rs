@@ -27,6 +27,8 @@ pub struct LocalState {
     /// The last read that a call of another thread may precede: the epoch, and the number of reads in
     /// it before.
     pub heard: Option<(u64, usize)>,
+    /// The location that an undone round has left as it was, from then on.
+    pub undone: Option<Location>,
     /// After how many rounds it has continued that could be left out.
     pub continued: u32,
     /// The epoch of the last choice between values.
@@ -66,6 +68,7 @@ impl LocalState {
             spurious: Vec::new(),
             failed: None,
             heard: None,
+            undone: None,
             continued: 0,
             chosen: None,
             alone: false,

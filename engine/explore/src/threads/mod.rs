@@ -23,6 +23,7 @@ pub mod sharing;
 mod sleepers;
 pub mod source;
 mod synchronisation;
+mod undone_rounds;
 mod value_dependencies;
 
 pub use checkpoint::Checkpoint;

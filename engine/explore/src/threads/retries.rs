@@ -43,7 +43,7 @@
 //! [`holds_in_smaller`]: cat::Consistency::holds_in_smaller
 use crate::source::{Action, Answer, Location};
 use program::interpreter::thread::{Frame, Raised, Thread};
-use program::ir::{Inst, Op, Order, Program};
+use program::ir::{Inst, Op, Order, Program, Register};
 use program::memory::Memory;
 use std::sync::Arc;
 
@@ -155,9 +155,18 @@ impl HeaderState {
     ) -> Option<HeaderState> {
         let frame = thread.frames.last()?;
         let info = &program.functions[frame.function as usize].loops[header as usize];
+        HeaderState::with(thread, memory, info.live.iter().copied())
+    }
+
+    /// The state of a thread anywhere, where these registers of its last frame are live.
+    pub fn with(
+        thread: &Thread,
+        memory: &Memory,
+        live: impl Iterator<Item = Register>,
+    ) -> Option<HeaderState> {
+        let frame = thread.frames.last()?;
         let outer = thread.registers[..frame.registers].iter();
-        let live = info.live.iter();
-        let live = live.map(|register| &thread.registers[frame.registers + *register as usize]);
+        let live = live.map(|register| &thread.registers[frame.registers + register as usize]);
         Some(HeaderState {
             frames: thread.frames.clone(),
             registers: outer

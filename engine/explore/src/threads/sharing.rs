@@ -4,6 +4,7 @@
 //! into the same pieces each time. Neither is known in advance. So each exploration starts with
 //! what earlier ones have learned, and is restarted when it learns more.
 pub mod stored;
+mod undone;
 
 use crate::source::{Action, Location, ThreadId};
 use crate::threads::failed_rounds::FailedRounds;
@@ -41,6 +42,9 @@ struct Known {
     /// Locations of objects that one thread uses that are written by updates
     /// ([`Access::update`](program::ir::Access::update)).
     updated: BTreeSet<Location>,
+    /// Locations of rounds that are undone: what these add, and subtract again. None if all rounds
+    /// are explored.
+    undone: BTreeMap<Location, Option<u64>>,
 }
 
 /// How many of these there may be: each starts the exploration again.
@@ -117,6 +121,10 @@ impl LearnedSharing {
         self.known.splits.extend(learned.splits);
         self.known.wholes.extend(learned.wholes);
         self.known.updated.extend(learned.updated);
+        for (at, amount) in learned.undone {
+            let known = self.known.undone.entry(at).or_insert(amount);
+            *known = known.filter(|known| Some(*known) == amount);
+        }
         self.owners = (0..owned).map(|_| AtomicU8::new(0)).collect();
         self.meetings.restart();
         self.changed = AtomicBool::new(false);
@@ -244,7 +252,11 @@ impl LearnedSharing {
     pub fn thread(&self, creator: ThreadId, count: u32) -> ThreadId {
         let mut threads = lock(&self.threads);
         let next = threads.len() + 1;
-        *threads.entry((creator, count)).or_insert(next)
+        let number = *threads.entry((creator, count)).or_insert(next);
+        if number == next && !self.known.undone.is_empty() {
+            self.change(); // it may undo rounds, too
+        }
+        number
     }
 
     /// The thread that creates a thread, and how many it created before.

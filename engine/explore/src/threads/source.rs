@@ -6,8 +6,9 @@ use crate::threads::environment::thread_start;
 use crate::threads::retries::{Counterpart, EarlierRead, Retries, Run};
 use crate::threads::sharing::stored::Learned;
 use crate::threads::sharing::LearnedSharing;
+use crate::threads::undone_rounds::Shift;
 use program::interpreter::Limits;
-use program::ir::{Extern, Program};
+use program::ir::{Extern, Program, Register};
 use program::memory::{Dep, Memory, Named, Visibility, MAX_THREADS};
 use std::sync::{Arc, OnceLock};
 
@@ -19,6 +20,8 @@ pub struct ProgramThread {
     next: Option<Action>,
     /// The read that was its last event.
     last: Option<EarlierRead<SuspendedThread>>,
+    /// The read that it has performed since, if undone rounds change what it may read.
+    shift: Option<Shift>,
 }
 
 impl ProgramThread {
@@ -27,6 +30,7 @@ impl ProgramThread {
             now: Arc::new(now),
             next: None,
             last: None,
+            shift: None,
         }
     }
 }
@@ -49,6 +53,10 @@ pub struct ProgramSource<'p> {
     /// Threads may wait at barriers.
     pub(super) meets: bool,
     pub(super) retries: Retries,
+    /// Rounds that are undone are left out.
+    pub(super) undoes: bool,
+    /// The registers that are live before each instruction, for each function.
+    live: Vec<OnceLock<Vec<Vec<Register>>>>,
     /// The order of operation calls is compared with a specification.
     pub(super) compares_calls: bool,
     /// The model says what asymmetric fences order.
@@ -75,6 +83,8 @@ impl<'p> ProgramSource<'p> {
             numbers_threads: program.calls(Extern::ThreadSelf),
             meets: program.calls(Extern::BarrierWait),
             retries: Retries::All,
+            undoes: false,
+            live: program.functions.iter().map(|_| OnceLock::new()).collect(),
             compares_calls: false,
             asymmetric_fences: false,
         };
@@ -91,6 +101,7 @@ impl<'p> ProgramSource<'p> {
         self.sets.tracked = tracked;
         if tracked {
             self.retries = Retries::All;
+            self.undoes = false;
         }
     }
 
@@ -108,6 +119,8 @@ impl<'p> ProgramSource<'p> {
             sets: &self.sets,
             limits: &self.limits,
             asymmetric_fences: self.asymmetric_fences,
+            undoes: self.undoes,
+            live: &self.live,
         }
     }
 
@@ -239,6 +252,10 @@ impl ProgramSource<'_> {
     /// Gives a thread the answer to its next event.
     fn proceed(&self, thread: &mut ProgramThread, answer: Answer) {
         let last = thread.last.take();
+        let runner = self.runner();
+        thread.shift = thread
+            .next
+            .and_then(|next| runner.shift(&thread.now, next, answer));
         if self.retries != Retries::All {
             let (next, now) = (thread.next.take(), &thread.now);
             let is_first = now.local.answers.is_empty();
@@ -313,26 +330,18 @@ impl Source for ProgramSource<'_> {
         if std::mem::take(&mut run.awaits_answer) {
             run.local.answers.push(Some(Answer::default()));
         }
-        loop {
-            match self
-                .runner()
-                .advance(run, self.limits.instructions.saturating_sub(run.steps))
-            {
-                None => {}
-                Some(Next::Event(label)) => {
-                    run.run = None;
-                    if run.local.unchanged {
-                        if let Some(wait) = self.runner().waits(run) {
-                            return wait;
-                        }
-                    }
-                    run.awaits_answer = true;
-                    thread.next = Some(label.action);
-                    return Next::Event(label);
-                }
-                Some(next) => return next,
+        let next = self.runner().until_event(run);
+        if let Some(shift) = thread.shift.take() {
+            if !self.sharing.has_changed() && self.runner().shows(&shift, run, &next) {
+                self.sharing.explore_rounds(shift.at);
+                return changed();
             }
         }
+        if let Next::Event(label) = &next {
+            run.awaits_answer = true;
+            thread.next = Some(label.action);
+        }
+        next
     }
 
     fn answer(&self, thread: &mut ProgramThread, answer: Answer) {

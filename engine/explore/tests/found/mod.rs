@@ -1,6 +1,6 @@
 //! What a program does, for tests that compare explorations of it.
 use cat::Model;
-use explore::{FaultKind, Limit, Options, ProgramSource, Violation};
+use explore::{Counts, FaultKind, Limit, Options, ProgramSource, Violation};
 use program::interpreter::Limits;
 use program::Program;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ pub fn found(
     model: &Model,
     options: &Options,
     limits: Limits,
-) -> Result<(Found, u64), Limit> {
+) -> Result<(Found, Counts), Limit> {
     let mut source = ProgramSource::new(program, limits);
     let (found, results) = source
         .results(model, options)
@@ -36,7 +36,7 @@ pub fn found(
             .collect(),
     };
     match found.limit {
-        None => Ok((all, found.counts.all())),
+        None => Ok((all, found.counts)),
         Some(limit) => Err(limit),
     }
 }

@@ -5,6 +5,7 @@
 use super::allocation::Allocation;
 use super::exceptions::Exceptions;
 use super::instruction::{Extern, FuncId, Inst, Op, Order, Register, SiteId};
+use super::operators::RmwOp;
 use super::shapes::Shapes;
 use super::sites::Site;
 
@@ -118,6 +119,16 @@ impl Program {
             |inst: &Inst| matches!(&inst.op, Op::Extern { function, .. } if *function == wanted);
         let calls = |caller: &Function| caller.code.iter().any(is_call);
         self.functions.iter().any(calls)
+    }
+
+    /// Whether some read-modify-write adds a number to a location, and another one subtracts one.
+    pub fn adds_and_subtracts(&self) -> bool {
+        let adds = |inst: &&Inst| match inst.op {
+            Op::Rmw { op, .. } => matches!(op, RmwOp::Add | RmwOp::Sub),
+            _ => false,
+        };
+        let code = self.functions.iter().flat_map(|function| &function.code);
+        code.filter(adds).count() > 1
     }
 
     /// Whether it has light or heavy fences.

@@ -1,8 +1,10 @@
-//! Which registers a block reads and writes.
-use crate::ir::instruction::{Edge, Inst, Op};
+//! Which registers a block reads and writes, and which an instruction finds live.
+use crate::ir::instruction::{Edge, Inst, Op, Register};
+use crate::ir::program::Function;
 use crate::lower::cfg::Usage;
 use crate::lower::registers::{register, visit};
 use crate::lower::relevance::Relevance;
+use bit_set::BitSet;
 
 /// The registers that a block reads and writes, for liveness. Instructions and registers that are
 /// not `relevant` are left out; without it none are.
@@ -47,4 +49,47 @@ pub fn usage(code: &[Inst], start: usize, relevant: Option<&Relevance>) -> Usage
         inst.unwind.iter().for_each(|to| edge(to));
     }
     out
+}
+
+/// The registers that are live before each instruction of a function: what it does from there on
+/// depends on no other.
+pub fn live_before(function: &Function) -> Vec<Vec<Register>> {
+    let code = &function.code;
+    let mut live = vec![BitSet::new(); code.len() + 1];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (at, inst) in code.iter().enumerate().rev() {
+            let ends = inst.op.is_branch() || matches!(inst.op, Op::Ret(_) | Op::Unreachable);
+            let mut now = match ends {
+                true => BitSet::new(),
+                false => live[at + 1].clone(),
+            };
+            for edge in inst.edges() {
+                let mut through = live[edge.pc as usize].clone();
+                for (written, _) in &edge.moves {
+                    through.remove(*written as usize);
+                }
+                let read = edge.moves.iter().filter_map(|step| register(step.1));
+                through.extend(read.map(|read| read as usize));
+                now.union_with(&through);
+            }
+            visit(&inst.op, &mut |register, write| {
+                if write {
+                    now.remove(register as usize);
+                }
+            });
+            visit(&inst.op, &mut |register, write| {
+                if !write {
+                    now.insert(register as usize);
+                }
+            });
+            if now != live[at] {
+                live[at] = now;
+                changed = true;
+            }
+        }
+    }
+    let numbers = |set: &BitSet| set.iter().map(|register| register as Register).collect();
+    live.iter().map(numbers).collect()
 }

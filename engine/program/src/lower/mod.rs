@@ -20,4 +20,5 @@ mod scopes;
 mod values;
 mod wide;
 
+pub use liveness::live_before;
 pub use program::lower;

@@ -127,7 +127,9 @@ impl LearnedSharing {
         other.sort_unstable_by_key(|(_, number)| *number);
         for (by, number) in other {
             let next = threads.len() + 1;
-            agree &= *threads.entry(by).or_insert(next) == number;
+            let same = *threads.entry(by).or_insert(next) == number;
+            // a thread that one exploration has not seen may undo rounds
+            agree &= same && (number != next || self.known.undone.is_empty());
         }
         agree
     }
