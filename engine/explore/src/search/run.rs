@@ -96,6 +96,11 @@ impl CheckedModel {
         updates_continue(&mut self.checker.clone())
     }
 
+    /// Whether the model has an axiom of coherence.
+    pub fn states_coherence(&self) -> bool {
+        self.checker.coherent
+    }
+
     /// Whether barriers order what threads do before them and after them.
     pub fn orders_by_barriers(&self) -> Result<bool, CatError> {
         orders_by_barriers(&mut self.checker.clone())

@@ -57,6 +57,8 @@ pub struct Runner<'s> {
     pub asymmetric_fences: bool,
     /// Rounds that are undone are left out.
     pub undoes: bool,
+    /// Read-modify-writes continue release sequences.
+    pub updates_continue: bool,
     /// The registers that are live before each instruction, for each function.
     pub live: &'s [OnceLock<Vec<Vec<Register>>>],
 }

@@ -111,8 +111,12 @@ impl ProgramSource<'_> {
             false if model.knows_failures() => Retries::OfSameKind,
             false => Retries::OfAnyKind,
         };
-        let adds = self.program.adds_and_subtracts();
-        self.undoes = !all && adds && !model.knows_failures() && model.updates_continue()?;
+        let asks = model.acyclic == Acyclic::ProgramOrder && self.program.updates();
+        self.updates_continue = !asks || model.updates_continue()?;
+        let adds = self.program.adds_and_subtracts() && self.updates_continue;
+        let trusts = !model.knows_failures() && model.states_coherence();
+        // a thread that has joined others reads no number that one of their rounds has added
+        self.undoes = !all && adds && trusts && model.orders_by_barriers()?;
         let mut options = options.clone();
         let before = options.limits.counted.load(Relaxed);
         let most = options.limits.time;

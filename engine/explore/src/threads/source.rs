@@ -55,6 +55,8 @@ pub struct ProgramSource<'p> {
     pub(super) retries: Retries,
     /// Rounds that are undone are left out.
     pub(super) undoes: bool,
+    /// Read-modify-writes continue release sequences.
+    pub(super) updates_continue: bool,
     /// The registers that are live before each instruction, for each function.
     live: Vec<OnceLock<Vec<Vec<Register>>>>,
     /// The order of operation calls is compared with a specification.
@@ -84,6 +86,7 @@ impl<'p> ProgramSource<'p> {
             meets: program.calls(Extern::BarrierWait),
             retries: Retries::All,
             undoes: false,
+            updates_continue: true,
             live: program.functions.iter().map(|_| OnceLock::new()).collect(),
             compares_calls: false,
             asymmetric_fences: false,
@@ -120,6 +123,7 @@ impl<'p> ProgramSource<'p> {
             limits: &self.limits,
             asymmetric_fences: self.asymmetric_fences,
             undoes: self.undoes,
+            updates_continue: self.updates_continue,
             live: &self.live,
         }
     }

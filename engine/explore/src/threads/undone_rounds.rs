@@ -43,7 +43,9 @@
 //! from the write before a round to what has read from the round, where G has a path of reads-from
 //! edges through read-modify-writes. Such a path has to order what the edge orders: read-modify-writes
 //! continue release sequences. The explorer asks the model
-//! ([`updates_continue`](crate::consistency::guarantee::updates_continue)).
+//! ([`updates_continue`](crate::consistency::guarantee::updates_continue)). It also has to have an axiom
+//! of coherence, so that no thread reads the number that a round of its own has added, and to order what
+//! a thread does before what follows the join, so that who has joined all others needs no check.
 //!
 //! Which locations these are is learned while exploring, which then starts again.
 use crate::source::{Action, Answer, EventLabel, Location, Next, Wait};
@@ -92,7 +94,7 @@ impl Runner<'_> {
                 None => {}
                 Some(Next::Event(label)) => {
                     run.run = None;
-                    if run.local.unchanged {
+                    if run.local.unchanged && self.updates_continue {
                         if let Some(wait) = self.waits(run) {
                             return wait;
                         }

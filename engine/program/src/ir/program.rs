@@ -121,6 +121,13 @@ impl Program {
         self.functions.iter().any(calls)
     }
 
+    /// Whether it has read-modify-writes, other than those of the library.
+    pub fn updates(&self) -> bool {
+        let code = self.functions.iter().flat_map(|function| &function.code);
+        let mut code = code.map(|inst| &inst.op);
+        code.any(|op| matches!(op, Op::Rmw { .. } | Op::Cas { .. }))
+    }
+
     /// Whether some read-modify-write adds a number to a location, and another one subtracts one.
     pub fn adds_and_subtracts(&self) -> bool {
         let adds = |inst: &&Inst| match inst.op {
