@@ -18,7 +18,7 @@ pub fn encode(value: Value) -> u64 {
     match value {
         Value::Int(int) => int as u64,
         Value::Address(at) => POINTER | u64::from(at.name) << 32 | u64::from(at.offset as u32),
-        Value::Undetermined(_) => 0,
+        Value::Undetermined(_) | Value::Code(_) => 0,
     }
 }
 
