@@ -1,4 +1,5 @@
-"""A campaign in a terminal: structure by structure, the most important first.
+"""A campaign in a terminal: structure by structure, the most important first. Many structures have
+a row each.
 
 Outcomes that a machine showed although a model forbids them stand above everything else, other
 findings at the end, before the closing line.
@@ -15,7 +16,7 @@ from rich.text import Text
 from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.findings import undecided
 from weakspot.harness.report.findings import findings
-from weakspot.harness.report.structures import Ranking, print_structure, print_tests
+from weakspot.harness.report.structures import Ranking, print_overview, print_structure, print_tests
 from weakspot.harness.values.descriptions import describe_machine, describe_steadiness
 from weakspot.harness.values.finding import Finding, by_cause
 from weakspot.harness.values.numbers import amount
@@ -25,13 +26,14 @@ from weakspot.harness.values.record import (
 )
 
 _TESTS, _TESTS_OF_MANY = 8, 4  # tests printed of a single structure, of one among others
+_MANY = 10  # structures, of which each has one row
 _FINDINGS = 40
 _FIRST = "WS201"  # printed above everything else
 
 
 def campaign(record: Record, out: Console, *, report: str = "", everything: bool = False) -> None:
     """Print what a campaign found. `report` is the path of its site; with `everything`
-    all tests are printed, not only the notable ones."""
+    all tests are printed, not only the notable ones of at most ten structures."""
     ranking = Ranking(record)
     shown = _TESTS if len(record.structures) == 1 else _TESTS_OF_MANY
     limit = len(record.entries) if everything else shown
@@ -39,9 +41,12 @@ def campaign(record: Record, out: Console, *, report: str = "", everything: bool
     _findings(record, [each for each in unrecorded if each.id == _FIRST], everything, out)
     for machine in record.manifest.machines:
         out.print(Text(_machine(machine), style="dim"))
-    for structure in record.structures:
-        print_structure(record, structure, ranking, out, limit)
-        out.print()
+    if len(record.structures) > _MANY and not everything:
+        print_overview(record, record.structures, out)
+    else:
+        for structure in record.structures:
+            print_structure(record, structure, ranking, out, limit)
+            out.print()
     without_structure = [entry for entry in record.entries if not entry.structures]
     if without_structure:
         out.print(

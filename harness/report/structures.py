@@ -16,7 +16,7 @@ from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.observed import observed_outcomes
 from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.report.tables import runner_differences
-from weakspot.harness.report.terminal import bar, columns, magnitude
+from weakspot.harness.report.terminal import bar, columns, magnitude, print_lines
 from weakspot.harness.values.agreement import conclusive, models_by_answer
 from weakspot.harness.values.descriptions import (
     describe_origin,
@@ -79,6 +79,30 @@ def print_structure(
     for line in columns(rows, indent=2):
         out.print(line)
     print_tests(record, entries, structure.name, ranking, out, limit)
+
+
+def print_overview(record: Record, structures: Iterable[StructureInfo], out: Console) -> None:
+    """Print a row for each structure: its tests, what was found of its programs, its claims."""
+    rows = [
+        (
+            Text(each.name, style="bold"),
+            amount(len(record.tests_of(each.name)), "test"),
+            amount(len(each.scenarios), "program"),
+            _answers(record, each),
+            standing(record, [each]),
+        )
+        for each in structures
+    ]
+    print_lines(columns(rows), out)
+    out.print()
+
+
+def _answers(record: Record, structure: StructureInfo) -> str:
+    """`10 Safe, 5 Violated`: of its programs, under all models."""
+    names = [program_name(structure.name, scenario.name) for scenario in structure.scenarios]
+    counts = Counter(each.result for name in names for each in record.explorations_of.get(name, ()))
+    results = ("Safe", "Violated", "Unknown")
+    return ", ".join(f"{counts[each]} {each}" for each in results if counts[each])
 
 
 def _compiled(record: Record, entries: Iterable[Entry]) -> list[tuple[str, str, str]]:

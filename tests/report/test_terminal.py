@@ -213,6 +213,17 @@ def test_many_tests_are_not_all_printed() -> None:
     assert len(shown.splitlines()) < 600
 
 
+def test_many_structures_have_a_row_each(snapshot: SnapshotAssertion) -> None:
+    record = small()
+    (structure,) = record.structures
+    many = [msgspec.structs.replace(structure, name=f"structure_{n}") for n in range(10)]
+    record = msgspec.structs.replace(record, structures=(structure, *many))
+    assert piped(lambda out: campaign.campaign(record, out)) == snapshot
+    shown = piped(lambda out: campaign.campaign(record, out, everything=True))
+    assert "structure_9  " in shown
+    assert len(shown.splitlines()) > 60
+
+
 def test_a_table_of_verdicts_has_a_row_per_test_and_a_column_per_model(
     snapshot: SnapshotAssertion,
 ) -> None:
