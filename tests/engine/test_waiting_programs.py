@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from explored_programs import COND, explored, kinds, program, violated
+from explored_programs import COND, MODELS, explored, kinds, program, violated
 
 TAS = """
 atomic_int lock; int inside;
@@ -142,3 +142,42 @@ def test_a_lock_that_main_took_before_it_started_threads_is_waited_for(tmp_path:
     given_back = text.replace("GIVEN_BACK", "pthread_mutex_unlock(&m);")
     found = explored(program(tmp_path, given_back), "rc11")
     assert (found["result"], found["complete"], found["blocked"]) == ("Safe", 2, 0)
+
+
+TWO_READS = """
+atomic_int x, y;
+void *NAME(void *unused) {
+    int sum = 0, now;
+    while ((now = LOAD(x)) != 1) sum = 5 * sum + LOAD(y);
+    if (5 * sum + now == 77) STORE(x, 1);
+    return 0;
+}
+"""
+
+
+GAP = pytest.mark.xfail(
+    strict=True, reason="every way to postpone the second read is given up: no execution is found"
+)
+"""docs/limits.md names it."""
+
+
+@pytest.mark.parametrize(
+    ("model", "threads"),
+    [
+        ("sc", ["one", "other"]),
+        ("rc20", ["one", "other"]),
+        ("imm", ["one"]),
+        pytest.param("imm", ["one", "other"], marks=GAP),
+    ],
+)
+def test_threads_that_compute_with_what_they_read_while_they_wait_hang(
+    tmp_path: Path, model: str, threads: list[str]
+) -> None:
+    text = TWO_READS.replace("NAME", "one")
+    other = TWO_READS.split(";", 1)[1].replace("NAME", "other")
+    found = program(tmp_path, text + other, *threads).explore(
+        str(MODELS / f"{model}.cat"),
+        folders=[str(MODELS)],
+        acyclic="dependencies" if model == "imm" else "program order",
+    )
+    assert kinds(found) == {"hang"}
