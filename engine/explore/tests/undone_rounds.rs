@@ -520,7 +520,7 @@ fn a_write_that_changes_nothing_is_left_out_where_it_continues_release_sequences
 
 #[test]
 fn without_rounds_that_are_undone_threads_do_what_they_do_with_all() {
-    compare_each(0..180, 300);
+    compare_each(0..90, 200);
 }
 
 #[test]
