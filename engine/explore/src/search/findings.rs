@@ -139,7 +139,8 @@ impl Findings {
         }
     }
 
-    fn truncate(&mut self, new: Truncation) {
+    /// Records a limit that stopped a thread, once.
+    pub fn truncate(&mut self, new: Truncation) {
         let same = |seen: &&mut Truncation| seen.site == new.site && seen.message == new.message;
         match self.truncations.iter_mut().find(same) {
             // whichever worker is first, one reason is reported

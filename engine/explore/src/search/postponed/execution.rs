@@ -4,7 +4,7 @@
 use crate::exploration::ExploreError;
 use crate::search::thread_states::{Node, ThreadStates, Transition, NO_STATE};
 use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source, ThreadId};
-use program::ir::Order;
+use program::ir::{Order, SiteId};
 
 /// An event: its thread, and its position in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +32,8 @@ pub struct Slot {
     pub waits_since: Option<u32>,
     /// It follows an error of the program, and is not needed in the graph.
     skipped: bool,
+    /// For an event in the graph: no other execution lacks it for now.
+    pub forced: bool,
 }
 
 impl Slot {
@@ -87,6 +89,9 @@ pub struct PartialExecution {
     pub time: u32,
     /// The graph is known to be consistent.
     pub consistent: bool,
+    /// Its thread waits, because of a read that was postponed, before an event that was forced into
+    /// the graph: the execution without that event is not explored.
+    pub waits_before: Option<SiteId>,
     generation: u32,
 }
 
@@ -97,6 +102,7 @@ impl PartialExecution {
             locations: Vec::new(),
             time: 0,
             consistent: true,
+            waits_before: None,
             generation: 0,
         }
     }
@@ -228,6 +234,11 @@ impl PartialExecution {
                 let lost = slots[index..].iter().any(|slot| slot.added != 0);
                 let faulty = matches!(states.next(*node), Next::Fault(_));
                 if lost && !faulty {
+                    let first = slots[index..].iter().find(|slot| slot.added != 0);
+                    let waits = matches!(states.next(*node), Next::Blocked { .. });
+                    self.waits_before = first
+                        .filter(|first| waits && first.forced)
+                        .map(|first| first.label.site);
                     return false;
                 }
                 match lost {
@@ -311,6 +322,7 @@ impl PartialExecution {
             undefined: 0,
             waits_since: None,
             skipped: false,
+            forced: true,
         });
         Place {
             thread,

@@ -6,10 +6,20 @@
 //! others. But the read that is left out may take part in a race that what is read later does not
 //! show: under a model that flags races, only reads of locks are left out, whose accesses race with
 //! none.
+//!
+//! Whether a thread waits may depend on a read that was postponed. Reads that follow the header of the
+//! loop may get their sources before that is known, if no later write can change these; then the thread
+//! cannot have waited. Such an execution is given up, and the exploration is not complete.
 
+use crate::exploration::{ExecutionEnd, Truncation};
+use crate::search::execution::EndedExecution;
 use crate::search::postponed::execution::{PartialExecution, Place};
+use crate::search::postponed::worker::PostponingWorker;
 use crate::search::thread_states::ThreadStates;
 use crate::source::{Initial, Next, Source, ThreadId, Wait};
+
+const MISSING: &str = "executions are not explored in which the thread waits before this access, \
+                       because of a read that it need not perform first";
 
 impl PartialExecution {
     /// Whether a thread waits, whatever its reads that are not in the graph read.
@@ -72,6 +82,25 @@ impl PartialExecution {
                 return None;
             }
             count += 1;
+        }
+    }
+}
+
+impl<'s, S: Source, F> PostponingWorker<'s, S, F>
+where
+    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+{
+    /// Records that executions are missing, if a thread waits before an event that is in the graph,
+    /// because of a read that was postponed: whether the thread comes to that event was taken to be
+    /// decided. The exploration is not complete then.
+    pub(super) fn record_missing(&mut self, execution: &PartialExecution) {
+        if let Some(site) = execution.waits_before {
+            self.found.truncate(Truncation {
+                message: MISSING.to_owned(),
+                site: Some(site),
+                limit: "model".to_owned(),
+                because: String::new(),
+            });
         }
     }
 }

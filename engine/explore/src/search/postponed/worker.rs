@@ -60,7 +60,7 @@ pub struct PostponingWorker<'s, S: Source, F> {
     pub(super) queue: &'s BranchQueue<'s, S, F, PartialExecution>,
     pub(super) checker: ConsistencyChecker,
     branching: Branching<PartialExecution>,
-    found: Findings,
+    pub(super) found: Findings,
     pub(super) states: ThreadStates<S::Thread>,
     pub(super) sets: KnownReads,
     pub(super) progress: Progress,
@@ -161,7 +161,10 @@ where
                     &mut self.states,
                     self.checker.may_flag(),
                 ) {
-                    None => false,
+                    None => {
+                        self.record_missing(&execution);
+                        false
+                    }
                     Some(0) => true,
                     Some(_) => self.may_be_consistent(&mut execution)?,
                 };
@@ -336,6 +339,7 @@ where
                 ReadSource::Write(write) => Some(write),
             };
             extended.add_read(read, write);
+            extended.slot_mut(read).forced = !may_wait;
             true
         })
     }
@@ -368,6 +372,7 @@ where
         let mut waiting = execution.clone();
         waiting.add_read(read, last);
         let same = waiting.proceed(source, &mut self.states, read);
+        self.record_missing(&waiting);
         if same
             && waiting.waits(&self.states, read, self.checker.may_flag())
             && self.stays_consistent(&mut waiting, read)?
@@ -403,6 +408,7 @@ where
             extended.stand(source, &mut self.states)?;
             if by(&mut extended, choice) {
                 let unchanged = extended.proceed(source, &mut self.states, added);
+                self.record_missing(&extended);
                 let stale = self.checker.extensible && !extended.reads_last(added);
                 let waits = (may_wait || stale)
                     && !waited
