@@ -100,9 +100,9 @@ def print_overview(record: Record, structures: Iterable[StructureInfo], out: Con
 def _answers(record: Record, structure: StructureInfo) -> str:
     """`10 Safe, 5 Violated`: of its programs, under all models."""
     names = [program_name(structure.name, scenario.name) for scenario in structure.scenarios]
-    counts = Counter(each.result for name in names for each in record.explorations_of.get(name, ()))
-    results = ("Safe", "Violated", "Unknown")
-    return ", ".join(f"{counts[each]} {each}" for each in results if counts[each])
+    found = [each.result for name in names for each in record.explorations_of.get(name, ())]
+    counts = [(found.count(result), result) for result in ("Safe", "Violated", "Unknown")]
+    return ", ".join(f"{count} {result}" for count, result in counts if count)
 
 
 def _compiled(record: Record, entries: Iterable[Entry]) -> list[tuple[str, str, str]]:
