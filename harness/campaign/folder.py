@@ -329,12 +329,14 @@ def chosen_folder(output: Path | None, *, fresh: bool, root: Path) -> Path | Non
 
 
 def campaigns(root: Path) -> list[Path]:
-    """The campaigns below `root`, in the order in which they were started."""
+    """The campaigns below `root`, in the order in which they were started; those of one second in
+    the order in which they were written last."""
     found = []
     for path in root.glob(f"*/{MANIFEST}"):
         with contextlib.suppress(BadInput):
-            found.append((read_manifest(path.parent).started, path.parent))
-    return [folder for _, folder in sorted(found)]
+            started = read_manifest(path.parent).started
+            found.append((started, path.stat().st_mtime_ns, path.parent))
+    return [folder for _, _, folder in sorted(found)]
 
 
 def newest(root: Path) -> Path | None:
