@@ -287,13 +287,9 @@ def read_manifest(folder: Path) -> Manifest:
 
 def latest_unfinished(root: Path, plan: Plan) -> Path | None:
     """The newest unfinished campaign below `root` that has this plan and that no process writes."""
-    found = []
-    for path in root.glob(f"*/{MANIFEST}"):
-        with contextlib.suppress(BadInput):
-            manifest = read_manifest(path.parent)
-            if not manifest.finished and manifest.plan == plan:
-                found.append((manifest.started, path.parent))
-    for _, folder in sorted(found, reverse=True):
+    for manifest, folder in reversed(_campaigns(root)):
+        if manifest.finished or manifest.plan != plan:
+            continue
         with contextlib.suppress(WeakspotError):
             os.close(_acquire(folder))
             return folder
@@ -329,14 +325,19 @@ def chosen_folder(output: Path | None, *, fresh: bool, root: Path) -> Path | Non
 
 
 def campaigns(root: Path) -> list[Path]:
-    """The campaigns below `root`, in the order in which they were started; those of one second in
-    the order in which they were written last."""
+    """The campaigns below `root`, in the order in which they were started."""
+    return [folder for _, folder in _campaigns(root)]
+
+
+def _campaigns(root: Path) -> list[tuple[Manifest, Path]]:
+    """The campaigns below `root` with their manifests, in the order in which they were started;
+    those of one second in the order in which they were written last."""
     found = []
     for path in root.glob(f"*/{MANIFEST}"):
         with contextlib.suppress(BadInput):
-            started = read_manifest(path.parent).started
-            found.append((started, path.stat().st_mtime_ns, path.parent))
-    return [folder for _, _, folder in sorted(found)]
+            found.append((read_manifest(path.parent), path.stat().st_mtime_ns, path.parent))
+    found.sort(key=lambda each: (each[0].started, *each[1:]))
+    return [(manifest, folder) for manifest, _, folder in found]
 
 
 def newest(root: Path) -> Path | None:
