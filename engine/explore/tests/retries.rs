@@ -5,27 +5,21 @@
 //! between, with counters of rounds, or with sums of what they have read, among threads that write.
 mod dice;
 mod found;
+mod random_threads;
 mod seeds;
 
 use dice::Dice;
-use explore::{Acyclic, Limit, Options, Search};
-use found::{found, model};
-use program::interpreter::Limits;
-use program::Program;
+use explore::Acyclic;
+use random_threads::{add_main, add_thread, run_threads, Body, Comparison, LIBRARY, TARGET};
 use seeds::seeds;
-use std::fmt::Write;
-use std::time::Duration;
 
-const HEAD: &str = "\
-target datalayout = \"e-m:e-i64:64-i128:128-f80:128-n8:16:32:64-S128\"
-target triple = \"x86_64-unknown-linux-musl\"
+const GLOBALS: &str = "\
 @x = global i32 0, align 4
 @y = global i32 0, align 4
-@text = constant [2 x i8] c\"r\\00\"
-declare i32 @pthread_create(ptr, ptr, ptr, ptr)
-declare i32 @pthread_join(i64, ptr)
-declare void @__assert_fail(ptr, ptr, i32, ptr)
 ";
+
+const ENTRY: &str = "  %own = alloca i32\n  %rounds = alloca i32\n  \
+                     %expected = alloca i32\n  store i32 0, ptr %own\n";
 
 const READS: [&str; 5] = ["monotonic", "monotonic", "monotonic", "acquire", "seq_cst"];
 const WRITES: [&str; 4] = ["monotonic", "monotonic", "release", "seq_cst"];
@@ -44,41 +38,25 @@ enum Keeps {
     Sum,
 }
 
-struct Body<'d> {
+struct Thread<'d> {
     dice: &'d mut Dice,
     text: String,
-    registers: u32,
+    names: u32,
 }
 
-impl Body<'_> {
-    fn name(&mut self) -> String {
-        self.registers += 1;
-        format!("v{}", self.registers)
+impl Body for Thread<'_> {
+    const FACTOR: u32 = 5;
+
+    fn text(&mut self) -> &mut String {
+        &mut self.text
     }
 
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.text, "  {text}");
+    fn names(&mut self) -> &mut u32 {
+        &mut self.names
     }
+}
 
-    /// A computation whose result has a new name.
-    fn value(&mut self, text: &str) -> String {
-        let name = format!("%{}", self.name());
-        self.line(&format!("{name} = {text}"));
-        name
-    }
-
-    fn label(&mut self, name: &str) {
-        let _ = writeln!(self.text, "{name}:");
-    }
-
-    /// Adds a value to what the thread has seen.
-    fn remember(&mut self, value: &str) {
-        let old = self.value("load i32, ptr %own");
-        let more = self.value(&format!("mul i32 {old}, 5"));
-        let new = self.value(&format!("add i32 {more}, {value}"));
-        self.line(&format!("store i32 {new}, ptr %own"));
-    }
-
+impl Thread<'_> {
     fn load(&mut self, at: &str, order: &str) -> String {
         match order {
             "" => self.value(&format!("load i32, ptr @{at}, align 4")),
@@ -124,8 +102,7 @@ impl Body<'_> {
         let (fails, on) = (self.name(), self.name());
         self.line(&format!("br i1 {bad}, label %{fails}, label %{on}"));
         self.label(&fails);
-        self.line("call void @__assert_fail(ptr @text, ptr @text, i32 1, ptr @text)");
-        self.line("unreachable");
+        self.fail();
         self.label(&on);
     }
 
@@ -236,12 +213,12 @@ fn random(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let count = 2 + u64::from(dice.happens(3));
     let alike = dice.happens(4);
-    let mut text = HEAD.to_owned();
+    let mut text = format!("{TARGET}{GLOBALS}{LIBRARY}");
     for thread in 0..count {
-        let mut body = Body {
+        let mut body = Thread {
             dice: &mut dice,
             text: String::new(),
-            registers: 0,
+            names: 0,
         };
         let retries = thread == 0 || body.dice.happens(2);
         let most = if count == 2 { 3 } else { 2 };
@@ -256,49 +233,23 @@ fn random(seed: u64) -> String {
             body.access();
         }
         let own = body.text;
-        // like threads share what they have seen
-        let shown = match alike {
-            true => String::new(),
-            false => format!("%sum = load i32, ptr %own\n  store i32 %sum, ptr @r{thread}"),
-        };
-        let _ = write!(
-            text,
-            "@r{thread} = global i32 0, align 4\n\
-             define ptr @t{thread}(ptr %unused) {{\n  %own = alloca i32\n  %rounds = alloca i32\n  \
-             %expected = alloca i32\n  store i32 0, ptr %own\n{own}  br label %end\nend:\n  {shown}\n  \
-             ret ptr null\n}}\n"
-        );
+        add_thread(&mut text, thread, ENTRY, &own, alike);
     }
-    let mut main = Body {
+    let mut main = Thread {
         dice: &mut dice,
         text: String::new(),
-        registers: 0,
+        names: 0,
     };
-    for thread in 0..count {
-        let start = if alike { 0 } else { thread };
-        main.line(&format!("%h{thread} = alloca i64"));
-        main.line(&format!(
-            "call i32 @pthread_create(ptr %h{thread}, ptr null, ptr @t{start}, ptr null)"
-        ));
-    }
-    for thread in 0..count {
-        let handle = main.value(&format!("load i64, ptr %h{thread}"));
-        main.line(&format!("call i32 @pthread_join(i64 {handle}, ptr null)"));
-    }
-    for thread in 0..count {
-        let read = main.value(&format!("load i32, ptr @r{thread}"));
-        main.remember(&read);
-    }
+    let starts: Vec<u64> = (0..count)
+        .map(|thread| if alike { 0 } else { thread })
+        .collect();
+    run_threads(&mut main, &starts);
     for at in ["x", "y"] {
         let read = main.load(at, "monotonic");
         main.remember(&read);
     }
     let body = main.text;
-    let _ = write!(
-        text,
-        "define i32 @main() {{\n  %own = alloca i32\n  store i32 0, ptr %own\n{body}  \
-         %sum = load i32, ptr %own\n  ret i32 %sum\n}}\n"
-    );
+    add_main(&mut text, &body);
     text
 }
 
@@ -313,64 +264,18 @@ const MODELS: [(&str, Acyclic); 7] = [
     ("raced", Acyclic::ProgramOrder),
 ];
 
-/// `most`: programs with more executions are left out, and those that take long.
-fn compare_each(seeds: std::ops::Range<u64>, most: u64) {
-    let models = MODELS.map(|(name, acyclic)| (name, model(name), acyclic));
-    let (mut all, mut some, mut compared, mut fewer_in) = (0, 0, 0, 0);
-    for seed in seeds {
-        let text = random(seed);
-        let program =
-            Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}\n{seed}: {text}"));
-        let (name, model, acyclic) = &models[seed as usize % models.len()];
-        let search = [None, Some(Search::Revisits), Some(Search::Postpones)];
-        let mut options = Options {
-            workers: 1,
-            acyclic: Some(*acyclic),
-            search: search[(seed / 7) as usize % 3],
-            symmetry: false,
-            arrivals: true,
-            retries: true,
-            ..Options::default()
-        };
-        let rounds = || Limits {
-            loops: 3,
-            ..Limits::default()
-        };
-        let limits = || explore::Limits {
-            executions: most,
-            time: Duration::from_secs(5),
-            ..explore::Limits::default()
-        };
-        options.limits = limits();
-        let Ok((expected, more)) = found(&program, model, &options, rounds()) else {
-            continue;
-        };
-        options.symmetry = seed / 21 % 2 == 0;
-        options.arrivals = false;
-        options.retries = false;
-        options.limits = limits();
-        let (seen, fewer) = match found(&program, model, &options, rounds()) {
-            Ok(found) => found,
-            Err(Limit::Executions) => panic!("more executions of {seed} under {name}: {text}"),
-            Err(_) => continue,
-        };
-        assert_eq!(seen, expected, "program {seed} under {name}: {text}");
-        all += more.all();
-        some += fewer.all();
-        compared += 1;
-        fewer_in += u64::from(fewer.all() < more.all());
-    }
-    println!("{compared} programs: {some} executions of {all}, fewer in {fewer_in}");
-    assert!(some < all, "{some} of {all}");
-}
+const COMPARISON: Comparison = Comparison {
+    random,
+    expected: |without, _, _| without,
+};
 
 #[test]
 fn fewer_rounds_show_what_all_rounds_show() {
-    compare_each(0..210, 200);
+    COMPARISON.compare(&MODELS, 0..210, 200);
 }
 
 #[test]
 #[ignore = "takes minutes: cargo test --release -p explore -- --ignored"]
 fn fewer_rounds_show_what_all_rounds_show_in_many_programs() {
-    compare_each(seeds(20_000), 1_000);
+    COMPARISON.compare(&MODELS, seeds(20_000), 1_000);
 }

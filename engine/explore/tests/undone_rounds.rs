@@ -7,26 +7,24 @@
 //! overwrite it.
 mod dice;
 mod found;
+mod random_threads;
 mod seeds;
 
 use dice::Dice;
-use explore::{Acyclic, FaultKind, Limit, Options, Search};
+use explore::{Acyclic, FaultKind, Options};
 use found::{found, model};
 use program::interpreter::Limits;
 use program::Program;
+use random_threads::{add_main, add_thread, run_threads, Body, Comparison, LIBRARY, TARGET};
 use seeds::seeds;
-use std::fmt::Write;
-use std::time::Duration;
 
-const HEAD: &str = "\
-target datalayout = \"e-m:e-i64:64-i128:128-f80:128-n8:16:32:64-S128\"
-target triple = \"x86_64-unknown-linux-musl\"
-@x = global i32 0, align 4
-@text = constant [2 x i8] c\"r\\00\"
-declare i32 @pthread_create(ptr, ptr, ptr, ptr)
-declare i32 @pthread_join(i64, ptr)
-declare void @__assert_fail(ptr, ptr, i32, ptr)
-";
+/// The beginning of every program.
+fn head() -> String {
+    format!("{TARGET}@x = global i32 0, align 4\n{LIBRARY}")
+}
+
+const ENTRY: &str = "  %own = alloca i32\n  %rounds = alloca i32\n  \
+                     store i32 0, ptr %own\n  store i32 0, ptr %rounds\n";
 
 const READS: [&str; 4] = ["monotonic", "monotonic", "acquire", "seq_cst"];
 const WRITES: [&str; 4] = ["monotonic", "monotonic", "release", "seq_cst"];
@@ -35,7 +33,7 @@ const UPDATES: [&str; 5] = ["monotonic", "acquire", "release", "acq_rel", "seq_c
 /// The bit of a writer.
 const WRITER: u64 = 64;
 
-struct Body<'d> {
+struct Thread<'d> {
     dice: &'d mut Dice,
     text: String,
     names: u32,
@@ -43,35 +41,19 @@ struct Body<'d> {
     odd: bool,
 }
 
-impl Body<'_> {
-    fn name(&mut self) -> String {
-        self.names += 1;
-        format!("v{}", self.names)
+impl Body for Thread<'_> {
+    const FACTOR: u32 = 11;
+
+    fn text(&mut self) -> &mut String {
+        &mut self.text
     }
 
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.text, "  {text}");
+    fn names(&mut self) -> &mut u32 {
+        &mut self.names
     }
+}
 
-    /// A computation whose result has a new name.
-    fn value(&mut self, text: &str) -> String {
-        let name = format!("%{}", self.name());
-        self.line(&format!("{name} = {text}"));
-        name
-    }
-
-    fn label(&mut self, name: &str) {
-        let _ = writeln!(self.text, "{name}:");
-    }
-
-    /// Adds a value to what the thread has seen.
-    fn remember(&mut self, value: &str) {
-        let old = self.value("load i32, ptr %own");
-        let more = self.value(&format!("mul i32 {old}, 11"));
-        let new = self.value(&format!("add i32 {more}, {value}"));
-        self.line(&format!("store i32 {new}, ptr %own"));
-    }
-
+impl Thread<'_> {
     fn load(&mut self, at: &str) -> String {
         let order = self.dice.one(&READS);
         self.value(&format!("load atomic i32, ptr @{at} {order}, align 4"))
@@ -255,8 +237,7 @@ impl Body<'_> {
                     );
                     self.line(&format!("br i1 {right}, label %{on}, label %{wrong}"));
                     self.label(&wrong);
-                    self.line("call void @__assert_fail(ptr @text, ptr @text, i32 1, ptr @text)");
-                    self.line("unreachable");
+                    self.fail();
                     self.label(&on);
                 }
             }
@@ -271,9 +252,9 @@ fn random(seed: u64) -> String {
     // half of the programs do nothing unusual
     let odd = dice.happens(2).then(|| dice.below(count));
     let held = if dice.happens(4) { WRITER } else { 0 };
-    let mut text = format!("{HEAD}@l = global i32 {held}, align 4\n");
+    let mut text = format!("{}@l = global i32 {held}, align 4\n", head());
     for thread in 0..count {
-        let mut body = Body {
+        let mut body = Thread {
             dice: &mut dice,
             text: String::new(),
             names: 0,
@@ -289,54 +270,26 @@ fn random(seed: u64) -> String {
             body.access();
         }
         let own = body.text;
-        let shown = match alike {
-            true => String::new(),
-            false => format!("%sum = load i32, ptr %own\n  store i32 %sum, ptr @r{thread}"),
-        };
-        let _ = write!(
-            text,
-            "@r{thread} = global i32 0, align 4\n\
-             define ptr @t{thread}(ptr %unused) {{\n  %own = alloca i32\n  %rounds = alloca i32\n  \
-             store i32 0, ptr %own\n  store i32 0, ptr %rounds\n{own}  br label %end\nend:\n  {shown}\n  \
-             ret ptr null\n}}\n"
-        );
+        add_thread(&mut text, thread, ENTRY, &own, alike);
     }
-    let mut main = Body {
+    let mut main = Thread {
         dice: &mut dice,
         text: String::new(),
         names: 0,
         odd: false,
     };
-    for thread in 0..count {
-        // with three threads, the two readers may be alike
-        let start = if alike && thread < 2 && count == 3 {
-            0
-        } else {
-            thread
-        };
-        main.line(&format!("%h{thread} = alloca i64"));
-        main.line(&format!(
-            "call i32 @pthread_create(ptr %h{thread}, ptr null, ptr @t{start}, ptr null)"
-        ));
-    }
-    for thread in 0..count {
-        let handle = main.value(&format!("load i64, ptr %h{thread}"));
-        main.line(&format!("call i32 @pthread_join(i64 {handle}, ptr null)"));
-    }
-    for thread in 0..count {
-        let read = main.value(&format!("load i32, ptr @r{thread}"));
-        main.remember(&read);
-    }
+    // with three threads, the two readers may be alike
+    let first = |thread: &u64| alike && *thread < 2 && count == 3;
+    let starts: Vec<u64> = (0..count)
+        .map(|thread| if first(&thread) { 0 } else { thread })
+        .collect();
+    run_threads(&mut main, &starts);
     for at in ["x", "l"] {
         let read = main.load(at);
         main.remember(&read);
     }
     let body = main.text;
-    let _ = write!(
-        text,
-        "define i32 @main() {{\n  %own = alloca i32\n  store i32 0, ptr %own\n{body}  \
-         %sum = load i32, ptr %own\n  ret i32 %sum\n}}\n"
-    );
+    add_main(&mut text, &body);
     text
 }
 
@@ -353,57 +306,18 @@ const MODELS: [(&str, Acyclic); 9] = [
     ("direct", Acyclic::ProgramOrder),
 ];
 
-/// `most`: programs with more executions are left out, and those that take long.
-fn compare_each(seeds: std::ops::Range<u64>, most: u64) {
-    let models = MODELS.map(|(name, acyclic)| (name, model(name), acyclic));
-    let (mut all, mut some, mut compared, mut fewer) = (0, 0, 0, 0);
-    for seed in seeds {
-        let text = random(seed);
-        let program =
-            Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}\n{seed}: {text}"));
-        let (name, model, acyclic) = &models[seed as usize % models.len()];
-        let search = [None, Some(Search::Revisits), Some(Search::Postpones)];
-        let explored = |every: bool| {
-            let mut options = Options {
-                workers: 1,
-                acyclic: Some(*acyclic),
-                search: search[(seed / 9) as usize % 3],
-                symmetry: !every && seed / 27 % 2 == 0,
-                arrivals: every,
-                retries: every,
-                ..Options::default()
-            };
-            options.limits.executions = most;
-            options.limits.time = Duration::from_secs(5);
-            let rounds = Limits {
-                loops: 3,
-                ..Limits::default()
-            };
-            found(&program, model, &options, rounds)
-        };
-        let Ok((mut expected, every)) = explored(true) else {
-            continue;
-        };
-        let (seen, reduced) = match explored(false) {
-            Ok(found) => found,
-            Err(Limit::Executions) => panic!("more executions of {seed} under {name}: {text}"),
-            Err(_) => continue,
-        };
+const COMPARISON: Comparison = Comparison {
+    random,
+    expected: |mut without, every, seen| {
         if every.truncated > 0 {
             // a round that is done for ever reaches the bound instead
             let hangs = seen.violations.iter().copied();
             let hangs = hangs.filter(|(kind, _)| *kind == FaultKind::Hang);
-            expected.violations.extend(hangs);
+            without.violations.extend(hangs);
         }
-        assert_eq!(seen, expected, "program {seed} under {name}: {text}");
-        all += every.all();
-        some += reduced.all();
-        compared += 1;
-        fewer += u64::from(reduced.all() < every.all());
-    }
-    println!("{compared} programs: {some} executions of {all}, fewer in {fewer}");
-    assert!(some < all, "{some} of {all}");
-}
+        without
+    },
+};
 
 /// A reader and a writer of a lock.
 const LOCK: &str = "\
@@ -437,7 +351,7 @@ define i32 @main() {
 
 #[test]
 fn rounds_are_left_out_where_read_modify_writes_continue_release_sequences() {
-    let program = Program::from_ir(&format!("{HEAD}{LOCK}")).expect("a program");
+    let program = Program::from_ir(&format!("{}{LOCK}", head())).expect("a program");
     // `causal` and `raced` have no axiom of coherence, `coherence` does not order what a thread does
     // before what follows its end, and `direct` does not continue them
     let continues = ["sc", "tso", "rc11", "rc20"];
@@ -505,7 +419,7 @@ define i32 @main() {
 
 #[test]
 fn a_write_that_changes_nothing_is_left_out_where_it_continues_release_sequences() {
-    let program = Program::from_ir(&format!("{HEAD}{SPIN}")).expect("a program");
+    let program = Program::from_ir(&format!("{}{SPIN}", head())).expect("a program");
     for (name, races) in [("rc11", false), ("rc20", false), ("direct", true)] {
         let options = Options {
             acyclic: Some(Acyclic::ProgramOrder),
@@ -520,11 +434,11 @@ fn a_write_that_changes_nothing_is_left_out_where_it_continues_release_sequences
 
 #[test]
 fn without_rounds_that_are_undone_threads_do_what_they_do_with_all() {
-    compare_each(0..90, 200);
+    COMPARISON.compare(&MODELS, 0..90, 200);
 }
 
 #[test]
 #[ignore = "takes minutes: cargo test --release -p explore -- --ignored"]
 fn without_rounds_that_are_undone_threads_do_what_they_do_in_many_programs() {
-    compare_each(seeds(20_000), 3_000);
+    COMPARISON.compare(&MODELS, seeds(20_000), 3_000);
 }
