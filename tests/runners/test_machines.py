@@ -4,7 +4,6 @@ die only what they were doing is lost."""
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -14,6 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from litmus_texts import FENCE, sb
+from says import assert_runs_as_here, program
 from sshd import HOST, Sshd, made_key, started
 
 from weakspot.errors import Unsupported
@@ -38,21 +38,6 @@ from weakspot.system.processors import cores
 from weakspot.system.tools import Program, Tool
 
 Need = Callable[[str], Tool]
-SAYS = """\
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-int main(int argc, char **argv) {
-  if (argc > 1 && !strcmp(argv[1], "abort")) abort();
-  if (argc > 1 && !strcmp(argv[1], "sleep")) for (;;) sleep(1);
-  for (int i = 1; i < argc; i++) printf("[%s]", argv[i]);
-  fprintf(stderr, "and this\\n");
-  return 3;
-}
-"""
-
-
 pytestmark = pytest.mark.usefixtures("cache")
 
 
@@ -64,14 +49,6 @@ def sshd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
         yield there
     finally:
         there.stop()
-
-
-def program(machine: Machine, folder: Path, source: str = SAYS) -> Path:
-    (folder / "says.c").write_text(source)
-    made = folder / "says"
-    command = [*compilers.require(machine).command, *machine.flags, "says.c", "-o", made.name]
-    subprocess.run(command, cwd=folder, check=True)
-    return made
 
 
 def ran(runner: Runner, machine: Machine, seconds: float = 0.5) -> dict[str, Histogram]:
@@ -125,21 +102,7 @@ def test_litmus7_runs_on_a_host_too(sshd: Sshd, need: Need) -> None:
 
 
 def test_a_program_runs_there_as_it_would_here(sshd: Sshd, tmp_path: Path) -> None:
-    machine = machines.resolve(f"ssh:{HOST}")
-    if compilers.find(machine) is None:
-        pytest.skip("no compiler")
-    made = program(machine, tmp_path)
-    words = ["a b", "it's", "$HOME", "*", ""]
-    for where in (local.machine(), machine):
-        with machines.opened(where) as at:
-            ended = at.run(made, words, seconds=5)
-            assert (ended.code, ended.timed_out) == (3, False)
-            assert ended.out == "".join(f"[{word}]" for word in words)
-            assert ended.err == "and this\n"
-            assert at.run(made, ["abort"], seconds=5).code == -6
-            late = at.run(made, ["sleep"], seconds=1)
-            assert late.timed_out
-            assert at.run(made, ["still"], seconds=5).out == "[still]", "the machine still works"
+    assert_runs_as_here(machines.resolve(f"ssh:{HOST}"), tmp_path)
     assert len(sshd.folders()) == 0
 
 

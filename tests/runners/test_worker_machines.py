@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import subprocess
 import sys
 import threading
 import time
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 from litmus_texts import FENCE, sb
+from says import assert_runs_as_here, program
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed
 from weakspot.harness import machines
@@ -22,39 +22,13 @@ from weakspot.harness.campaign.connection import connected
 from weakspot.harness.campaign.executor import Events, LocalExecutor, ask
 from weakspot.harness.campaign.jobs import RunTest
 from weakspot.harness.campaign.store import MemoryStore
-from weakspot.harness.machines import Lost, Machine, compilers, local, worker
+from weakspot.harness.machines import Lost, Machine, local, worker
 from weakspot.harness.runners.native import Native
 from weakspot.harness.values.histogram import Histogram
 from weakspot.system import tools
 from weakspot.system.tools import Tool
 
 Need = Callable[[str], Tool]
-
-SAYS = """\
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec + t.tv_nsec / 1e9;
-}
-int main(int argc, char **argv) {
-  if (argc > 1 && !strcmp(argv[1], "abort")) abort();
-  if (argc > 1 && !strcmp(argv[1], "sleep")) for (;;) sleep(1);
-  if (argc > 1 && !strcmp(argv[1], "nap")) {
-    double begin = now();
-    usleep(200000);
-    printf("%f %f", begin, now());
-    return 0;
-  }
-  for (int i = 1; i < argc; i++) printf("[%s]", argv[i]);
-  fprintf(stderr, "and this\\n");
-  return 3;
-}
-"""
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -106,27 +80,9 @@ def board(cluster: Cluster) -> Iterator[Machine]:
         yield machines.resolve("worker:board")
 
 
-def program(machine: Machine, folder: Path) -> Path:
-    if compilers.find(machine) is None:
-        pytest.skip("no compiler")
-    (folder / "says.c").write_text(SAYS)
-    command = [*compilers.require(machine).command, *machine.flags, "says.c", "-o", "says"]
-    subprocess.run(command, cwd=folder, check=True)
-    return folder / "says"
-
-
 def test_a_program_runs_there_as_it_would_here(board: Machine, tmp_path: Path) -> None:
     assert (board.arch, board.cores) == (local.arch(), local.machine().cores)
-    made = program(board, tmp_path)
-    words = ["a b", "it's", "$HOME", "*", ""]
-    for where in (local.machine(), board):
-        with machines.opened(where) as at:
-            ended = at.run(made, words, seconds=5)
-            assert (ended.code, ended.timed_out) == (3, False)
-            assert ended.out == "".join(f"[{word}]" for word in words)
-            assert ended.err == "and this\n"
-            assert at.run(made, ["abort"], seconds=5).code == -6
-            assert at.run(made, ["sleep"], seconds=1).timed_out
+    assert_runs_as_here(board, tmp_path)
 
 
 def test_a_program_is_sent_once(
