@@ -231,7 +231,7 @@ impl Message {
         const FLAG: u32 = 1;
         view.events.clear();
         view.rmw.clear();
-        let mut add = |thread, location, tags, source| {
+        let add = |view: &mut View, thread, location, tags, source| {
             view.events.push(ViewEvent {
                 thread,
                 location,
@@ -242,43 +242,41 @@ impl Message {
         };
         let initial = tag::WRITE | tag::INITIAL | tag::PLAIN;
         for location in [DATA, FLAG] {
-            add(None, Some(location), initial, None);
+            add(view, None, Some(location), initial, None);
         }
         let fence = |order| tag::FENCE | tag::PLAIN | order;
-        let data = add(Some(1), Some(DATA), tag::WRITE | self.data, None);
+        let data = add(view, Some(1), Some(DATA), tag::WRITE | self.data, None);
         if let Some(order) = self.before {
-            add(Some(1), None, fence(order), None);
+            add(view, Some(1), None, fence(order), None);
         }
         let written = tag::WRITE | tag::ATOMIC | self.written;
-        let mut flags = vec![FLAG, add(Some(1), Some(FLAG), written, None)];
+        let mut flags = vec![FLAG, add(view, Some(1), Some(FLAG), written, None)];
         if let Some(order) = update {
             let (read, write) = (tag::READ, tag::WRITE);
             let kind = tag::RMW | tag::ATOMIC | order;
             let source = flags.last().copied();
             if in_halves {
-                let first = add(Some(2), Some(FLAG), kind | read, source);
-                let second = add(Some(2), Some(FLAG), kind | write, None);
+                let first = add(view, Some(2), Some(FLAG), kind | read, source);
+                let second = add(view, Some(2), Some(FLAG), kind | write, None);
                 flags.push(second);
                 view.rmw.push((first, second));
             } else {
-                flags.push(add(Some(2), Some(FLAG), kind | read | write, source));
+                flags.push(add(view, Some(2), Some(FLAG), kind | read | write, source));
             }
         }
-        let mut add = |thread, location, tags, source| {
-            view.events.push(ViewEvent {
-                thread,
-                location,
-                tags,
-                source,
-            });
-        };
         let read = tag::READ | tag::ATOMIC | self.read;
-        add(Some(0), Some(FLAG), read, flags.last().copied());
+        add(view, Some(0), Some(FLAG), read, flags.last().copied());
         if let Some(order) = self.after {
-            add(Some(0), None, fence(order), None);
+            add(view, Some(0), None, fence(order), None);
         }
         let source = if self.stale { DATA } else { data };
-        add(Some(0), Some(DATA), tag::READ | self.data, Some(source));
+        add(
+            view,
+            Some(0),
+            Some(DATA),
+            tag::READ | self.data,
+            Some(source),
+        );
         view.orders.clear();
         view.starts.clear();
         view.starts.push(0);
