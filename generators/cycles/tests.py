@@ -168,8 +168,8 @@ def _parts(cycle: Cycle) -> list[shapes.Part]:
             source, target = segment.accesses[at], segment.accesses[at + 1]
             word = f"fence{'ar' if edge.fence == 'acq_rel' else edge.fence}" if edge.fence else ""
             guarded = _guarded(edge, source, target, incoming if at == 0 else "")
-            if not word and edge.kind == "po" and guarded:
-                word = "ctrl"
+            if edge.kind == "po" and guarded:
+                word = f"ctrl{word}"  # as diy7 writes ctrlisb and ctrlisync
             ends = at == len(segment.edges) - 1
             left = first if at == 0 else ("R" if target.kind == "R" and at else source.kind[0])
             right = last if ends else ("R" if target.kind == "R" else "W")
@@ -214,16 +214,20 @@ def _diy_edge(step: shapes.Step) -> str:
     match step.word:
         case "po":
             return f"Pod{step.directions}"
-        case "ctrl":
-            return f"DpCtrld{step.directions[1]}"
+        case word if word.startswith("ctrl"):
+            return f"DpCtrl{_diy_fence(word.removeprefix('ctrl'))}d{step.directions[1]}"
         case word if word.startswith(("rfi", "coi")):
             return word.capitalize()
         case "rmw":
             return "Exch"
         case word if word.startswith("fence"):
-            return f"Fence{word.removeprefix('fence').capitalize()}d{step.directions}"
+            return f"{_diy_fence(word)}d{step.directions}"
         case word:
             return ".".join(piece.capitalize() for piece in word.split("."))
+
+
+def _diy_fence(word: str) -> str:
+    return f"Fence{word.removeprefix('fence').capitalize()}" if word else ""
 
 
 # --- values ----------------------------------------------------------------------------------
@@ -272,24 +276,16 @@ class _Values:
 
     def _location(self, path: Sequence[_At]) -> None:
         loc = self._access(path[0]).loc
-        ops = {self._access(at).op for at in path}
-        value = 255 if "fetch.and" in ops else 8 if "fetch.sub" in ops else 0
-        if {"fetch.and", "fetch.or"} <= ops:
-            value = 0b10101010  # some bits to clear, some to set
-        self.init[loc] = value
-        used = {value}
+        writes = [at for at in path if self._access(at).writes]
+        initial, written = distinct_values([self._access(at).op for at in writes])
+        self.init[loc] = value = initial
+        self._operand |= {at: operand for at, (operand, _) in zip(writes, written, strict=True)}
+        self._after |= {at: left for at, (_, left) in zip(writes, written, strict=True)}
         coms = self.cycle.communications
-        stored_over = False
         for at in path:
-            access = self._access(at)
             self._before[at] = value
-            if not access.writes:
-                continue
-            self._operand[at], value = _write(access.op, value, used)
-            self._after[at] = value
-            used.add(value)
-            stored_over = stored_over or (at[1] == 0 and coms[at[0] - 1] == "co")
-        if stored_over:
+            value = self._after.get(at, value)
+        if any(at[1] == 0 and coms[at[0] - 1] == "co" for at in writes):
             self._finals.append(Atom(None, self.names[loc], value))
 
     def atoms(self) -> list[Atom]:
@@ -335,10 +331,30 @@ class _Values:
         return Rmw(register, loc, access.op, self._operand[at], access.order)
 
 
-def _write(op: str, value: int, used: set[int]) -> tuple[int, int]:
+def distinct_values(ops: Sequence[str]) -> tuple[int, list[tuple[int, int]]]:
+    """An initial value, and for each write in turn its operand and the value that it leaves, which
+    no earlier one left."""
+    initial = 255 if "fetch.and" in ops else 8 if "fetch.sub" in ops else 0
+    # some bits to clear, some to set, and room for sums and differences
+    mixed = 0b10101010
+    for value in (mixed,) if {"fetch.and", "fetch.or"} <= {*ops} else (initial, mixed):
+        used, left, written = {value}, value, []
+        for op in ops:
+            found = _write(op, left, used)
+            if found is None:
+                break
+            written.append(found)
+            left = found[1]
+            used.add(left)
+        else:
+            return value, written
+    raise AssertionError(f"no distinct values for {', '.join(op or 'a store' for op in ops)}")
+
+
+def _write(op: str, value: int, used: set[int]) -> tuple[int, int] | None:
     """The operand of a write and the value that it leaves, which no earlier write to the location
-    left: the smallest for a sum, a difference or a bit, the largest for a mask; a store stays above
-    the initial value, or below where there are bits to clear."""
+    left, if there is one: the smallest for a sum, a difference or a bit, the largest for a mask; a
+    store stays above the initial value, or below where there are bits to clear."""
     result = _RESULT.get(op)
     operands = range(1, 255)
     if op == "fetch.and" or (255 in used and op not in ("fetch.add", "fetch.sub")):
@@ -349,7 +365,7 @@ def _write(op: str, value: int, used: set[int]) -> tuple[int, int]:
         left = result(value, operand) if result else operand
         if left >= 0 and left not in used:
             return operand, left
-    raise AssertionError(f"no fresh value for {op or 'a store'} after {value}")
+    return None
 
 
 _RESULT: dict[str, Callable[[int, int], int]] = {

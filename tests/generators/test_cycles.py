@@ -16,7 +16,7 @@ from events import trace_of
 import weakspot.models
 from weakspot.generators.cycles.critical import cycles
 from weakspot.generators.cycles.enumeration import enumerate_tests
-from weakspot.generators.cycles.tests import build
+from weakspot.generators.cycles.tests import build, distinct_values
 from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Test
 from weakspot.system.tools import Tool
@@ -63,6 +63,15 @@ def test_plain_access_after_a_flag_is_guarded() -> None:
     test = tests["MP+ponarel+ctrlacqna"]
     assert "if (r0 == 1) {" in test.text
     assert "*x = 1;" in test.text
+
+
+def test_guard_behind_a_fence_is_in_the_name() -> None:
+    """As diy7 names a branch and an isb: ctrlisb."""
+    writer = ["W x na", "W y rel"]
+    guarded = generated(writer, ["R y rlx", "F acq", "R x na ctrl"])
+    assert list(guarded) == ["MP+ponarel+ctrlfenceacqrlxna"]
+    assert "DpCtrlFenceAcqdRRlxNa" in guarded["MP+ponarel+ctrlfenceacqrlxna"].cycle
+    assert list(generated(writer, ["R y rlx", "F acq", "R x na"])) == ["MP+ponarel+fenceacqrlxna"]
 
 
 def test_release_sequence_through_a_read_modify_write_has_three_threads() -> None:
@@ -173,6 +182,60 @@ def test_an_operation_that_c11_lacks_becomes_an_addition(operation: str) -> None
     threads = (["W x rlx", f"fetch.{operation} y rel"], ["R y acq", "R x rlx"])
     added = (["W x rlx", "fetch.add y rel"], ["R y acq", "R x rlx"])
     assert list(generated(*threads)) == list(generated(*added)) != []
+
+
+ORDERS = {
+    "W": ("rlx", "rel", "sc"),
+    "R": ("rlx", "acq", "sc"),
+    **dict.fromkeys(
+        ("exch", "cas", "fetch.add", "fetch.sub", "fetch.and", "fetch.or"),
+        ("rlx", "acq", "rel", "acq_rel", "sc"),
+    ),
+}
+
+
+def drawn_thread(draw: random.Random, plain: str) -> list[str]:
+    """Accesses of x, y and z, those of `plain` not atomic; fences, and operations of a mutex."""
+    words = []
+    for _ in range(draw.randint(2, 5)):
+        kind = draw.choice(("F", "LOCK", "UNLOCK", *ORDERS, *ORDERS))
+        location = draw.choice("xyz")
+        if kind == "F":
+            words.append(f"F {draw.choice(('acq', 'rel', 'acq_rel', 'sc'))}")
+        elif kind in ("LOCK", "UNLOCK"):
+            words.append(f"{kind} m")
+        else:
+            order = draw.choice(ORDERS[kind])
+            if location == plain:
+                kind, order = draw.choice("RW"), "na"
+            words.append(f"{kind} {location} {order}{draw.choice((' ctrl', ''))}")
+    return words
+
+
+def test_different_tests_have_different_names() -> None:
+    draw = random.Random(20)
+    texts: dict[str, str] = {}
+    guarded: set[bool] = set()
+    for _ in range(400):
+        plain = draw.choice(("", *"xyz"))
+        threads = [drawn_thread(draw, plain) for _ in range(draw.randint(2, 3))]
+        for cycle in cycles(trace_of(*threads), threads=3):
+            test = build(cycle, structure="s", scenario="t")
+            text = test.text.partition("Shape=")[0]
+            assert texts.setdefault(test.name, text) == text
+            guarded.add("if (" in text)
+    assert len(texts) > 300
+    assert guarded == {True, False}
+
+
+def test_sum_may_carry_into_the_bits_that_a_mask_clears() -> None:
+    """As in a lock of one word for a writer's bit and the number of readers."""
+    threads = (["W x rlx", "fetch.add y rlx"], ["fetch.and y rlx"], ["fetch.sub y rlx", "R x rlx"])
+    assert "ISA2+porlxfetch.addrlx+fetch.andrlxrlx+pofetch.subrlxrlx" in generated(*threads)
+    updates = ("fetch.add", "fetch.sub", "fetch.or", "fetch.xor", "fetch.and")
+    for ops in itertools.product(("", "exch", "cas", *updates), repeat=4):
+        initial, written = distinct_values(ops)
+        assert len({initial, *(left for _, left in written)}) == 5, ops
 
 
 COHERENCE_ONLY = """"coherence only"
