@@ -271,7 +271,7 @@ const COMPARISON: Comparison = Comparison {
 
 #[test]
 fn fewer_rounds_show_what_all_rounds_show() {
-    COMPARISON.compare(&MODELS, 0..210, 200);
+    COMPARISON.compare(&MODELS, 0..84, 200);
 }
 
 #[test]

@@ -223,3 +223,38 @@ fn many_orders_are_counted_at_once() {
     assert_eq!(counts.len(), 4);
     assert!(counts.values().all(|count| *count == 63_063_000 / 4));
 }
+
+#[test]
+#[ignore = "needs herd7, on PATH or named by HERD7: cargo test -p cat herd -- --ignored"]
+fn coherence_orders_of_herd_are_recognised() {
+    let library = herd_library().expect("herd7 is on PATH, or HERD7 names it");
+    let graph = Graph::new(&["Wx:A:RLX", "Wx:A:RLX", "Wx:A:RLX"]);
+    let observed = Set::full(graph.n);
+    for orders in ["cos.cat", "c11_cos.cat"] {
+        let load = |name: &str| std::fs::read_to_string(library.join(name)).ok();
+        let text = format!("include \"{orders}\"\nacyclic po-loc | rf | co | fr");
+        let model = Model::parse(&text, "test.cat", &load).unwrap();
+        let rf = Relation::new(graph.n);
+        let (counts, together) = counted_states(&graph, &model, &rf, Some(&observed));
+        assert!(together, "{orders}");
+        assert_eq!(counts.values().sum::<u64>(), 6, "{orders}");
+    }
+}
+
+/// Two writes of each of two locations: 2! * 2! coherence orders, and 6! / (3 * 3) orders of all
+/// writes in which initial ones precede those of their location.
+#[test]
+fn a_function_that_has_only_the_name_of_one_that_is_recognised_is_evaluated() {
+    let graph = Graph::new(&["Wx", "Wx", "Wy", "Wy"]);
+    let functions = [
+        ("include \"cross.cat\"", 4),
+        ("let generate_orders (s, r) = linearisations (s, r)", 80),
+    ];
+    let load = |name: &str| std::fs::read_to_string(own_models().join(name)).ok();
+    for (function, expected) in functions {
+        let text = format!("{function}\nwith co from generate_orders (W, co0)");
+        let model = Model::parse(&text, "test.cat", &load).unwrap();
+        let (counts, _) = counted_states(&graph, &model, &Relation::new(graph.n), None);
+        assert_eq!(counts.values().sum::<u64>(), expected, "{function}");
+    }
+}
