@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +29,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="how many random programs to compare (tests/agreement/test_random_programs.py)",
     )
+
+
+def pytest_configure() -> None:
+    """Let tests interrupt what they start: a shell ignores SIGINT for what it runs in the
+    background, and every process that is started there inherits that."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Leave the modules and thousands of tests, which stay to the end, out of collections."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
