@@ -168,18 +168,15 @@ def computing(folder: Path, model: str, *threads: str) -> Any:
 
 @pytest.mark.parametrize(
     ("model", "threads"),
-    [("sc", ["one", "other"]), ("rc20", ["one", "other"]), ("imm", ["one"])],
+    [
+        ("sc", ["one", "other"]),
+        ("rc20", ["one", "other"]),
+        ("imm", ["one"]),
+        ("imm", ["one", "other"]),
+        ("imm", ["one", "one", "other", "one"]),
+    ],
 )
 def test_threads_that_compute_with_what_they_read_while_they_wait_hang(
     tmp_path: Path, model: str, threads: list[str]
 ) -> None:
     assert kinds(computing(tmp_path, model, *threads)) == {"hang"}
-
-
-def test_where_a_postponed_read_decides_whether_a_thread_waits_the_answer_is_unknown(
-    tmp_path: Path,
-) -> None:
-    """docs/limits.md names it: every way to postpone the second read is given up."""
-    found = computing(tmp_path, "imm", "one", "other")
-    assert found["result"] == "Unknown"
-    assert found["reasons"][0].startswith("executions are not explored in which the thread waits")

@@ -465,6 +465,12 @@ pub trait Source: Sync {
         unreachable!("dependencies are not tracked");
     }
 
+    /// Whether it depends on postponed reads if the thread waits before its next event, rather than
+    /// performs it.
+    fn is_undecided(&self, _thread: &Self::Thread) -> bool {
+        false
+    }
+
     /// The positions, among the events of a thread, of the reads in a set of dependencies, in
     /// ascending order.
     fn reads(&self, _set: Dep) -> Vec<u32> {

@@ -8,6 +8,7 @@
 mod dice;
 mod found;
 mod random_threads;
+mod reductions;
 mod seeds;
 
 use dice::Dice;
@@ -15,7 +16,8 @@ use explore::{Acyclic, FaultKind, Options};
 use found::{found, model};
 use program::interpreter::Limits;
 use program::Program;
-use random_threads::{add_main, add_thread, run_threads, Body, Comparison, LIBRARY, TARGET};
+use random_threads::{add_main, add_thread, run_threads, Body, LIBRARY, TARGET};
+use reductions::Comparison;
 use seeds::seeds;
 
 /// The beginning of every program.
@@ -230,15 +232,8 @@ impl Thread<'_> {
             _ => {
                 let old = self.update("sub", WRITER);
                 if self.is_odd() {
-                    let (right, wrong, on) = (
-                        self.value(&format!("icmp eq i32 {old}, {WRITER}")),
-                        self.name(),
-                        self.name(),
-                    );
-                    self.line(&format!("br i1 {right}, label %{on}, label %{wrong}"));
-                    self.label(&wrong);
-                    self.fail();
-                    self.label(&on);
+                    let right = self.value(&format!("icmp eq i32 {old}, {WRITER}"));
+                    self.check(&right);
                 }
             }
         }

@@ -38,6 +38,8 @@ pub enum Transition {
     Outside,
     /// The execution has reached the limit of events.
     TooLong(usize),
+    /// It is taken to wait, which postponed reads decide.
+    Waits,
     /// To the thread that it creates.
     Created(ThreadId),
 }
@@ -214,6 +216,7 @@ fn stopped(next: &Next, transition: Transition) -> Next {
                 because: String::new(),
             };
         }
+        Transition::Waits => return Next::Needs(0),
         Transition::Unwritten => (FaultKind::Uninitialised, "read of uninitialised memory"),
         _ => (FaultKind::Memory, "access to unallocated memory"),
     };

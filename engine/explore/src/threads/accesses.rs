@@ -6,7 +6,7 @@ use program::interpreter::thread::Thread;
 use program::ir::bits::mask;
 use program::ir::wide;
 use program::ir::{Order, SiteId};
-use program::memory::{is_wholly, Byte, Dep, Named, Val};
+use program::memory::{is_wholly, Byte, Dep, Named, ResolvedAddress, Val};
 use std::sync::Arc;
 
 /// How many of the values that it has written a thread remembers, to find that it writes one again.
@@ -63,6 +63,11 @@ impl ThreadEnvironment<'_> {
         if is_known && known == Some(value.bits) && self.sharing.is_own(at, t.id) {
             return;
         }
+        // the same value may be written again, or that of a read-modify-write be unchanged
+        let is_reread = read.is_some_and(|read| read.bits.is_none());
+        let updates = self.local.answers.contains(&None);
+        let in_doubt =
+            updates || (!is_known || is_reread) && !self.sharing.is_known_shared(at, t.id);
         self.local.written.retain(|known| known.0 != at);
         if self.local.written.len() == MAX_WRITTEN {
             self.local.written.remove(0);
@@ -72,7 +77,10 @@ impl ThreadEnvironment<'_> {
         }
         self.local.progress = Some(at);
         t.changed = Some(spot.site);
-        t.progress();
+        match in_doubt {
+            true => t.progress_in_doubt(),
+            false => t.progress(),
+        }
     }
 
     /// The thread's own memory was read.
@@ -85,12 +93,21 @@ impl ThreadEnvironment<'_> {
         }
     }
 
-    /// The thread's own memory was written, with a value that depends on these reads.
-    fn has_stored(&self, t: &mut Thread, reads: Dep) {
+    /// The thread's own memory was written. `reads`: what the value depends on that was there, and
+    /// the one that was written.
+    fn has_stored(&self, t: &mut Thread, reads: [Dep; 2]) {
         self.settle(t);
-        if self.require(reads).is_err() {
-            // the value is not known: the state of memory must not be taken for another one
-            t.progress();
+        if reads.iter().any(|reads| self.require(*reads).is_err()) {
+            // it is not known whether the state of memory has changed
+            t.progress_in_doubt();
+        }
+    }
+
+    /// What so many bytes of the thread's own memory depend on, if some values are not known.
+    fn stored(&self, place: ResolvedAddress, size: u64) -> Dep {
+        match self.local.postponed {
+            0 => 0,
+            _ => self.union_of(&self.local.memory.bytes(place, size)),
         }
     }
 
@@ -221,6 +238,7 @@ impl ThreadEnvironment<'_> {
         if let Some(place) = self.find(t, spot, size.into(), true)? {
             self.own_address(t, spot);
             let ignored = self.is_ignored(spot)?;
+            let before = self.stored(place, size.into());
             let changed = Arc::make_mut(&mut self.local.memory).write(place, size, value);
             if changed != 0 && ignored {
                 self.local.ignored ^= changed;
@@ -228,7 +246,7 @@ impl ThreadEnvironment<'_> {
                 t.changed = Some(site);
                 self.local.progress = None;
             }
-            self.has_stored(t, value.dep);
+            self.has_stored(t, [before, value.dep]);
             return Ok(());
         }
         if order == Order::Na && !rmw {
@@ -334,12 +352,13 @@ impl ThreadEnvironment<'_> {
         self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, bytes.len() as u64, true)? {
             self.own_address(t, spot);
+            let before = self.stored(place, bytes.len() as u64);
             let stored = self.union_of(bytes);
             let memory = Arc::make_mut(&mut self.local.memory);
             memory.write_bytes(place, bytes);
             t.changed = Some(spot.site);
             self.local.progress = None;
-            self.has_stored(t, stored);
+            self.has_stored(t, [before, stored]);
             return Ok(());
         }
         let mut pieces = Vec::new();

@@ -234,19 +234,27 @@ impl Runner<'_> {
     /// of its loop in the same state: it waits, as in a test-and-set lock, and the write is left
     /// out. A read from that write could read from the write before it.
     pub fn waits(&self, run: &SuspendedThread) -> Option<Next> {
+        let (next, _) = self.past_write(run)?;
+        is_spin(&next).then_some(next)
+    }
+
+    /// The same, of a thread whose read is postponed: it may have read the value that it writes.
+    pub fn may_wait(&self, run: &SuspendedThread) -> bool {
+        let after = self.past_write(run);
+        after.is_some_and(|(next, undecided)| match next {
+            Next::Event(_) => undecided,
+            next => is_spin(&next),
+        })
+    }
+
+    /// What a thread does after a write, which does not count as progress, and whether it may have
+    /// waited before that.
+    fn past_write(&self, run: &SuspendedThread) -> Option<(Next, bool)> {
         let mut ahead = run.clone();
         ahead.local.answers.push(Some(Answer::default()));
         ahead.local.quiet = true;
-        let next = self.advance(&mut ahead, MAX_AHEAD);
-        next.filter(|n| {
-            matches!(
-                n,
-                Next::Blocked {
-                    wait: Wait::Spin { .. },
-                    ..
-                }
-            )
-        })
+        let next = self.advance(&mut ahead, MAX_AHEAD)?;
+        Some((next, ahead.thread.undecided))
     }
 
     /// Whether a thread that has reached the header of a loop would be there without the read before
@@ -290,6 +298,16 @@ impl Runner<'_> {
             _ => Vec::new(),
         }
     }
+}
+
+fn is_spin(next: &Next) -> bool {
+    matches!(
+        next,
+        Next::Blocked {
+            wait: Wait::Spin { .. },
+            ..
+        }
+    )
 }
 
 pub fn changed() -> Next {

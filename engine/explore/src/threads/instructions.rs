@@ -46,6 +46,10 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         ThreadEnvironment::require(self, reads)
     }
 
+    fn has_unknown(&self) -> bool {
+        self.local.postponed != 0
+    }
+
     fn control(&mut self, t: &mut Thread, reads: Dep) -> Result<(), Interruption> {
         ThreadEnvironment::require(self, reads)?;
         self.add_control(t, reads);

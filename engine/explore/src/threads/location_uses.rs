@@ -95,16 +95,35 @@ impl LocationUses {
         thread: ThreadId,
         creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
     ) -> bool {
-        let mut uses = self.uses.get(&at).into_iter().flatten();
-        let other =
-            uses.find(|known| known.by.thread != thread && !is_ordered(known.by, thread, &creator));
-        if let Some(other) = other {
-            self.shared.insert((at, thread), other.by);
+        if let Some(other) = self.other_user(at, thread, creator) {
+            self.shared.insert((at, thread), other);
         }
         !self.shared.contains_key(&(at, thread)) && {
             self.own.insert((at, thread));
             true
         }
+    }
+
+    /// Whether another thread is known to access the location while `thread` runs.
+    pub fn is_known_shared(
+        &self,
+        at: Location,
+        thread: ThreadId,
+        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
+    ) -> bool {
+        self.shared.contains_key(&(at, thread)) || self.other_user(at, thread, creator).is_some()
+    }
+
+    /// An access of the location by another thread while `thread` runs, of those that are known.
+    fn other_user(
+        &self,
+        at: Location,
+        thread: ThreadId,
+        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
+    ) -> Option<User> {
+        let uses = self.uses.get(&at).into_iter().flatten();
+        let mut users = uses.map(|known| known.by);
+        users.find(|by| by.thread != thread && !is_ordered(*by, thread, &creator))
     }
 
     /// Whether nothing depends on the value of the location. From then on the exploration assumes

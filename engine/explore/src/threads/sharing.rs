@@ -328,6 +328,11 @@ impl LearnedSharing {
         lock(&self.uses).is_own(at, thread, |thread| self.creator(thread))
     }
 
+    /// See [`LocationUses::is_known_shared`].
+    pub fn is_known_shared(&self, at: Location, thread: ThreadId) -> bool {
+        lock(&self.uses).is_known_shared(at, thread, |thread| self.creator(thread))
+    }
+
     /// See [`LocationUses::is_unobserved`].
     pub fn is_unobserved(&self, at: Location) -> bool {
         lock(&self.uses).is_unobserved(at)

@@ -331,6 +331,7 @@ impl Source for ProgramSource<'_> {
             thread.last = None;
         }
         let run = Arc::make_mut(&mut thread.now);
+        run.thread.undecided = false;
         if std::mem::take(&mut run.awaits_answer) {
             run.local.answers.push(Some(Answer::default()));
         }
@@ -368,10 +369,17 @@ impl Source for ProgramSource<'_> {
         thread.last = None;
         let run = Arc::make_mut(&mut thread.now);
         run.awaits_answer = false;
+        if self.compares_calls {
+            run.local.heard = Some((run.thread.epoch, run.thread.reads.len()));
+        }
         let position = run.local.events_before + run.local.answers.len();
         let read = self.sets.of_read(position);
         run.local.postponed = self.sets.union(run.local.postponed, read);
         run.local.answers.push(None);
+    }
+
+    fn is_undecided(&self, thread: &ProgramThread) -> bool {
+        thread.now.thread.undecided
     }
 
     fn reads(&self, set: Dep) -> Vec<u32> {

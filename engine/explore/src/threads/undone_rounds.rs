@@ -99,6 +99,9 @@ impl Runner<'_> {
                             return wait;
                         }
                     }
+                    if run.local.answers.contains(&None) && self.updates_continue {
+                        run.thread.undecided |= self.may_wait(run);
+                    }
                     if self.undoes {
                         match self.leave_out(run, &label) {
                             Ok(None) => {}

@@ -1,12 +1,5 @@
-//! Random programs in LLVM IR whose threads keep what they have seen in `%own`, and what each does
-//! with all reductions and with none.
-use crate::found::{found, model, Found};
-use explore::{Acyclic, Counts, Limit, Options, Search};
-use program::interpreter::Limits;
-use program::Program;
+//! Random programs in LLVM IR whose threads keep what they have seen in `%own`.
 use std::fmt::Write;
-use std::ops::Range;
-use std::time::Duration;
 
 pub const TARGET: &str = "\
 target datalayout = \"e-m:e-i64:64-i128:128-f80:128-n8:16:32:64-S128\"
@@ -63,6 +56,15 @@ pub trait Body {
         self.line("call void @__assert_fail(ptr @text, ptr @text, i32 1, ptr @text)");
         self.line("unreachable");
     }
+
+    /// An error unless this is true.
+    fn check(&mut self, right: &str) {
+        let (on, fails) = (self.name(), self.name());
+        self.line(&format!("br i1 {right}, label %{on}, label %{fails}"));
+        self.label(&fails);
+        self.fail();
+        self.label(&on);
+    }
 }
 
 /// Adds a thread to a program: its function, which begins with `entry` and then does `own`, and a
@@ -106,66 +108,4 @@ pub fn add_main(text: &mut String, body: &str) {
         "define i32 @main() {{\n  %own = alloca i32\n  store i32 0, ptr %own\n{body}  \
          %sum = load i32, ptr %own\n  ret i32 %sum\n}}\n"
     );
-}
-
-/// Random programs, and what all reductions may find that was not found without them.
-pub struct Comparison {
-    /// The program of a seed.
-    pub random: fn(u64) -> String,
-    /// What is expected with reductions, from what was found without them, in how many executions.
-    pub expected: fn(Found, &Counts, &Found) -> Found,
-}
-
-impl Comparison {
-    /// Compares what programs do with all reductions and with none, each under one of the models.
-    /// `most`: programs with more executions are left out, and those that take long.
-    pub fn compare(&self, models: &[(&str, Acyclic)], seeds: Range<u64>, most: u64) {
-        let loaded = models
-            .iter()
-            .map(|(name, acyclic)| (name, model(name), acyclic));
-        let models: Vec<_> = loaded.collect();
-        let count = models.len() as u64;
-        let (mut all, mut some, mut compared, mut fewer) = (0, 0, 0, 0);
-        for seed in seeds {
-            let text = (self.random)(seed);
-            let program =
-                Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}\n{seed}: {text}"));
-            let (name, model, acyclic) = &models[(seed % count) as usize];
-            let search = [None, Some(Search::Revisits), Some(Search::Postpones)];
-            let explored = |every: bool| {
-                let mut options = Options {
-                    workers: 1,
-                    acyclic: Some(**acyclic),
-                    search: search[(seed / count) as usize % 3],
-                    symmetry: !every && seed / (3 * count) % 2 == 0,
-                    arrivals: every,
-                    retries: every,
-                    ..Options::default()
-                };
-                options.limits.executions = most;
-                options.limits.time = Duration::from_secs(5);
-                let rounds = Limits {
-                    loops: 3,
-                    ..Limits::default()
-                };
-                found(&program, model, &options, rounds)
-            };
-            let Ok((without, every)) = explored(true) else {
-                continue;
-            };
-            let (seen, reduced) = match explored(false) {
-                Ok(found) => found,
-                Err(Limit::Executions) => panic!("more executions of {seed} under {name}: {text}"),
-                Err(_) => continue,
-            };
-            let expected = (self.expected)(without, &every, &seen);
-            assert_eq!(seen, expected, "program {seed} under {name}: {text}");
-            all += every.all();
-            some += reduced.all();
-            compared += 1;
-            fewer += u64::from(reduced.all() < every.all());
-        }
-        println!("{compared} programs: {some} executions of {all}, fewer in {fewer}");
-        assert!(some < all, "{some} of {all}");
-    }
 }

@@ -2,7 +2,7 @@
 use super::environment::Environment;
 use super::outcome::{Change, Limits, RunEnd};
 use crate::interpreter::thread::{Round, State, Thread};
-use crate::ir::instruction::{Edge, Operand, Register};
+use crate::ir::instruction::{Edge, Operand};
 use crate::ir::program::Program;
 use crate::memory::hash::scatter;
 use crate::memory::value::{Dep, Val};
@@ -19,6 +19,49 @@ pub fn decide<W: Environment>(thread: &mut Thread, environment: &mut W, dep: Dep
                 round.decided |= environment.precedes(dep, round.entered);
             }
         }
+    }
+}
+
+/// What an iteration makes of the registers that are live at the header of its loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Carried {
+    Known,
+    /// One has another value than before the iteration.
+    Different,
+    /// One has, or had, a value that is not known yet, and none is known to be different.
+    Unknown,
+}
+
+impl Carried {
+    /// Before the edge is taken: the registers still have the values of the last iteration.
+    fn over<W: Environment>(
+        program: &Program,
+        thread: &Thread,
+        environment: &W,
+        edge: &Edge,
+    ) -> Carried {
+        let (Some(header), Some(frame)) = (edge.header, thread.frames.last()) else {
+            return Carried::Known;
+        };
+        if !edge.back || !environment.has_unknown() {
+            return Carried::Known;
+        }
+        let info = &program.functions[frame.function as usize].loops[header as usize];
+        let is_known = |value: Val| environment.require(value.dep).is_ok();
+        let mut carried = Carried::Known;
+        for (dst, operand) in &edge.moves {
+            if !info.live.contains(dst) || *operand == Operand::Register(*dst) {
+                continue;
+            }
+            let before = thread.get(Operand::Register(*dst));
+            let after = thread.get(*operand);
+            if !is_known(before) || !is_known(after) {
+                carried = Carried::Unknown;
+            } else if before.bits != after.bits {
+                return Carried::Different;
+            }
+        }
+        carried
     }
 }
 
@@ -44,7 +87,9 @@ pub fn take<W: Environment>(
     edge: &Edge,
 ) -> Result<(), RunEnd> {
     let (epoch, reads, choices) = (thread.epoch, thread.reads.len(), thread.choices);
+    let doubts = thread.doubts;
     let now = environment.now(thread);
+    let carried = Carried::over(program, thread, environment, edge);
     match &edge.moves[..] {
         [] => {}
         [(dst, operand)] => thread.set(*dst, thread.get(*operand)),
@@ -77,6 +122,7 @@ pub fn take<W: Environment>(
         register => {
             *register = Some(Round {
                 epoch,
+                doubts,
                 private,
                 live,
                 reads,
@@ -91,22 +137,23 @@ pub fn take<W: Environment>(
         }
     };
     let other_registers = round.live != live;
-    // a value that is not known yet may change, unless the iteration leaves its register alone
-    let is_unknown = |(dst, operand): &(Register, Operand)| {
-        info.live.contains(dst)
-            && *operand != Operand::Register(*dst)
-            && environment.require(registers[*dst as usize].dep).is_err()
-    };
     let same = round.epoch == epoch
         && round.private == private
         && round.live == live
-        && !edge.moves.iter().any(is_unknown);
+        && carried != Carried::Unknown;
+    let doubted = doubts - round.doubts;
+    thread.undecided |= environment.has_unknown()
+        && !same
+        && carried != Carried::Different
+        && epoch - round.epoch == doubted
+        && (round.private == private || doubted > 0);
     let from = round.reads;
     let counted = std::mem::replace(&mut round.counted, false);
     let decided = std::mem::replace(&mut round.decided, false);
     // another choice may be made each time
     let chosen = std::mem::replace(&mut round.choices, choices) != choices;
     round.epoch = epoch;
+    round.doubts = doubts;
     round.private = private;
     round.live = live;
     round.reads = reads;

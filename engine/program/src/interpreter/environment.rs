@@ -46,6 +46,10 @@ pub trait Environment {
     fn require(&self, _reads: Dep) -> Result<(), Self::Interruption> {
         Ok(())
     }
+    /// Whether the values of some of the thread's reads are not known yet.
+    fn has_unknown(&self) -> bool {
+        false
+    }
     /// As `require`, and everything after it depends on the reads, as after a branch: before an
     /// instruction that ends the run for some values.
     fn control(&mut self, _t: &mut Thread, _reads: Dep) -> Result<(), Self::Interruption> {

@@ -41,6 +41,7 @@ pub struct Frame {
 #[derive(Debug, Clone, Copy)]
 pub struct Round {
     pub epoch: u64,
+    pub doubts: u64,
     pub private: u64,
     /// Hash of the registers that are live at the header.
     pub live: u64,
@@ -124,6 +125,11 @@ pub struct Thread {
     pub exited: bool,
     /// Counts progress: writes of new values, allocations, creation of threads.
     pub epoch: u64,
+    /// How much of it may be none: that depends on reads whose values are not known yet.
+    pub doubts: u64,
+    /// The thread may wait at the header of a loop that it has reached since its last event: that
+    /// depends on reads whose values are not known yet.
+    pub undecided: bool,
     /// Hash of the thread's private memory and of the locks that it holds.
     pub private: u64,
     /// Hash of the private memory that nothing depends on.
@@ -170,6 +176,8 @@ impl Thread {
             exits: 0,
             exited: false,
             epoch: 0,
+            doubts: 0,
+            undecided: false,
             private: 0,
             idle: 0,
             changed: None,
@@ -281,6 +289,12 @@ impl Thread {
         for round in self.rounds.iter_mut().flatten() {
             round.reads = 0;
         }
+    }
+
+    /// The thread made progress, unless reads whose values are not known yet show that it did not.
+    pub fn progress_in_doubt(&mut self) {
+        self.doubts += 1;
+        self.progress();
     }
 
     pub fn saw(&mut self, address: u64, size: u32, bits: Option<u64>, plain: bool) {

@@ -22,8 +22,8 @@ where
         let stuck = execution.places().any(|at| {
             let may_wait = || match execution.next(&self.states, at.thread) {
                 // before its last event, which is a read
-                None => true,
-                Some(next) => matches!(next, Next::Needs(_)),
+                None | Some(Next::Needs(_)) => true,
+                Some(_) => execution.is_undecided(self.queue.source, &self.states, at.thread),
             };
             !(progress.has(at) || execution.slot(at).is_read() && may_wait())
         });

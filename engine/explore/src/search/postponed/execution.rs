@@ -30,10 +30,13 @@ pub struct Slot {
     undefined: u8,
     /// For a read that is not in the graph: it reads from a write that is added after this time.
     pub waits_since: Option<u32>,
+    /// Or its thread waits forever: where it could have read from the last write, that was left out
+    /// because the thread would have waited.
+    pub left_out: bool,
     /// It follows an error of the program, and is not needed in the graph.
     skipped: bool,
-    /// For an event in the graph: no other execution lacks it for now.
-    pub forced: bool,
+    /// Postponed reads decided whether its thread waits before it. It is taken not to.
+    undecided: bool,
 }
 
 impl Slot {
@@ -66,6 +69,11 @@ pub struct ThreadRun {
     pub class: ThreadId,
     /// These get different arguments.
     pub exchanged: bool,
+    /// The time since when the thread is taken to wait before its next event, if postponed reads
+    /// decide that.
+    pub waits: Option<u32>,
+    /// Before this event the thread is taken not to wait, which postponed reads decide.
+    pub continues: Option<usize>,
     pub slots: Vec<Slot>,
     /// How many of the slots the thread has passed; all, or all but the last.
     passed: usize,
@@ -89,9 +97,8 @@ pub struct PartialExecution {
     pub time: u32,
     /// The graph is known to be consistent.
     pub consistent: bool,
-    /// Its thread waits, because of a read that was postponed, before an event that was forced into
-    /// the graph: the execution without that event is not explored.
-    pub waits_before: Option<SiteId>,
+    /// An event in the graph that its thread does not come to, because of a read that was postponed.
+    pub missed: Option<SiteId>,
     generation: u32,
 }
 
@@ -102,7 +109,7 @@ impl PartialExecution {
             locations: Vec::new(),
             time: 0,
             consistent: true,
-            waits_before: None,
+            missed: None,
             generation: 0,
         }
     }
@@ -151,6 +158,8 @@ impl PartialExecution {
                 creator: None,
                 class: 0,
                 exchanged: false,
+                waits: None,
+                continues: None,
                 slots: Vec::new(),
                 passed: 0,
                 node: NO_STATE,
@@ -208,6 +217,7 @@ impl PartialExecution {
         before: Node,
     ) -> bool {
         let ThreadRun {
+            waits,
             slots,
             passed,
             node,
@@ -231,14 +241,16 @@ impl PartialExecution {
                 _ => true,
             };
             if gone {
+                let blocked = matches!(states.next(*node), Next::Blocked { .. });
+                if waits.is_some() || blocked && slots[index].undecided {
+                    // that is another branch
+                    return false;
+                }
                 let lost = slots[index..].iter().any(|slot| slot.added != 0);
                 let faulty = matches!(states.next(*node), Next::Fault(_));
                 if lost && !faulty {
                     let first = slots[index..].iter().find(|slot| slot.added != 0);
-                    let waits = matches!(states.next(*node), Next::Blocked { .. });
-                    self.waits_before = first
-                        .filter(|first| waits && first.forced)
-                        .map(|first| first.label.site);
+                    self.missed = first.map(|first| first.label.site);
                     return false;
                 }
                 match lost {
@@ -264,6 +276,15 @@ impl PartialExecution {
                     slot.label = *label;
                 }
                 _ => slots.truncate(*passed),
+            }
+        }
+        if waits.is_some() {
+            match states.next(*node) {
+                Next::Blocked { .. } => {}
+                Next::Event(_) if source.is_undecided(states.thread(*node)) => {
+                    *node = states.follow(source, *node, Transition::Waits);
+                }
+                _ => return false,
             }
         }
         true
@@ -312,6 +333,7 @@ impl PartialExecution {
     /// Adds an event to its thread, not yet to the graph.
     pub fn push(&mut self, thread: ThreadId, label: &EventLabel, location: usize) -> Place {
         let run = &mut self.threads[thread];
+        let undecided = run.continues == Some(run.slots.len());
         run.slots.push(Slot {
             label: *label,
             location,
@@ -321,8 +343,9 @@ impl PartialExecution {
             source: None,
             undefined: 0,
             waits_since: None,
+            left_out: false,
             skipped: false,
-            forced: true,
+            undecided,
         });
         Place {
             thread,
@@ -341,7 +364,17 @@ impl PartialExecution {
 
     /// Adds a read to the graph, which reads from this write; none: the initial one.
     pub fn add_read(&mut self, read: Place, write: Option<Place>) {
-        let location = self.slot(read).location;
+        let Answer {
+            value, undefined, ..
+        } = self.answer(self.slot(read).location, write);
+        self.add(read, value);
+        let slot = self.slot_mut(read);
+        slot.source = write;
+        slot.undefined = undefined;
+    }
+
+    /// What a read of a location answers that reads from this write.
+    fn answer(&self, location: usize, write: Option<Place>) -> Answer {
         let undefined = match write {
             None => self.locations[location].initial.answer().undefined,
             Some(write) => match self.slot(write).label.action {
@@ -349,10 +382,35 @@ impl PartialExecution {
                 _ => 0,
             },
         };
-        self.add(read, self.value_of(location, write));
-        let slot = self.slot_mut(read);
-        slot.source = write;
-        slot.undefined = undefined;
+        Answer {
+            undefined,
+            ..Answer::new(self.value_of(location, write))
+        }
+    }
+
+    /// What a thread would do next if a read, which is not in the graph, read from this write; none if
+    /// it would not come to its later events.
+    pub fn next_if_read<'s, S: Source>(
+        &self,
+        source: &S,
+        states: &'s mut ThreadStates<S::Thread>,
+        read: Place,
+        write: Option<Place>,
+    ) -> Option<&'s Next> {
+        let run = &self.threads[read.thread];
+        let slot = self.slot(read);
+        let answer = self.answer(slot.location, write);
+        let read_it = Transition::past(slot.label.action, answer);
+        let mut node = states.follow(source, slot.node, read_it);
+        for later in &run.slots[read.index + 1..] {
+            match states.next(node) {
+                Next::Event(label) if same_access(&label.action, &later.label.action) => {
+                    node = states.follow(source, node, transition(later));
+                }
+                _ => return None,
+            }
+        }
+        Some(states.next(node))
     }
 
     pub fn create<S: Source>(
@@ -372,6 +430,8 @@ impl PartialExecution {
             creator: None,
             class: 0,
             exchanged: false,
+            waits: None,
+            continues: None,
             slots: Vec::new(),
             passed: 0,
             node: NO_STATE,
@@ -402,7 +462,8 @@ impl PartialExecution {
 
     /// Whether a thread may still have events that it has not reached yet.
     pub fn may_continue<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> bool {
-        if self.threads[thread].node == NO_STATE {
+        let run = &self.threads[thread];
+        if run.node == NO_STATE || run.waits.is_some() {
             return false;
         }
         match self.next(states, thread) {

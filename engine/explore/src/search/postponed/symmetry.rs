@@ -99,10 +99,12 @@ impl PartialExecution {
     /// events of either, which threads that postpone reads may have had by then, are none in the
     /// graph.
     fn were_twins(&self, other: ThreadId, at: Place, added: u32) -> bool {
+        let waits = |thread: ThreadId| self.threads[thread].waits.filter(|since| *since < added);
         let (one, two) = (&self.threads[other].slots, &self.threads[at.thread].slots);
         let after = at.index + 1;
         let early = |slot: &Slot| slot.added != 0 && slot.added < added;
-        one[..at.index].iter().all(early)
+        waits(other) == waits(at.thread)
+            && one[..at.index].iter().all(early)
             && two[..at.index].iter().all(early)
             && self.are_twins([other, at.thread], at.index, added)
             && !one[after..].iter().any(early)
@@ -270,21 +272,26 @@ impl PartialExecution {
         chosen.max().unwrap_or(0)
     }
 
-    /// Lets a thread, and its twins, wait for a later write that this read reads from.
-    pub fn wait_with_twins(&mut self, read: Place) {
-        let class = self.threads[read.thread].class;
-        for other in read.thread + 1..self.threads.len() {
-            if self.threads[other].class == class && self.are_same(read.thread, other) {
-                let twin = Place {
-                    thread: other,
-                    ..read
-                };
-                let now = self.time;
-                self.slot_mut(twin).waits_since = Some(now);
-            }
-        }
+    /// Lets a thread, and its twins, wait for a later write that this read reads from. `left_out`: see
+    /// [`Slot`].
+    pub fn wait_with_twins(&mut self, read: Place, left_out: bool) {
         let now = self.time;
-        self.slot_mut(read).waits_since = Some(now);
+        for thread in self.twins(read.thread) {
+            let slot = self.slot_mut(Place { thread, ..read });
+            slot.waits_since = Some(now);
+            slot.left_out = left_out;
+        }
+    }
+
+    /// A thread, and those with greater numbers that are its twins.
+    pub fn twins(&self, thread: ThreadId) -> Vec<ThreadId> {
+        let run = &self.threads[thread];
+        let is_twin = |other: &ThreadId| {
+            let twin = &self.threads[*other];
+            (twin.class, twin.waits) == (run.class, run.waits) && self.are_same(thread, *other)
+        };
+        let others = (thread + 1..self.threads.len()).filter(is_twin);
+        [thread].into_iter().chain(others).collect()
     }
 
     /// How many executions exchanges of threads that behave alike lead to, this one included.

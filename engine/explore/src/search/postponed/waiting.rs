@@ -7,18 +7,23 @@
 //! show: under a model that flags races, only reads of locks are left out, whose accesses race with
 //! none.
 //!
-//! Whether a thread waits may depend on a read that was postponed. Reads that follow the header of the
-//! loop may get their sources before that is known, if no later write can change these; then the thread
-//! cannot have waited. Such an execution is given up, and the exploration is not complete.
+//! Whether a thread waits may depend on reads that were postponed: at the header of a loop its state
+//! may or may not be that of the round before. Such a thread continues when nothing else can: where
+//! these reads have no write to read from yet, either it is taken to wait there, or not to. If a read
+//! shows that it was not so, the execution is found in the other branch.
+//!
+//! Of twins that come to such a header, those with the smaller numbers wait.
 
 use crate::exploration::{ExecutionEnd, Truncation};
 use crate::search::execution::EndedExecution;
+use crate::search::halt::Halt;
 use crate::search::postponed::execution::{PartialExecution, Place};
 use crate::search::postponed::worker::PostponingWorker;
-use crate::search::thread_states::ThreadStates;
-use crate::source::{Initial, Next, Source, ThreadId, Wait};
+use crate::search::thread_states::{ThreadStates, Transition};
+use crate::source::{Action, Initial, Next, Source, ThreadId, Wait};
 
-const MISSING: &str = "executions are not explored in which the thread waits before this access, \
+const MISSING: &str =
+    "executions are not explored in which the thread does not come to this access, \
                        because of a read that it need not perform first";
 
 impl PartialExecution {
@@ -27,10 +32,47 @@ impl PartialExecution {
         matches!(self.next(states, thread), Some(Next::Blocked { .. }))
     }
 
+    /// Whether postponed reads decide if a thread waits before its next event.
+    pub fn is_undecided<S: Source>(
+        &self,
+        source: &S,
+        states: &ThreadStates<S::Thread>,
+        thread: ThreadId,
+    ) -> bool {
+        let run = &self.threads[thread];
+        matches!(self.next(states, thread), Some(Next::Event(_)))
+            && source.is_undecided(states.thread(run.node))
+            && run.continues != Some(run.slots.len())
+    }
+
+    /// Lets a thread wait before its next event.
+    pub fn wait<S: Source>(
+        &mut self,
+        source: &S,
+        states: &mut ThreadStates<S::Thread>,
+        thread: ThreadId,
+    ) {
+        self.threads[thread].waits = Some(self.time);
+        self.stop(source, states, thread, Transition::Waits);
+    }
+
+    /// Lets threads not wait before their next events.
+    pub fn go_on(&mut self, threads: &[ThreadId]) {
+        for thread in threads {
+            let run = &mut self.threads[*thread];
+            run.continues = Some(run.slots.len());
+        }
+    }
+
     /// Whether a thread waits because of what this read has read, for a lock or at a barrier if
     /// `locks`.
     pub fn waits<T: Clone>(&self, states: &ThreadStates<T>, read: Place, locks: bool) -> bool {
-        let Some(Next::Blocked { wait, .. }) = self.next(states, read.thread) else {
+        let next = self.next(states, read.thread);
+        next.is_some_and(|next| self.waits_for(next, read, locks))
+    }
+
+    fn waits_for(&self, next: &Next, read: Place, locks: bool) -> bool {
+        let Next::Blocked { wait, .. } = next else {
             return false;
         };
         if locks && !matches!(wait, Wait::Handover { .. }) {
@@ -40,6 +82,27 @@ impl PartialExecution {
         let since = slots.iter().filter(|slot| slot.matters()).count();
         let (_, reads) = wait.awaited().unwrap_or_default();
         self.slot(read).matters() && since <= reads
+    }
+
+    /// Whether a thread would wait if this read, which is not in the graph, read from the last write.
+    pub fn would_wait<S: Source>(
+        &self,
+        source: &S,
+        states: &mut ThreadStates<S::Thread>,
+        read: Place,
+        locks: bool,
+    ) -> bool {
+        let last = self.locations[self.slot(read).location].order.last();
+        self.next_if_read(source, states, read, last.copied())
+            .is_some_and(|next| self.waits_for(next, read, locks))
+    }
+
+    /// Whether a read that is not in the graph could have read from the last write, and did not.
+    pub fn has_waited_for_last(&self, read: Place) -> bool {
+        let slot = self.slot(read);
+        let last = self.locations[slot.location].order.last();
+        let added = last.map_or(0, |last| self.slot(*last).added);
+        slot.waits_since.is_some_and(|since| added <= since)
     }
 
     /// Whether an access is to an object that the program allocates: one that a waiting thread reads
@@ -72,9 +135,9 @@ impl PartialExecution {
             if !self.slot(at).is_read() {
                 return None;
             }
-            let location = self.slot(at).location;
-            let last = self.locations[location].order.last().copied();
-            if self.is_waiting(states, at.thread) {
+            let slot = self.slot(at);
+            let last = self.locations[slot.location].order.last().copied();
+            if !slot.left_out || self.is_waiting(states, at.thread) {
                 return None;
             }
             self.add_read(at, last);
@@ -90,11 +153,47 @@ impl<'s, S: Source, F> PostponingWorker<'s, S, F>
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
-    /// Records that executions are missing, if a thread waits before an event that is in the graph,
-    /// because of a read that was postponed: whether the thread comes to that event was taken to be
-    /// decided. The exploration is not complete then.
+    /// Lets a thread go on of which postponed reads decide whether it waits, and its twins, and
+    /// explores what follows if it waits. Returns whether there is one.
+    pub(super) fn decide(&mut self, execution: &mut PartialExecution) -> Result<bool, Halt> {
+        let source = self.queue.source;
+        let mut threads = 0..execution.threads.len();
+        let Some(thread) = threads.find(|thread| self.is_to_be_decided(execution, *thread)) else {
+            return Ok(false);
+        };
+        let twins = execution.twins(thread);
+        for waiting in 1..=twins.len() {
+            let mut other = execution.clone();
+            other.stand(source, &mut self.states)?;
+            other.go_on(&twins[waiting..]);
+            for twin in &twins[..waiting] {
+                other.wait(source, &mut self.states, *twin);
+            }
+            self.branch(other)?;
+        }
+        execution.stand(source, &mut self.states)?;
+        execution.go_on(&twins);
+        Ok(true)
+    }
+
+    /// Whether a thread could perform its next event, if it does not wait before it.
+    fn is_to_be_decided(&self, execution: &PartialExecution, thread: ThreadId) -> bool {
+        let Some(Next::Event(label)) = execution.next(&self.states, thread) else {
+            return false;
+        };
+        execution.is_undecided(self.queue.source, &self.states, thread)
+            && match label.action {
+                // it waits for the reads
+                Action::Fence { .. } => false,
+                Action::Join { thread } => execution.result(&self.states, thread).is_some(),
+                _ => true,
+            }
+    }
+
+    /// Records that executions are missing, if a thread does not come to an event that is in the
+    /// graph, because of a read that was postponed. The exploration is not complete then.
     pub(super) fn record_missing(&mut self, execution: &PartialExecution) {
-        if let Some(site) = execution.waits_before {
+        if let Some(site) = execution.missed {
             self.found.truncate(Truncation {
                 message: MISSING.to_owned(),
                 site: Some(site),

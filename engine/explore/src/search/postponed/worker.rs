@@ -156,6 +156,9 @@ where
                 return Ok(());
             }
             let Some((read, may_wait)) = self.next_read(&execution, &ready) else {
+                if self.decide(&mut execution)? {
+                    continue;
+                }
                 let resolved = match execution.resolve_waits(
                     source,
                     &mut self.states,
@@ -202,7 +205,9 @@ where
                 continue;
             };
             let label = *label;
-            if self.lets_twins_decide(execution, thread) {
+            if execution.is_undecided(self.queue.source, &self.states, thread)
+                || self.lets_twins_decide(execution, thread)
+            {
                 continue;
             }
             if self.perform(execution, thread, &label)? {
@@ -316,9 +321,20 @@ where
     ) -> Result<bool, Halt> {
         let mut sources = Vec::new();
         let location = execution.slot(read).location;
+        let source = self.queue.source;
+        let locks = self.checker.may_flag();
+        let waits = may_wait && execution.would_wait(source, &mut self.states, read, locks);
         if execution.locations[location].at.barrier().is_some() {
-            may_wait &= !self.continues_from_last(execution, read);
+            may_wait &= waits;
         }
+        let left_out = match execution.has_waited_for_last(read) {
+            true => execution.slot(read).left_out,
+            false => {
+                waits
+                    && !execution.is_waiting(&self.states, read.thread)
+                    && !execution.may_be_freed(source, &mut self.states, read)
+            }
+        };
         match may_wait {
             true => sources.push(ReadSource::Later),
             false => self.wait_forever(execution, read)?,
@@ -332,26 +348,15 @@ where
         self.extend(execution, read, sources, may_wait, |extended, source| {
             let write = match source {
                 ReadSource::Later => {
-                    extended.wait_with_twins(read);
+                    extended.wait_with_twins(read, left_out);
                     return false;
                 }
                 ReadSource::Initial => None,
                 ReadSource::Write(write) => Some(write),
             };
             extended.add_read(read, write);
-            extended.slot_mut(read).forced = !may_wait;
             true
         })
-    }
-
-    /// Whether a thread continues if this read reads from the last write.
-    fn continues_from_last(&mut self, execution: &PartialExecution, read: Place) -> bool {
-        let location = execution.slot(read).location;
-        let last = execution.locations[location].order.last().copied();
-        let mut extended = execution.clone();
-        extended.add_read(read, last);
-        extended.proceed(self.queue.source, &mut self.states, read);
-        !extended.waits(&self.states, read, self.checker.may_flag())
     }
 
     /// Explores what follows if a thread that waits, and may read a newer write, still waits: it
@@ -359,9 +364,8 @@ where
     fn wait_forever(&mut self, execution: &mut PartialExecution, read: Place) -> Result<(), Halt> {
         let slot = execution.slot(read);
         let order = &execution.locations[slot.location].order;
-        let added = order.last().map_or(0, |last| execution.slot(*last).added);
-        let waited = slot.waits_since.is_some_and(|since| added <= since);
-        if !waited
+        if !execution.has_waited_for_last(read)
+            || !slot.left_out
             || execution.is_waiting(&self.states, read.thread)
             || !self.positions(execution, read).contains(&order.len())
         {
@@ -463,7 +467,7 @@ where
     }
 
     /// Explores all executions that extend this one, or hands it over to an idle worker.
-    fn branch(&mut self, execution: PartialExecution) -> Result<(), Halt> {
+    pub(super) fn branch(&mut self, execution: PartialExecution) -> Result<(), Halt> {
         let turn = self.branching.meet(self.queue.has_idle_worker());
         self.take(turn, execution)
     }
