@@ -271,6 +271,23 @@ def test_filters_combine_and_are_kept_in_the_address(
     assert "#" not in again.url
 
 
+def test_runner_filter_leaves_out_tests_that_it_was_only_planned_to_run(
+    tmp_path: Path, opened: Callable[..., Page]
+) -> None:
+    record = small()
+    planned = msgspec.structs.replace(
+        record.histograms[0], runner="native", histogram=(), target=0, iterations=0
+    )
+    build.write_site(
+        msgspec.structs.replace(record, histograms=(*record.histograms, planned)), tmp_path
+    )
+    page = opened(tmp_path / "index.html")
+    choose(page, runner="native")
+    assert count(page) == "0 of 7 tests"
+    choose(page, seen="not-run")
+    assert count(page) == "7 tests"
+
+
 def test_what_was_observed_is_filtered_by_machine_and_runner(
     site: Path, opened: Callable[..., Page]
 ) -> None:

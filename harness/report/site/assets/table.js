@@ -90,9 +90,10 @@
       (!asked.machine || machine === asked.machine) && (!asked.runner || runner === asked.runner) ? [at] : []));
   };
   const asks = {
+    ran: (those) => those.some(([, , ran]) => ran),
     yes: (those) => those.some(([, target]) => target),
-    no: (those) => those.some(([, , ran]) => ran) && !those.some(([, target]) => target),
-    "not-run": (those) => !those.some(([, , ran]) => ran),
+    no: (those) => asks.ran(those) && !those.some(([, target]) => target),
+    "not-run": (those) => !asks.ran(those),
     forbidden: (those, row) => row[MARKS].includes("f") && those.some(([, target]) => target),
   };
 
@@ -118,7 +119,7 @@
       if (wanted.mark && !row[MARKS].includes(wanted.mark)) return false;
       if (test || runs) {
         const those = seen(row, runs);
-        if (test ? !test(those, row) : !those.length) return false;
+        if (!(test || asks.ran)(those, row)) return false;
       }
       return words.every((word) => haystack[at].includes(word));
     });
@@ -201,8 +202,8 @@
 
   let waiting = 0;
   form.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => { apply(); remember(); }, 40);
+    clearTimeout(waiting); // of the keys that were pressed meanwhile, the last one counts
+    waiting = setTimeout(() => { apply(); remember(); });
   });
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(() => { apply(); remember(); }));
