@@ -159,6 +159,17 @@ def test_no_page_is_wider_than_the_window(
             assert colour == ("rgb(252, 251, 248)" if scheme == "light" else "rgb(22, 24, 28)")
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_what_is_behind_it(
+    site: Path, opened: Callable[..., Page], scheme: str
+) -> None:
+    script = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
+    for kind, path in KINDS.items():
+        page = opened(site / path, scheme=scheme)
+        page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        assert page.evaluate(script) == [], kind
+
+
 def test_a_sheet_of_paper_has_room_for_every_table(site: Path, opened: Callable[..., Page]) -> None:
     for kind, path in KINDS.items():
         page = opened(site / path, width=640)  # narrower than a sheet, but so are these tables
