@@ -431,11 +431,12 @@ class Campaign(Events):
         """Note that questions are left for when the campaign resumes."""
         self._unfinished = True
         self.note(why)
+        if not self._printed:
+            self.progress.message(why)
 
     def note(self, text: str) -> None:
+        """Say this at the end, with the answers."""
         self._notes.append(text)
-        if not self._printed:
-            self.progress.message(text)
 
     # --- what is known --------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli import completion
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.exploration_options import bound_options, configured_part
 from weakspot.harness.cli.help import command
@@ -20,6 +19,7 @@ from weakspot.harness.cli.options import (
     named_machines,
     source_options,
     timeout_option,
+    what_argument,
 )
 from weakspot.harness.cli.output import json_lines, results_folder, say, watched
 from weakspot.harness.cli.run_options import run_options
@@ -42,7 +42,7 @@ Examples:
   weakspot plan all --for 0 --cluster tcp://host:8786    with its workers
   weakspot plan tests/ --for 0 --json | jq .seconds"""
 )
-@click.argument("what", nargs=-1, metavar="[WHAT…]", shell_complete=completion.what)
+@what_argument
 @model_option
 @run_options
 @checker_option("checkers", multiple=True, default=("all",), show_default=True)
@@ -79,15 +79,15 @@ def plan(
     """Show what `weakspot test` would do, and how long it takes.
 
     Counts the questions, predicts their time, lists the tests that add nothing, and shows how the
-    time on each machine is divided. Tests are generated, but not checked and not run. Without WHAT,
-    plans every structure."""
+    time on each machine is divided. Tests are generated, but not checked and not run. WHAT is
+    `all` for every structure."""
     from weakspot import campaigns
     from weakspot.harness.report import forecast as text
     from weakspot.harness.report import terminal
 
     with watched() as progress:
         found = campaigns.forecast(
-            what or "all",
+            what,
             models=models,
             machine_models=machine_models(),
             checkers=checkers,

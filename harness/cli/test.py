@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli import completion
 from weakspot.harness.cli.exploration_options import bound_options, configured_part
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
@@ -19,6 +19,7 @@ from weakspot.harness.cli.options import (
     named_machines,
     source_options,
     timeout_option,
+    what_argument,
 )
 from weakspot.harness.cli.output import json_lines, results_folder, say
 from weakspot.harness.cli.run_options import run_options
@@ -44,7 +45,7 @@ Examples:
   weakspot test my_queue.c -D CAPACITY=2 -I include -m rc20,tso
   weakspot test tests/ -o campaign --for 0               check only, run nothing"""
 )
-@click.argument("what", nargs=-1, metavar="[WHAT…]", shell_complete=completion.what)
+@what_argument
 @model_option
 @click.option(
     "-o",
@@ -88,20 +89,20 @@ def test(
     """Generate, explore, check, run, judge and report.
 
     Does everything that gen, check and run do, compares the answers with one another and with the
-    claims, and writes a report. Prints the most important results first. Without WHAT, tests every
-    structure."""
+    claims, and writes a report. Prints the most important results first. WHAT is `all` for
+    every structure."""
     from weakspot import campaigns
     from weakspot.harness.campaign.folder import chosen_folder
     from weakspot.harness.judge import findings
     from weakspot.harness.report import campaign as text
     from weakspot.harness.report import progress as bars
-    from weakspot.harness.report import terminal
+    from weakspot.harness.report import tables, terminal
     from weakspot.harness.report.site.build import write_site
 
     root = results_folder()
     with bars.progress() as progress:
         folder, record = campaigns.campaign(
-            what or "all",
+            what,
             models=models,
             machine_models=machine_models(),
             checkers=checkers,
@@ -124,6 +125,7 @@ def test(
     page = write_site(record, folder)
     if as_json:
         say(json_lines(record.findings))
+        tables.notes(record, terminal.console(sys.stderr))
     else:
         text.campaign(record, terminal.console(), report=str(page), everything=all_tests)
     return findings.exit_code(record)

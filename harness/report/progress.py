@@ -39,6 +39,8 @@ class RichProgress:
             TimeRemainingColumn(compact=True, elapsed_when_finished=True),
             console=out,
             transient=True,
+            # over the whole phase: one hard exploration does not stand for those that are left
+            speed_estimate_period=86400.0,
         )
         self._task = None if not out.is_terminal else self._progress.add_task("", visible=False)
 
