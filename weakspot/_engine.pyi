@@ -383,13 +383,21 @@ class PrintedAnswer:
     error: Final[Problem | None]  # as in an Answer
     malformed: Final[Problem | None]
 
+class LoadedModel:
+    """A model for several calls of `check_files`, which share what is computed from it alone.
+
+    Raises EngineError for a model that cannot be read.
+    """
+
+    def __init__(self, path: str, *, folders: Sequence[str] = ()) -> None:
+        """Read a cat file or a configuration; `folders` as for `check`."""
+
 def check_files(
     files: Sequence[tuple[str, str]],
-    model: str,
+    model: LoadedModel,
     *,
     names: tuple[str, str],
     form: str,
-    folders: Sequence[str] = (),
     seconds: float,
     candidates: int,
     memory: int,

@@ -19,7 +19,7 @@ import msgspec
 from weakspot import __version__
 from weakspot.generators.litmus import LitmusFile, Test
 from weakspot.harness.campaign.frontiers import Frontier
-from weakspot.harness.checkers import Checker, FileChecker
+from weakspot.harness.checkers import Checker, FileChecker, FilesCheck
 from weakspot.harness.checkers.explorer import Done, Explorer, Keep
 from weakspot.harness.corpus.material import ScenarioProgram
 from weakspot.harness.corpus.models import Model
@@ -297,31 +297,37 @@ class CheckFiles(Job, frozen=True, kw_only=True):
         return self.checker.name
 
     @property
+    def batch(self) -> Hashable:
+        # each model is read once
+        return self.checker.name, self.form, self.seconds
+
+    @property
     def count(self) -> int:
         return len(self.files)
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        checks: dict[str, FilesCheck] = {}
         for job in jobs:
             found: list[list[PrintedVerdict]] = [[] for _ in job.files]
             try:
                 for model, numbers in job.models:
-                    job._check(model, numbers, found)
+                    if model.name not in checks:
+                        read = job.checker.files_check
+                        checks[model.name] = read(model, form=job.form, seconds=job.seconds)
+                    job._check(checks[model.name], numbers, found)
             except KeyboardInterrupt:
                 sink.answered(job, _joined(found), final=False)
                 raise
             sink.answered(job, _joined(found))
 
     def _check(
-        self, model: Model, numbers: Sequence[int], found: list[list[PrintedVerdict]]
+        self, check: FilesCheck, numbers: Sequence[int], found: list[list[PrintedVerdict]]
     ) -> None:
         """Check the files with these numbers under one of their models."""
-        self.checker.check_files(
+        check(
             [self.files[number] for number in numbers],
-            model,
-            form=self.form,
-            seconds=self.seconds,
-            done=lambda at, verdict: found[numbers[at]].append(verdict),
+            lambda at, verdict: found[numbers[at]].append(verdict),
         )
 
 

@@ -232,7 +232,7 @@ def file_checks(
     """The tests of folders, each under its models."""
     tool = checker.available()
     version = (tool and tool.version) or "unknown"
-    under = {file.arch: tests.models_of(file) for file in tests.files}
+    under = {arch: tests.models_of(arch) for arch in {file.arch for file in tests.files}}
     jobs = []
     for at in range(0, len(tests.files), TESTS_PER_JOB):
         files = tests.files[at : at + TESTS_PER_JOB]

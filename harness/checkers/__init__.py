@@ -60,21 +60,24 @@ class Checker(Protocol):
         ...
 
 
+class FilesCheck(Protocol):
+    """Decides files that were found in folders under one model."""
+
+    def __call__(
+        self, files: Sequence[LitmusFile], done: Callable[[int, PrintedVerdict], None]
+    ) -> None:
+        """`done` gets the number of each file with the verdict. Raises as `Checker.check`."""
+        ...
+
+
 @runtime_checkable
 class FileChecker(Checker, Protocol):
     """A checker that reads the files of tests itself."""
 
-    def check_files(
-        self,
-        files: Sequence[LitmusFile],
-        model: Model,
-        *,
-        form: str,
-        seconds: float,
-        done: Callable[[int, PrintedVerdict], None],
-    ) -> None:
-        """As `check`, for files that were found in folders. `done` gets the number of a file with
-        the verdict, printed in the `form` json or herd, or without a text for ""."""
+    def files_check(self, model: Model, *, form: str, seconds: float) -> FilesCheck:
+        """Reads the model, and returns what decides parts of the files of folders under it, with
+        the verdicts printed in the `form` json or herd, or without a text for "". Raises as
+        `check`."""
         ...
 
 

@@ -6,6 +6,7 @@ execution with the outcome, or the axioms that forbid it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -14,7 +15,7 @@ import msgspec
 
 from weakspot.errors import BadInput, place_of, reported
 from weakspot.generators.litmus import LitmusFile, Test
-from weakspot.harness.checkers import askable, other_dialect, unknown, unread
+from weakspot.harness.checkers import FilesCheck, askable, other_dialect, unknown, unread
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import Observation, PrintedVerdict, Verdict
@@ -94,69 +95,67 @@ class Engine(msgspec.Struct, frozen=True):
             lambda _, verdict: done(verdict),
         )
 
-    def check_files(
-        self,
-        files: Sequence[LitmusFile],
-        model: Model,
-        *,
-        form: str,
-        seconds: float,
-        done: Callable[[int, PrintedVerdict], None],
-    ) -> None:
+    def files_check(self, model: Model, *, form: str, seconds: float) -> FilesCheck:
         """See FileChecker."""
         tools.require(MODULE)
         from weakspot import _engine
         from weakspot.harness.values.herdlog import printed
 
-        reasons = {
-            arch: self.applicable(Test(name="", arch=arch, text=""), model)
-            for arch in {file.arch for file in files}
-        }
-
-        def put(number: int, verdict: Verdict) -> None:
-            done(number, printed(verdict, form))
-
-        asked = []
-        for number, file in enumerate(files):
-            if not file.arch or reasons[file.arch]:
-                askable(self, [file.test], model, partial(put, number))
-            else:
-                asked.append(number)
-
-        def answered(at: int, answer: PrintedAnswer) -> None:
-            number = asked[at]
-            verdict = PrintedVerdict(
-                files[number].name,
-                model.name,
-                self.name,
-                cast("Observation", answer.observation),
-                answer.reason,
-                answer.seconds,
-                answer.text,
-            )
-            done(number, verdict)
-
-        def ask(sort: Callable[[int, PrintedAnswer], None]) -> None:
-            _engine.check_files(
-                [(files[number].name, files[number].path) for number in asked],
-                str(model.path),
-                names=(model.name, self.name),
-                form=form,
-                folders=[str(folder) for folder in models.include_folders(model)],
-                seconds=seconds,
-                candidates=self.candidates,
-                memory=self.memory,
-                jobs=self.jobs,
-                done=sort,
-            )
-
-        self._ask(
-            ask,
-            model,
-            lambda at: files[asked[at]].test,
-            answered,
-            lambda at, verdict: put(asked[at], verdict),
+        folders = [str(folder) for folder in models.include_folders(model)]
+        try:
+            loaded = _engine.LoadedModel(str(model.path), folders=folders)
+        except _engine.EngineError as error:
+            raise _bad_model(error.problem) from None
+        applicable = functools.cache(
+            lambda arch: not self.applicable(Test(name="", arch=arch, text=""), model)
         )
+
+        def check(files: Sequence[LitmusFile], done: Callable[[int, PrintedVerdict], None]) -> None:
+            def put(number: int, verdict: Verdict) -> None:
+                done(number, printed(verdict, form))
+
+            asked = []
+            for number, file in enumerate(files):
+                if file.arch and applicable(file.arch):
+                    asked.append(number)
+                else:
+                    askable(self, [file.test], model, partial(put, number))
+
+            def answered(at: int, answer: PrintedAnswer) -> None:
+                number = asked[at]
+                verdict = PrintedVerdict(
+                    files[number].name,
+                    model.name,
+                    self.name,
+                    cast("Observation", answer.observation),
+                    answer.reason,
+                    answer.seconds,
+                    answer.text,
+                )
+                done(number, verdict)
+
+            def ask(sort: Callable[[int, PrintedAnswer], None]) -> None:
+                _engine.check_files(
+                    [(files[number].name, files[number].path) for number in asked],
+                    loaded,
+                    names=(model.name, self.name),
+                    form=form,
+                    seconds=seconds,
+                    candidates=self.candidates,
+                    memory=self.memory,
+                    jobs=self.jobs,
+                    done=sort,
+                )
+
+            self._ask(
+                ask,
+                model,
+                lambda at: files[asked[at]].test,
+                answered,
+                lambda at, verdict: put(asked[at], verdict),
+            )
+
+        return check
 
     def _ask(
         self,

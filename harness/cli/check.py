@@ -253,7 +253,7 @@ def _check_folders(answers: FolderAnswers, form: str | None, *, strict: bool) ->
         unread.add(verdicts)
         is_open = is_open or any(each.observation == "Unknown" for each in verdicts)
         with progress.pause():
-            say((each.text for each in verdicts), end="")
+            say(["".join([each.text for each in verdicts])], end="")
         if not printed:
             rows.extend(map(_row, verdicts))
 

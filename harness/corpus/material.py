@@ -71,8 +71,9 @@ class FolderTests(msgspec.Struct, frozen=True):
     files: tuple[LitmusFile, ...]
     under: tuple[str, ...] = ()
 
-    def models_of(self, file: LitmusFile) -> tuple[str, ...]:
-        return self.under or models_of(file.arch)
+    def models_of(self, arch: str) -> tuple[str, ...]:
+        """The models of the tests of an architecture."""
+        return self.under or models_of(arch)
 
     @property
     def models(self) -> tuple[str, ...]:

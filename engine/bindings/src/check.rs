@@ -3,7 +3,7 @@ use super::arguments::{duration, load_configuration};
 use super::report::{Outcome, Report, TestSource};
 use super::verdict::{self, Form, PrintedAnswer, Said};
 use super::work::{in_parallel, Caller};
-use enumerate::{Limits, Witness};
+use enumerate::{Configuration, Limits, Witness};
 use litmus::outline::Outline;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -37,18 +37,29 @@ pub fn check(
     in_parallel(py, tests.len(), jobs, &stop, report, &mut callback)
 }
 
+/// A model that several calls use, with what is computed from it alone.
+#[pyclass(module = "weakspot._engine", frozen)]
+pub struct LoadedModel(Configuration);
+
+#[pymethods]
+impl LoadedModel {
+    #[new]
+    #[pyo3(signature = (path, *, folders=Vec::new()))]
+    fn new(py: Python<'_>, path: PathBuf, folders: Vec<PathBuf>) -> PyResult<LoadedModel> {
+        load_configuration(py, &path, &folders).map(LoadedModel)
+    }
+}
+
 /// Decides the tests in files, and prints the verdicts; see the stub.
 #[pyfunction]
-#[pyo3(signature = (files, model, *, names, form, folders=Vec::new(), seconds, candidates, memory,
-                    done, jobs=0))]
+#[pyo3(signature = (files, model, *, names, form, seconds, candidates, memory, done, jobs=0))]
 #[allow(clippy::too_many_arguments)] // they are keyword arguments in Python
 pub fn check_files(
     py: Python<'_>,
     files: Vec<(String, PathBuf)>,
-    model: PathBuf,
+    model: &Bound<'_, LoadedModel>,
     names: (String, String),
     form: &str,
-    folders: Vec<PathBuf>,
     seconds: f64,
     candidates: u64,
     memory: usize,
@@ -58,12 +69,12 @@ pub fn check_files(
     let form = Form::of(form)?;
     let stop = Arc::new(AtomicBool::new(false));
     let limits = limits(seconds, candidates, memory, &stop)?;
-    let asked = load_configuration(py, &model, &folders)?;
+    let asked = &model.get().0;
     let (model, checker) = &names;
     let print = |number: usize| {
         let (test, path) = &files[number];
         let source = TestSource::File(path.clone());
-        let report = Report::new(&source, &asked, &limits, false);
+        let report = Report::new(&source, asked, &limits, false);
         PrintedAnswer::new(&report, form, test, model, checker)
     };
     let mut callback = Callback { done };
@@ -206,7 +217,7 @@ pub fn headers(
 
 /// None for a file that is no litmus test with a final condition or a list of locations.
 fn header(path: &Path) -> Option<(String, String)> {
-    let text = String::from_utf8(std::fs::read(path).ok()?).ok()?;
+    let text = String::from_utf8(litmus::Test::read_bytes(path).ok()?).ok()?;
     let outline = Outline::read("", &text).ok()?;
     let lists = |line: &str| {
         let rest = line.trim_start().strip_prefix("locations");

@@ -23,6 +23,7 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let dialects = litmus::dialects::DIALECTS.map(|dialect| dialect.name);
     m.add("DIALECTS", PyTuple::new(m.py(), dialects)?)?;
     m.add_class::<check::EngineAnswer>()?;
+    m.add_class::<check::LoadedModel>()?;
     m.add_class::<verdict::PrintedAnswer>()?;
     m.add_class::<program::Program>()?;
     m.add_class::<condition::Condition>()?;

@@ -11,9 +11,11 @@ use std::time::Duration;
 const STACK: usize = 64 << 20;
 /// How long to wait for a result before checking for Ctrl-C.
 const POLL: Duration = Duration::from_millis(50);
-/// Results that come within this time of the first are taken together: waking a thread for each of
-/// thousands costs as much as deciding them.
-const BATCH: Duration = Duration::from_millis(1);
+/// Results that come within this time of the first are taken together, with less time for each that
+/// is expected where they are few: waking a thread for each of thousands costs as much as deciding
+/// them.
+const BATCH: Duration = Duration::from_millis(10);
+const BATCH_OF_EACH: Duration = Duration::from_micros(50);
 
 /// What the calling thread does while the workers work. An error ends the work.
 pub trait Caller<T> {
@@ -80,10 +82,14 @@ fn collect<T: Send>(
 ) -> PyResult<()> {
     loop {
         let waiting = &mut *results;
+        let others = u32::try_from(expected)
+            .unwrap_or(u32::MAX)
+            .saturating_sub(1);
+        let batch = BATCH.min(BATCH_OF_EACH.saturating_mul(others));
         let first = py.allow_threads(move || {
             let first = waiting.recv_timeout(POLL);
-            if first.is_ok() && expected > 1 {
-                thread::sleep(BATCH);
+            if first.is_ok() && !batch.is_zero() {
+                thread::sleep(batch);
             }
             first
         });

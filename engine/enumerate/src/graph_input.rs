@@ -7,6 +7,7 @@ use super::paths::prepared::{rmw_pairs, PreparedPath};
 use super::thread_paths::ThreadPaths;
 use cat::Given;
 use litmus::value::{Address, Value};
+use litmus::Annotations;
 use relation::{Relation, Set};
 
 pub struct GraphInput<'g> {
@@ -14,6 +15,8 @@ pub struct GraphInput<'g> {
     chosen: &'g Chosen<'g>,
     threads: &'g ThreadPaths,
     locations: &'g [Option<u32>],
+    /// The annotations that some event has; models name many that none has.
+    annotations: Annotations,
 }
 
 /// By event, the number of its location, as the candidate's equations determine it.
@@ -52,11 +55,13 @@ impl<'g> GraphInput<'g> {
         threads: &'g ThreadPaths,
         locations: &'g [Option<u32>],
     ) -> GraphInput<'g> {
+        let annotations = candidate.events.iter().map(|event| event.annotations);
         GraphInput {
             candidate,
             chosen,
             threads,
             locations,
+            annotations: annotations.fold(0, |all, some| all | some),
         }
     }
 
@@ -71,11 +76,10 @@ impl<'g> GraphInput<'g> {
             |known: &&str| known.as_bytes().first() == name.as_bytes().first() && *known == name;
         let dialect = self.threads.dialect;
         if let Some((_, bit)) = self.threads.tags.iter().find(|(tag, _)| tag == name) {
-            let has = |bit: usize, i: EventId| self.candidate.events[i].annotations >> bit & 1 == 1;
-            return Some(self.events(|i| bit.is_some_and(|bit| has(bit, i))));
+            return Some(bit.map_or_else(|| self.no_events(), |bit| self.annotated(bit)));
         }
         if let Some(bit) = dialect.annotations.iter().position(is) {
-            return Some(self.events(|i| self.candidate.events[i].annotations >> bit & 1 == 1));
+            return Some(self.annotated(bit));
         }
         let actions = |selects: fn(&Action) -> bool| {
             self.events(|i| selects(&self.candidate.events[i].action))
@@ -93,7 +97,7 @@ impl<'g> GraphInput<'g> {
             "Wreg" => actions(|action| matches!(action, Action::RegisterWrite)),
             "DATA" => self.events(|i| self.feeds_data(i)),
             "NDATA" => self.events(|i| !self.feeds_data(i)),
-            _ if dialect.empty_sets.contains(&name) => self.events(|_| false),
+            _ if dialect.empty_sets.iter().any(is) => self.no_events(),
             _ => return None,
         })
     }
@@ -150,6 +154,18 @@ impl<'g> GraphInput<'g> {
     fn events(&self, selects: impl Fn(EventId) -> bool) -> Set {
         let n = self.candidate.events.len();
         Set::of(n, (0..n).filter(|i| selects(*i)))
+    }
+
+    fn no_events(&self) -> Set {
+        Set::new(self.candidate.events.len())
+    }
+
+    /// The events with an annotation.
+    fn annotated(&self, bit: usize) -> Set {
+        match self.annotations >> bit & 1 {
+            0 => self.no_events(),
+            _ => self.events(|i| self.candidate.events[i].annotations >> bit & 1 == 1),
+        }
     }
 
     fn feeds_data(&self, i: EventId) -> bool {

@@ -1,6 +1,8 @@
 //! A litmus test: short threads, an initial state, and a condition on the final state.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use super::c::macros::Macros;
@@ -17,6 +19,9 @@ use super::observable::Observable;
 use super::program::Program;
 use super::sections;
 use super::value::{Address, RegisterId, Value};
+
+/// Nearly all tests have fewer bytes.
+const USUAL_SIZE: usize = 4096;
 
 #[derive(Clone, Debug)]
 pub struct Test {
@@ -50,7 +55,7 @@ impl Test {
 
     /// The text of a file, whose lines may end in any of the usual ways.
     pub fn read_text(path: &Path) -> Result<String, LitmusError> {
-        let bytes = std::fs::read(path).map_err(|e| LitmusError {
+        let bytes = Test::read_bytes(path).map_err(|e| LitmusError {
             file: path.display().to_string(),
             line: 1,
             column: 1,
@@ -64,6 +69,15 @@ impl Test {
             true => text.replace("\r\n", "\n").replace('\r', "\n"),
             false => text,
         })
+    }
+
+    /// The bytes of a file of the size of a test, without asking for the size first.
+    pub fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(USUAL_SIZE);
+        // `File` itself asks for its size, which is a third of the work
+        let mut reader = File::open(path)?.take(u64::MAX);
+        reader.read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// Reads the text of a test; `file` is for messages.
