@@ -119,7 +119,9 @@ impl LearnedSharing {
             insert(&mut self.known.shared, start, end);
         }
         self.known.splits.extend(learned.splits);
-        self.known.wholes.extend(learned.wholes);
+        for (start, end) in learned.wholes {
+            insert_whole(&mut self.known.wholes, start, end);
+        }
         self.known.updated.extend(learned.updated);
         for (at, amount) in learned.undone {
             let known = self.known.undone.entry(at).or_insert(amount);
@@ -370,17 +372,23 @@ impl LearnedSharing {
         lock(&self.threads).len() + 1
     }
 
-    /// Learns that an atomic access has these bytes whole. None if another one has some of them.
+    /// Learns that an atomic access has these bytes whole. None if another one has some of them and
+    /// others.
     pub fn learn_whole(&self, start: u64, end: u64) -> Option<SharingChanged> {
-        let mut learned = lock(&self.learned);
-        for wholes in [&self.known.wholes, &learned.wholes] {
-            let before = wholes.range(..end).next_back();
-            if before.is_some_and(|(s, e)| *e > start && (*s, *e) != (start, end)) {
-                return None;
-            }
+        // accesses to ranges in this one will be to parts of it
+        let reaches_out = |wholes: &BTreeMap<u64, u64>| {
+            let mut over = wholes.range(..end).rev().take_while(|(_, e)| **e > start);
+            over.any(|(s, e)| *s < start || *e > end)
+        };
+        if reaches_out(&self.known.wholes) {
+            return None;
         }
-        learned.wholes.insert(start, end);
-        learned.splits.extend([start, end]);
+        let mut learned = lock(&self.learned);
+        // a range that another worker has just learned is known from the restart on
+        if !reaches_out(&learned.wholes) {
+            insert_whole(&mut learned.wholes, start, end);
+            learned.splits.extend([start, end]);
+        }
         drop(learned);
         Some(self.change())
     }
@@ -469,6 +477,12 @@ fn insert(ranges: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
     ranges.insert(start, end);
 }
 
+/// Adds a range that is not split, in place of those in it.
+fn insert_whole(wholes: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
+    wholes.retain(|s, e| *s < start || *e > end);
+    wholes.insert(start, end);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -496,6 +510,20 @@ mod tests {
             Ok(vec![(60, 4), (64, 4), (68, 4), (72, 8)])
         );
         assert!(!sharing.has_changed());
+    }
+
+    #[test]
+    fn an_atomic_access_contains_others() {
+        let mut sharing = LearnedSharing::default();
+        for (start, end) in [(64, 65), (66, 68), (64, 72)] {
+            assert_eq!(sharing.learn_whole(start, end), Some(SharingChanged));
+            sharing.restart(0);
+        }
+        for (start, size) in [(64, 1), (66, 2), (64, 8)] {
+            assert_eq!(pieces(&sharing, start, size), Ok(vec![(64, 8)]));
+        }
+        assert_eq!(sharing.learn_whole(64, 65), None);
+        assert_eq!(sharing.learn_whole(60, 68), None);
     }
 
     #[test]

@@ -318,9 +318,10 @@ impl Memory {
         (address >> Memory::SHIFT & 0xff) as usize
     }
 
-    /// Whether an address is in the memory of a thread other than main.
+    /// Whether an address is in the memory of a thread other than main. Other numbers may look like
+    /// addresses of more threads than there can be.
     pub fn names_thread(address: u64) -> bool {
-        Memory::is_of_thread(address) && Memory::thread_of(address) != 0
+        Memory::is_of_thread(address) && (1..MAX_THREADS).contains(&Memory::thread_of(address))
     }
 
     /// An address at the same place in another thread's memory.
@@ -408,5 +409,21 @@ impl Memory {
             return Err("write to a constant".to_string());
         }
         Ok(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Area, Memory, MAX_THREADS};
+
+    #[test]
+    fn a_number_beyond_all_threads_names_none() {
+        let of = |thread: usize| {
+            (Area::Stack as u64) << 8 << Memory::SHIFT | (thread as u64) << Memory::SHIFT
+        };
+        assert!(Memory::names_thread(of(1)) && Memory::names_thread(of(MAX_THREADS - 1)));
+        for thread in [0, MAX_THREADS, 255] {
+            assert!(!Memory::names_thread(of(thread)), "{thread}");
+        }
     }
 }
