@@ -11,18 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from processes import wait_until_busy
 from samples import SB, WEAKSPOT, Run
 from snapshots import steady, without_figures
 from syrupy.assertion import SnapshotAssertion
 
-from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test
-from weakspot.harness.cli import weakspot
 from weakspot.harness.corpus.golden import promote
 from weakspot.harness.corpus.structures import find
-from weakspot.harness.values.record import Plan
 
 #: stores alone: there are as many executions as ways to order them
 ENDLESS = """\
@@ -235,19 +231,18 @@ def test_results_are_written_to_the_folder_given(run: Run, folder: Path) -> None
     assert not (folder / "results").exists()
 
 
-def test_the_main_job_without_what_is_about_every_structure(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[Plan] = []
+@pytest.mark.parametrize("command", ["test", "plan"])
+def test_corpus_is_tested_only_where_it_is_asked_for(run: Run, folder: Path, command: str) -> None:
+    ended = run(command, "--for", "0")
+    assert ended.code == 2
+    assert "missing argument 'WHAT…'" in ended.err
+    assert not (folder / "results").exists()
 
-    def noted(plan: Plan, **_: object) -> None:
-        asked.append(plan)
-        raise BadInput("only asked")
 
-    monkeypatch.setattr("weakspot.harness.campaign.campaign.run", noted)
-    for what in ([], ["a.c"]):
-        CliRunner().invoke(weakspot, ["test", *what, "--for", "200ms"])
-    assert [plan.what for plan in asked] == [("all",), ("a.c",)]
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_notes_of_a_campaign_are_printed_once(run: Run, form: tuple[str, ...]) -> None:
+    ended = run("test", "store_buffering", "--for", "0", "-m", "c11", "-c", "engine", *form)
+    assert (ended.out + ended.err).count("programs are not explored under c11") == 1
 
 
 def test_fresh_begins_anew_and_never_in_a_campaign(run: Run, snapshot: SnapshotAssertion) -> None:
