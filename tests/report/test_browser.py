@@ -446,10 +446,10 @@ def test_an_event_in_focus_highlights_its_edges_and_its_line(
     page = opened(site / KINDS["program"], width=1800)
     node = page.locator("svg.cycle .node").nth(2)
     node.focus()
-    assert page.locator("svg.cycle .arrow.lit").count() == 2
+    assert page.locator("svg.cycle .arrow.lit path").count() == 2
     assert page.locator(".beside .lit").inner_text().startswith("22")
     page.locator("h1").hover()
     node.blur()
     assert page.locator(".lit").count() == 0
     node.hover()
-    assert page.locator("svg.cycle .arrow.lit").count() == 2
+    assert page.locator("svg.cycle .arrow.lit path").count() == 2
