@@ -35,6 +35,9 @@ pub struct Slot {
     pub left_out: bool,
     /// It follows an error of the program, and is not needed in the graph.
     skipped: bool,
+    /// For an event in the graph: the threads with greater numbers that were twins of its thread when it
+    /// was added ([`symmetry`](super::symmetry)), a bit for each.
+    pub twins: u64,
     /// Postponed reads decided whether its thread waits before it. It is taken not to.
     undecided: bool,
 }
@@ -275,6 +278,7 @@ impl PartialExecution {
                 Next::Event(label) if same_access(&label.action, &slot.label.action) => {
                     slot.label = *label;
                 }
+                Next::Blocked { .. } if slot.undecided => return false,
                 _ => slots.truncate(*passed),
             }
         }
@@ -345,6 +349,7 @@ impl PartialExecution {
             waits_since: None,
             left_out: false,
             skipped: false,
+            twins: 0,
             undecided,
         });
         Place {
@@ -355,9 +360,11 @@ impl PartialExecution {
 
     /// Adds an event to the graph.
     pub fn add(&mut self, at: Place, value: u64) {
+        let twins = self.twins_before(at);
         self.time += 1;
         let time = self.time;
         let slot = self.slot_mut(at);
+        slot.twins = twins;
         slot.added = time;
         slot.value = value;
     }

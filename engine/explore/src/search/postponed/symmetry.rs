@@ -90,52 +90,62 @@ impl PartialExecution {
         let others = (class..at.thread).filter(move |other| self.threads[*other].class == class);
         others.filter_map(move |other| {
             let slot = self.threads[other].slots.get(at.index)?;
-            let twins = slot.added != 0 && self.were_twins(other, at, slot.added);
-            twins.then_some(slot)
+            (slot.added != 0 && slot.twins >> at.thread & 1 == 1).then_some(slot)
         })
     }
 
-    /// Whether a thread was a twin of another when its event at the same position was added. Later
-    /// events of either, which threads that postpone reads may have had by then, are none in the
-    /// graph.
-    fn were_twins(&self, other: ThreadId, at: Place, added: u32) -> bool {
-        let waits = |thread: ThreadId| self.threads[thread].waits.filter(|since| *since < added);
-        let (one, two) = (&self.threads[other].slots, &self.threads[at.thread].slots);
-        let after = at.index + 1;
-        let early = |slot: &Slot| slot.added != 0 && slot.added < added;
-        waits(other) == waits(at.thread)
-            && one[..at.index].iter().all(early)
-            && two[..at.index].iter().all(early)
-            && self.are_twins([other, at.thread], at.index, added)
-            && !one[after..].iter().any(early)
-            && !two[after.min(two.len())..].iter().any(early)
+    /// The threads with greater numbers that are twins of the thread of an event, which is about to be
+    /// added: a bit for each.
+    pub fn twins_before(&self, at: Place) -> u64 {
+        let class = self.threads[at.thread].class;
+        let others = at.thread + 1..self.threads.len();
+        let others = others.filter(|other| self.threads[*other].class == class);
+        let twins = others.filter(|other| self.may_take_part(at, *other));
+        twins.fold(0, |all, twin| all | 1 << twin)
+    }
+
+    /// Whether the event at the same position of another thread, which is not in the graph, could be
+    /// added instead of an event. Of the events that only one of the threads has reached so far nothing
+    /// is decided.
+    fn may_take_part(&self, at: Place, other: ThreadId) -> bool {
+        let (one, two) = (&self.threads[at.thread], &self.threads[other]);
+        let undecided = |slot: &Slot| slot.is_open() && slot.waits_since.is_none();
+        let corresponds = |index: usize| {
+            let places = [at.thread, other].map(|thread| Place { thread, index });
+            match (one.slots.get(index), two.slots.get(index)) {
+                (Some(_), Some(_)) => self.is_same(places[0], places[1]),
+                (Some(slot), None) | (None, Some(slot)) => undecided(slot),
+                (None, None) => true,
+            }
+        };
+        one.waits == two.waits
+            && (0..one.slots.len().max(two.slots.len())).all(corresponds)
+            && !self.are_told_apart([at.thread, other])
     }
 
     /// Whether the first `count` events of two threads are the same, and the exchange of the threads
-    /// changes none of the other events that were in the graph at a time.
-    fn are_twins(&self, pair: [ThreadId; 2], count: usize, time: u32) -> bool {
+    /// changes no other event in the graph.
+    fn are_twins(&self, pair: [ThreadId; 2], count: usize) -> bool {
         let [one, other] = pair;
         let event = |thread: ThreadId, index: usize| Place { thread, index };
-        let same = |index| self.is_same(event(one, index), event(other, index), time);
-        let written = |slot: &Slot| slot.is_write() && slot.added != 0 && round_of(slot).is_none();
-        (0..count).all(same)
-            && (!self.threads[one].slots[..count].iter().any(written)
-                || !self.are_read_by_others(pair, time))
+        let same = |index| self.is_same(event(one, index), event(other, index));
+        (0..count).all(same) && !self.are_told_apart(pair)
     }
 
-    /// Whether another thread had read from one of these by a time, other than in a round of a barrier.
-    fn are_read_by_others(&self, pair: [ThreadId; 2], time: u32) -> bool {
+    /// Whether another thread has read what one of these has written, other than in a round of a
+    /// barrier.
+    fn are_told_apart(&self, pair: [ThreadId; 2]) -> bool {
         let others = self.places().filter(|at| !pair.contains(&at.thread));
         let mut slots = others.map(|at| self.slot(at));
         slots.any(|slot| {
             let source = slot.source.filter(|source| pair.contains(&source.thread));
-            source.is_some() && slot.added < time && round_of(slot).is_none()
+            source.is_some() && round_of(slot).is_none()
         })
     }
 
     /// Whether two events of two threads are the same, whichever of them does what, as far as is
-    /// decided by what was in the graph at a time.
-    fn is_same(&self, at: Place, twin: Place, time: u32) -> bool {
+    /// decided.
+    fn is_same(&self, at: Place, twin: Place) -> bool {
         let (slot, other) = (self.slot(at), self.slot(twin));
         let same_progress = (slot.added == 0) == (other.added == 0)
             && (slot.added != 0 || slot.waits_since == other.waits_since)
@@ -147,7 +157,7 @@ impl PartialExecution {
         let sources = slot.source.map(|source| exchanged([at, twin], source)) == other.source;
         let changes = match slot.label.action {
             Action::Write { .. } if slot.added != 0 && other.added != 0 => {
-                !self.are_placed_alike(at, twin, time)
+                !self.are_placed_alike(at, twin)
             }
             Action::Write { .. } => slot.added != 0 || other.added != 0,
             Action::Create { .. } | Action::Allocate { .. } | Action::Free { .. } => true,
@@ -170,16 +180,13 @@ impl PartialExecution {
     }
 
     /// Whether two writes of two threads are at locations that an exchange of the threads exchanges,
-    /// with the writes that were in the graph at a time in the same order.
-    fn are_placed_alike(&self, at: Place, twin: Place, time: u32) -> bool {
-        let old = |location: usize| {
-            let order = self.locations[location].order.iter().copied();
-            order.filter(|write| self.slot(*write).added < time)
-        };
+    /// with the writes in the same order.
+    fn are_placed_alike(&self, at: Place, twin: Place) -> bool {
+        let order = |location: usize| self.locations[location].order.iter().copied();
         let [one, other] = [at, twin].map(|at| self.slot(at).location);
         one != other && {
-            let first = old(one).map(|write| exchanged([at, twin], write));
-            first.eq(old(other))
+            let first = order(one).map(|write| exchanged([at, twin], write));
+            first.eq(order(other))
         }
     }
 
@@ -210,7 +217,7 @@ impl PartialExecution {
                 .iter()
                 .position(|slot| slot.is_open() && slot.is_read())?;
             let read = run.slots.get(index)?.added != 0;
-            let twins = read && self.are_twins([thread, other], index, u32::MAX);
+            let twins = read && self.are_twins([thread, other], index);
             twins.then_some(Place {
                 thread: other,
                 index,
@@ -328,6 +335,6 @@ impl PartialExecution {
 
     fn are_same(&self, one: ThreadId, other: ThreadId) -> bool {
         let [first, second] = [one, other].map(|thread| self.threads[thread].slots.len());
-        first == second && self.are_twins([one, other], first, u32::MAX)
+        first == second && self.are_twins([one, other], first)
     }
 }
