@@ -173,7 +173,7 @@ def computing(folder: Path, model: str, *threads: str) -> Any:
         ("rc20", ["one", "other"]),
         ("imm", ["one"]),
         ("imm", ["one", "other"]),
-        ("imm", ["one", "one", "other", "one"]),
+        ("imm", ["one", "other", "one"]),
     ],
 )
 def test_threads_that_compute_with_what_they_read_while_they_wait_hang(

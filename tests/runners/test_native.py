@@ -165,11 +165,13 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
                 assert within(state, model[test.name].states), (test.name, setting, state)
 
 
-def seen(test: Test, machine: Machine, folder: Path, mode: str, processors: int) -> int:
-    """Hits under the settings of that mode, a tenth of a second each."""
+def seen(
+    test: Test, machine: Machine, folder: Path, mode: str, processors: int, seconds: float = 0.1
+) -> int:
+    """Hits under the settings of that mode, so many seconds each."""
     program = program_of(test, machine, folder)
     every = settings(len(statements(test).threads), processors, perpetual=True)
-    slices = [(each, 0.1, number) for number, each in enumerate(every) if mode in each]
+    slices = [(each, seconds, number) for number, each in enumerate(every) if mode in each]
     with machines.opened(machine) as at:
         return sum(found.hits for found in sliced(program, at, slices))
 
@@ -179,7 +181,7 @@ def test_an_outcome_that_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_
     assert all(each.observation == "Never" for each in allowed(list(STRONG), "tso").values())
     compile_together(STRONG, here, tmp_path)
     for test in STRONG:
-        assert seen(test, here, tmp_path, "perpetual", here.cores) == 0, test.name
+        assert seen(test, here, tmp_path, "perpetual", here.cores, 0.04) == 0, test.name
 
 
 @pytest.mark.alone
@@ -211,7 +213,7 @@ def test_three_threads_show_on_two_processors_nothing_else(here: Machine, tmp_pa
     tests = [test for test in STRONG if len(statements(test).threads) > 2]
     compile_together(tests, here, tmp_path)
     for test in tests:
-        assert seen(test, here, tmp_path, "alone", 2) == 0, test.name
+        assert seen(test, here, tmp_path, "alone", 2, 0.04) == 0, test.name
 
 
 def test_the_parameters_of_a_run_are_recorded(here: Machine) -> None:

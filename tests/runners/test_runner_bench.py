@@ -50,7 +50,7 @@ def test_fenced_variants_show_interleavings_only_under_every_setting(
     need: Callable[[str], Tool],
 ) -> None:
     need("gcc")
-    fenced = ran("--fenced", "1e5", "--seconds", "0.5")["fenced"]
+    fenced = ran("--fenced", "1e5", "--seconds", "0.25")["fenced"]
     assert isinstance(fenced, dict)
     assert fenced["iterations"] == sum(fenced["by_setting"].values()) >= 1e5
     assert fenced["wrong"] == {}

@@ -325,7 +325,7 @@ fn compare(seeds: Range<u64>, most: u64) {
 
 #[test]
 fn threads_wait_where_reads_are_postponed_as_they_do_where_they_are_not() {
-    compare(0..40, 60);
+    compare(0..14, 60);
 }
 
 #[test]
