@@ -70,8 +70,10 @@ def machine(host: str) -> Machine:
 def described(at: Session, name: str, *, kind: str, host: str) -> Machine:
     """Another machine, as it describes itself; programs for it are linked statically. Raises Lost,
     and Unsupported if tests cannot be made for it."""
+    # nproc obeys OpenMP's variables, which Dask sets for its workers
+    cores_there = "unset OMP_NUM_THREADS OMP_THREAD_LIMIT; nproc || getconf _NPROCESSORS_ONLN"
     system, arch, cores, *_ = [
-        *at.shell("uname -s; uname -m; nproc || getconf _NPROCESSORS_ONLN").out.split(),
+        *at.shell(f"uname -s; uname -m; {cores_there}").out.split(),
         *("unknown", "unknown", "1"),
     ]
     isa = ISAS.find(arch)

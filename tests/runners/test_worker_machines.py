@@ -85,6 +85,14 @@ def test_a_program_runs_there_as_it_would_here(board: Machine, tmp_path: Path) -
     assert_runs_as_here(board, tmp_path)
 
 
+def test_all_its_processors_are_used(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although Dask starts its workers with OMP_NUM_THREADS=1, which nproc obeys."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    cluster.announce(board=1)
+    with connected(cluster.address):
+        assert machines.resolve("worker:board").cores == local.machine().cores
+
+
 def test_a_program_is_sent_once(
     board: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

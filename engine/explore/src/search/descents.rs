@@ -13,7 +13,7 @@
 //! continues with by default, are the alternatives. Some end without an execution, because no
 //! consistent one extends them; they count as nothing.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use crate::exploration::{Estimate, Sample};
 
@@ -163,11 +163,10 @@ impl Estimates {
 #[derive(Clone, Debug, Default)]
 pub struct Leaves {
     pub estimates: Estimates,
-    /// Those that ended with executions.
-    seen: FxHashSet<u64>,
-    /// The probability that a descent ends at a leaf that was seen, with or without an execution.
-    mass: f64,
-    empty: FxHashSet<u64>,
+    /// The leaves with executions, each with the probability that a descent ends there.
+    seen: FxHashMap<u64, f64>,
+    /// Those without.
+    empty: FxHashMap<u64, f64>,
 }
 
 impl Leaves {
@@ -177,18 +176,19 @@ impl Leaves {
             0 => &mut self.empty,
             _ => &mut self.seen,
         };
-        if seen.insert(descent.leaf) {
-            self.mass += 1.0 / descent.weight;
-        }
+        seen.insert(descent.leaf, 1.0 / descent.weight);
     }
 
     /// None before the first descent.
     pub fn sample(&self) -> Option<Sample> {
         let draws = self.estimates.draws;
+        // added in one order, whichever worker came first: a sample is repeatable to the last digit
+        let mut masses: Vec<f64> = self.seen.values().chain(self.empty.values()).copied().collect();
+        masses.sort_unstable_by(f64::total_cmp);
         (draws > 0).then(|| Sample {
             draws,
             distinct: self.seen.len() as u64,
-            known: self.mass.min(1.0),
+            known: masses.iter().sum::<f64>().min(1.0),
         })
     }
 }
