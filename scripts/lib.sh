@@ -270,13 +270,13 @@ start_tools() {
   tools=$!
 }
 
-# It gets the time that the rest leaves, and only that: what is left of it when pytest ends runs on all
-# processors.
+# It gets the time that the rest leaves, and little more: at the lowest priority much of it would be left
+# when pytest ends.
 start_others() {
   in_background "$others_log" nice_meanwhile
   others=$!
 }
-nice_meanwhile() { renice -n 19 "$BASHPID" >/dev/null && meanwhile; }
+nice_meanwhile() { renice -n 5 "$BASHPID" >/dev/null && meanwhile; }
 
 # Prints what it printed; its exit code.
 wait_for_others() {
