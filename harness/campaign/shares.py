@@ -15,7 +15,7 @@ process: it is resumed with and without a cluster.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -167,7 +167,11 @@ class SharedExplorations:
         while self._waiting or self._begun:
             threads = self._workers.threads()
             for shared, job in self._next(AHEAD * max(threads, 1)):
-                self._send(_Sent(shared, job))
+                try:
+                    self._send(_Sent(shared, job))
+                except BaseException:
+                    shared.gets_back(job)
+                    raise
             future = next(self._finished)
             if is_unfinished(future):
                 self._finished.add(future)
@@ -180,49 +184,55 @@ class SharedExplorations:
         what.shared.sent[future] = what.job
         self._finished.add(future)
 
-    def _next(self, most: int) -> list[tuple[_Shared, ExploreShare]]:
+    def _next(self, most: int) -> Iterator[tuple[_Shared, ExploreShare]]:
         """What is to be sent, so that so many shares are under way."""
         room = most - len(self._sent)
-        chosen: list[tuple[_Shared, ExploreShare]] = []
         under_way = list(self._begun)
-        while self._waiting and len(chosen) < room:
+        while self._waiting and room > 0:
             shared = self._waiting.pop(0)
             self._begun.append(shared)
-            chosen.append((shared, shared.first()))
+            room -= 1
+            yield shared, shared.first()
         for shared in under_way:
-            chosen += [(shared, job) for job in shared.next(room - len(chosen), most)]
-        return chosen
+            for job in shared.next(room, most):
+                room -= 1
+                yield shared, job
 
     def _receive(self, future: Future) -> None:
-        sent = self._sent.pop(future)
-        del sent.shared.sent[future]
+        """Take what became of a share, which is under way until that is known: where this raises,
+        it is stored as open."""
+        shared, job, failed = self._sent[future]
         try:
             done = self._workers.result(future)
         except ClusterLost:
             raise
         except Exception as error:
-            self._fail(sent.shared, sent.job, error)
+            self._fail(future, error)
             return
-        for line in self._workers.judge(done, sent.failed):
+        for line in self._workers.judge(done, failed):
             self._to.progress.message(line)
         if done.error is None:
-            self._take(sent.shared, sent.job, done)
-        elif failed := failed_at(done, sent.failed):
-            self._send(_Sent(sent.shared, sent.job, failed))
+            self._take(future, done)
+        elif again := failed_at(done, failed):
+            self._send(_Sent(shared, job, again))
+            shared.sent.pop(future)
         else:
-            self._fail(sent.shared, sent.job, done.error)
+            self._fail(future, done.error)
+        self._sent.pop(future, None)
 
-    def _take(self, shared: _Shared, job: ExploreShare, done: Performed) -> None:
+    def _take(self, future: Future, done: Performed) -> None:
+        shared, job, _ = self._sent[future]
         if not done.answers:
-            shared.gets_back(job)
+            shared.gets_back(job, future)
         for _, answer, _ in done.answers:
             match answer:
                 case Share():
-                    if shared.takes(job, answer):
+                    if shared.takes(future, answer):
                         self._forget(shared)
                     shared.store()
                     self._to.progress.at(shared.status)
                 case Concluded():
+                    del shared.sent[future]
                     self._to.answered(shared.job, shared.answer(answer))
                     self._to.progress.advance(shared.job.count)
                     self._begun.remove(shared)
@@ -234,9 +244,10 @@ class SharedExplorations:
             future.cancel()
         shared.sent.clear()
 
-    def _fail(self, shared: _Shared, job: ExploreShare, error: Exception) -> None:
+    def _fail(self, future: Future, error: Exception) -> None:
         """Report a failure, each once; the exploration has no answer this time."""
-        shared.gets_back(job)
+        shared, job, _ = self._sent.pop(future)
+        shared.gets_back(job, future)
         shared.store(now=True)
         self._forget(shared)
         self._begun.remove(shared)
@@ -248,11 +259,10 @@ class SharedExplorations:
 
     def _withdraw(self, *, answered: bool) -> None:
         """Store what is open; report what is known by now, if that is to be `answered`."""
-        sent, self._sent = self._sent, {}
+        sent = dict(self._sent)
         for future, done in self._workers.results(sent):
-            shared, job = sent[future].shared, sent[future].job
-            if shared.sent.pop(future, None) is not None:
-                self._take(shared, job, done)
+            if future in sent[future].shared.sent:
+                self._take(future, done)
         for shared in self._begun:
             shared.store(now=True)
             if answered:
@@ -320,55 +330,63 @@ class _Shared:
             rest=rest,
         )
 
-    def next(self, room: int, most: int) -> list[ExploreShare]:
+    def next(self, room: int, most: int) -> Iterator[ExploreShare]:
         """At most so many shares that can be sent now; `most` can be under way. The last is what
         gives the answer."""
         if any(job.concludes for job in self.sent.values()):
-            return []
+            return
         if self._end is None:
             self._end = ending(self.job.bounds.seconds - self._first - self._last)
             self._began = time.monotonic() - self._first
         if room <= 0:
-            return []
+            return
         assert self._left is not None
         if self._end.passed:
-            if self.sent:
-                return []
-            self._left, self._open = self._joined(self._open), []
-            return [self._asked(self._left, concludes=True, rest=self._last)]
+            if not self.sent:
+                self._left, self._open = self._joined(self._open), []
+                yield self._asked(self._left, concludes=True, rest=self._last)
+            return
         if not self._open:
             self._left, self._open = _engine.divide(self._left, most)
         if not self._open and not self.sent:
             rest = max(self._last, self.job.bounds.seconds - self.seconds)
-            return [self._asked(self._left, concludes=True, rest=rest)]
-        chosen, self._open = self._open[:room], self._open[room:]
+            yield self._asked(self._left, concludes=True, rest=rest)
         seconds = max(0.01, self._end.at_most(SLICE))
-        return [self._asked(share, seconds) for share in chosen]
+        for _ in range(min(room, len(self._open))):
+            yield self._asked(self._open.pop(0), seconds)
 
-    def gets_back(self, job: ExploreShare) -> None:
-        """Take a share back in which nothing was explored."""
-        if self._left is None:
-            self._left = job.share
+    def gets_back(self, job: ExploreShare, sent: Future = None) -> None:
+        """Take a share back in which nothing was explored, which was `sent`."""
+        left, back = self._left, list(self._open)
+        if left is None:
+            left = job.share
         elif job.share is not None and not job.concludes:
-            self._open.append(job.share)
+            back.append(job.share)
+        self._left, self._open, self.sent = left, back, self._besides(sent)
 
-    def takes(self, job: ExploreShare, found: Share) -> bool:
+    def takes(self, future: Future, found: Share) -> bool:
         """Add what was found in a share. Returns whether the search has started again, so that
         those under way are worth nothing."""
-        if job.concludes:  # the first, of everything
+        rest = self._besides(future)
+        if self.sent[future].concludes:  # the first, of everything
             self._resumed = found.earlier
-            self._left, self.executions = found.left, found.executions
+            self._left, self.executions, self.sent = found.left, found.executions, rest
             return False
         assert self._left is not None
         if not found.resumed:
-            both, anew, self.executions = found.left, True, found.executions
+            both, anew, executions = found.left, True, found.executions
         else:
             both, anew = self._join(self._left, found.left)
-            self.executions = 0 if anew else self.executions + found.executions
-        self._left = both
-        if anew:
-            self._open, self._resumed = [], 0
+            executions = 0 if anew else self.executions + found.executions
+        still, resumed = ([], 0) if anew else (self._open, self._resumed)
+        self._left, self._open, self.sent = both, still, rest
+        self.executions, self._resumed = executions, resumed
         return anew
+
+    def _besides(self, future: Future) -> dict[Future, ExploreShare]:
+        """What else is under way. What is open changes together with it, so that Ctrl-C at any
+        moment neither loses a share nor counts it twice."""
+        return {each: job for each, job in self.sent.items() if each is not future}
 
     def _join(self, one: bytes, other: bytes) -> tuple[bytes, bool]:
         bounds, program = self.job.bounds, self.job.program.generated.program

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from clusters import Cluster, Future, InProcess
 
 from weakspot.errors import Interrupted, ToolFailed
 from weakspot.harness.campaign import shares
-from weakspot.harness.campaign.connection import Workers, connected
+from weakspot.harness.campaign.connection import ClusterLost, Workers, connected
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, Receiver, ask
 from weakspot.harness.campaign.frontiers import RESUMES, Frontiers
 from weakspot.harness.campaign.jobs import Explore, Job
@@ -353,3 +353,33 @@ def test_a_worker_is_killed_in_the_middle(
         cluster.close()
     assert received > 6
     assert found == answers([job], LocalExecutor())
+
+
+@pytest.mark.parametrize("lost", ["sending", "receiving"])
+@pytest.mark.usefixtures("slices")
+def test_no_share_is_lost_with_the_connection(
+    lost: str, programs: list[str], tmp_path: Path
+) -> None:
+    part = Part(exchanged=True)
+    (job,) = questions(programs[:1], models=["rc11"], part=part)
+    (whole,) = answers([job], LocalExecutor())
+
+    class Lost(InProcess):
+        def send(self, parcel: Sequence[Job], failed: Collection[str] = ()) -> Future:
+            if lost == "sending" and self.shares >= after:
+                raise ClusterLost("lost")
+            return super().send(parcel, failed)
+
+        def result(self, future: Future) -> Performed:
+            if lost == "receiving" and self.shares >= after:
+                raise ClusterLost("lost")
+            return super().result(future)
+
+    for after in range(2, 12, 3):
+        frontiers = Frontiers(tmp_path / str(after))
+        (job,) = questions(programs[:1], models=["rc11"], part=part, frontiers=frontiers)
+        with pytest.raises(ClusterLost):
+            answers([job], Sharing(Lost(2)))
+        (found,) = answers([job], LocalExecutor())
+        assert found.resumed
+        assert msgspec.structs.replace(found, resumed=0) == whole
