@@ -23,19 +23,20 @@ from weakspot.harness.campaign.parcels import Performed
 
 
 class Cluster:
-    """A scheduler and two workers on this computer, each of which may be killed."""
+    """A scheduler and two workers on this computer, each of which may be killed. The first workers
+    are started with `options`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self._port = free.getsockname()[1]
         self.address = f"tcp://127.0.0.1:{self._port}"
         self._folder = folder
-        self.start_scheduler()
+        self.start_scheduler(*options)
 
-    def start_scheduler(self) -> None:
+    def start_scheduler(self, *options: str) -> None:
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self._port))
-        self.workers = [self.start_worker(), self.start_worker()]
+        self.workers = [self.start_worker(*options), self.start_worker(*options)]
         self._wait()
 
     def _wait(self) -> None:
@@ -48,8 +49,8 @@ class Cluster:
             time.sleep(0.1)
         raise AssertionError("the scheduler does not start")
 
-    def start_worker(self) -> subprocess.Popen[bytes]:
-        return self._start("worker", self.address, "--nthreads", "1", "--no-nanny")
+    def start_worker(self, *options: str) -> subprocess.Popen[bytes]:
+        return self._start("worker", self.address, "--nthreads", "1", "--no-nanny", *options)
 
     def _start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
         module = f"distributed.cli.dask_{what}"

@@ -21,7 +21,7 @@ from weakspot.errors import BadInput, MissingTool, ToolFailed
 from weakspot.harness.campaign import parcels
 from weakspot.harness.campaign.faults import Faults
 from weakspot.harness.campaign.jobs import Job
-from weakspot.harness.campaign.parcels import Performed, WorkerFault
+from weakspot.harness.campaign.parcels import OtherBuild, Performed, WorkerFault
 
 Client = Any
 Future = Any
@@ -97,6 +97,7 @@ class Workers:
         self._number = itertools.count()
         self._faults = Faults(ALLOWED)
         self._known: dict[str, int] = {}
+        self._unfit: dict[str, OtherBuild] = {}
 
     @contextlib.contextmanager
     def reachable(self) -> Iterator[None]:
@@ -111,20 +112,24 @@ class Workers:
         return sum(self.addresses().values())
 
     def addresses(self) -> dict[str, int]:
-        """Where they are, and how many parcels each performs at once. Raises ClusterLost."""
+        """Where those are that have the engine of this process, and how many parcels each performs
+        at once. Raises ClusterLost."""
         try:
-            self._known = dict(self._client.nthreads())
+            there = self._client.nthreads()
         except (OSError, RuntimeError, TimeoutError) as error:
             raise self._lost() from error
+        self._known = {each: count for each, count in there.items() if each not in self._unfit}
         return self._known
 
     def send(self, parcel: Sequence[Job], failed: Collection[str] = ()) -> Future:
         """Have some worker perform the jobs together; one that has not `failed` at them, if one was
-        there lately. Raises ClusterLost."""
+        there lately. Raises ClusterLost, and OtherBuild if no worker can."""
+        if self._unfit and not self._known:
+            raise next(reversed(self._unfit.values()))
         # the name that Dask's dashboard shows; never used again
         name = f"{type(parcel[0]).__name__.lower()}-{self._name}-{next(self._number)}"
         try:
-            others = self._known.keys() - set(failed) if failed else ()
+            others = self._known.keys() - set(failed) if failed or self._unfit else ()
             return self._client.submit(
                 performed,
                 parcels.pack(parcel),
@@ -154,8 +159,14 @@ class Workers:
 
     def judge(self, done: Performed, failed: Collection[str]) -> Iterator[str]:
         """Have the scheduler retire the workers that are at fault, which this shows: what became of
-        a parcel, at which others had `failed`. A line about each."""
-        if done.error is None:
+        a parcel, at which others had `failed`. Those that have another engine are not used any
+        more, but others may use them. A line about each."""
+        if isinstance(done.error, OtherBuild):
+            if done.worker not in self._unfit:
+                yield f"{done.error.place} is not used: {done.error.message}"
+            self._unfit[done.worker] = done.error
+            self.addresses()
+        elif done.error is None:
             self._faults.succeeded(done.worker, failed)
         elif isinstance(done.error, WorkerFault):
             self._faults.failed(done.worker, done.error.message)
@@ -192,7 +203,8 @@ def failed_at(done: Performed, failed: tuple[str, ...]) -> tuple[str, ...]:
     """The workers that have failed at a parcel, of which this became after these `failed`; none if
     it is not to be tried again."""
     ours = isinstance(done.error, MissingTool | ToolFailed)
-    return (*failed, done.worker) if ours and done.worker and len(failed) < ALLOWED else ()
+    again = len(failed) < ALLOWED or isinstance(done.error, OtherBuild)
+    return (*failed, done.worker) if ours and done.worker and again else ()
 
 
 def is_unfinished(future: Future) -> bool:
@@ -214,6 +226,8 @@ def performed(parcel: bytes) -> Performed:
         done = Performed((), {})
     except (ImportError, AttributeError) as error:
         done = Performed((), {}, _unreadable(error))
+    if isinstance(done.error, OtherBuild):
+        done.error.place = f"worker {worker.name} at {worker.address}"
     return msgspec.structs.replace(done, worker=worker.address)
 
 

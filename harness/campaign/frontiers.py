@@ -1,10 +1,11 @@
 """What is needed to resume explorations that a limit or Ctrl-C has ended.
 
 In: the bytes that the engine leaves of an exploration. Out: the same bytes, when a later command
-asks the same question: of the same program and model, with the same version of the engine, and with
+asks the same question: of the same program and model, with an engine of the same sources, and with
 the same limits but for those of executions and time. There is one file per program and model. What
-is stored for another question is ignored and replaced, and a file that is not whole costs what it
-would have saved, and a note. A process that is killed leaves the file as it was.
+is stored for another question is ignored and replaced. A file of another engine, and one that is
+not whole, costs what it would have saved, and a note. A process that is killed leaves the file as
+it was.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from weakspot import _engine
 from weakspot.harness.checkers.explorer import Keep
 from weakspot.harness.values.exploration import Exploration
 from weakspot.system import cache
@@ -25,6 +27,9 @@ MOST = 16 * 2**20
 
 SUFFIX = ".frontier"
 DAMAGED = "what was stored to resume the exploration is damaged; it started anew"
+OTHER_ENGINE = (
+    "what was stored to resume the exploration is of another build of weakspot; it started anew"
+)
 RESUMES = "asked again, the exploration resumes here"
 
 _DIGEST = hashlib.sha256().digest_size
@@ -90,17 +95,19 @@ class Frontier(msgspec.Struct, frozen=True):
                 content = path.read_bytes()
             except OSError:
                 continue
-            digest, about, left = _parts(content)
-            if hashlib.sha256(about + left).digest() != digest:
+            digest, about, engine, left = _parts(content)
+            if hashlib.sha256(about + engine + left).digest() != digest:
                 notes = [DAMAGED]
-            elif about == hashlib.sha256(question.encode()).digest():
+            elif engine != _sum(_engine.__version__):
+                notes = notes or [OTHER_ENGINE]
+            elif about == _sum(question):
                 return left, []
         return None, notes
 
     def write(self, question: str, left: bytes) -> str:
         """Store what was left open; why it is not stored, "" if it is."""
         assert self.path is not None
-        content = hashlib.sha256(question.encode()).digest() + left
+        content = _sum(question) + _sum(_engine.__version__) + left
         if len(left) > MOST:
             size, most = (f"{number / 2**20:.0f} MiB" for number in (len(left), MOST))
             return f"the exploration cannot be resumed: that takes {size}, and {most} are stored"
@@ -109,8 +116,13 @@ class Frontier(msgspec.Struct, frozen=True):
         return ""
 
 
-def _parts(content: bytes) -> tuple[bytes, bytes, bytes]:
-    return content[:_DIGEST], content[_DIGEST : 2 * _DIGEST], content[2 * _DIGEST :]
+def _parts(content: bytes) -> tuple[bytes, bytes, bytes, bytes]:
+    digest, about, engine = (content[at * _DIGEST :][:_DIGEST] for at in range(3))
+    return digest, about, engine, content[3 * _DIGEST :]
+
+
+def _sum(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
 
 
 class Frontiers(msgspec.Struct, frozen=True):

@@ -1,6 +1,7 @@
 """Parcels: jobs as bytes that a process on another computer performs, and the answers as bytes.
 
-In: jobs. Out: everything that performing them reads, so that a worker needs weakspot alone: cat
+In: jobs. Out: everything that performing them reads, so that a worker needs weakspot alone, with
+an engine of the same sources, whose answers and whose bytes are those of the engine here: cat
 files of the user with what they include, and what an exploration has left open, by content. A
 deadline becomes the seconds that are left, since clocks of computers differ. What an exploration
 leaves open comes back with the answers.
@@ -19,13 +20,17 @@ from typing import Any
 
 import msgspec
 
-from weakspot import __version__
+from weakspot import _engine
 from weakspot.errors import ToolFailed, WeakspotError
 from weakspot.harness.campaign.frontiers import Frontier
 from weakspot.harness.campaign.jobs import Job, model_digest, model_texts
 from weakspot.harness.corpus.models import Model
 from weakspot.system import cache
 from weakspot.system.deadline import NEVER, Deadline, ending
+
+
+class OtherBuild(ToolFailed):
+    """A worker has another engine than the process whose jobs it gets."""
 
 
 class WorkerFault(ToolFailed):
@@ -58,9 +63,9 @@ class Performed(msgspec.Struct, frozen=True):
 def pack(jobs: Sequence[Job]) -> bytes:
     """The jobs, which `perform` performs."""
     content = io.BytesIO()
-    packer = _Packer(content, protocol=5)
-    packer.dump((__version__, tuple(jobs)))
-    return content.getvalue()
+    _Packer(content, protocol=5).dump(tuple(jobs))
+    # what another engine has written may not be readable
+    return pickle.dumps((_engine.__version__, content.getvalue()))
 
 
 def perform(parcel: bytes, withdrawn: Callable[[], bool] = lambda: False) -> Performed:
@@ -74,15 +79,17 @@ def perform(parcel: bytes, withdrawn: Callable[[], bool] = lambda: False) -> Per
 
 
 def _performed(parcel: bytes, withdrawn: Callable[[], bool]) -> Performed:
+    version, content = pickle.loads(parcel)
+    if version != _engine.__version__:
+        error = OtherBuild(
+            f"the worker's engine is {_engine.__version__}, and that of this command is {version}",
+            advice="install the same wheel of weakspot on every computer, or build it from the "
+            "same sources, and run the same command again; all answers until now are stored",
+        )
+        return Performed((), {}, error)
     with tempfile.TemporaryDirectory(prefix="weakspot-") as folder:
-        unpacker = _Unpacker(io.BytesIO(parcel), Path(folder))
-        version, jobs = unpacker.load()
-        if version != __version__:
-            error = ToolFailed(
-                f"a worker has weakspot {__version__}, and this is weakspot {version}",
-                advice="install the same version on every worker",
-            )
-            return Performed((), {}, error)
+        unpacker = _Unpacker(io.BytesIO(content), Path(folder))
+        jobs = unpacker.load()
         sink = _Collected(withdrawn)
         try:
             type(jobs[0]).perform(jobs, sink)

@@ -262,6 +262,31 @@ def test_whatever_is_killed_the_stores_are_the_same(
         assert stored(folder) == expected, f"{victim} killed after {moment} answers"
 
 
+def test_workers_of_another_build_are_not_used(tmp_path: Path, expected: list[str]) -> None:
+    pytest.importorskip("distributed")
+    other = tmp_path / "other.py"
+    other.write_text("import weakspot._engine\nweakspot._engine.__version__ = '0.0.0+other'\n")
+    folder, cluster = tmp_path / "campaign", Cluster(tmp_path, "--preload", str(other))
+    try:
+        with started(folder, cluster) as command:
+            _, errors = command.communicate(timeout=ENDS)
+        assert command.returncode == 2, errors
+        assert "error: the worker's engine is 0.0.0+other, and that of this command is " in errors
+        assert "\n  --> worker tcp://127.0.0.1:" in errors
+        assert "install the same wheel of weakspot" in errors
+        assert count(folder) == 0
+        cluster.workers.append(cluster.start_worker())
+        with connected(cluster.address) as client:
+            client.wait_for_workers(3)
+        with started(folder, cluster) as command:
+            _, errors = command.communicate(timeout=ENDS)
+        assert command.returncode == 0, errors
+        assert errors.count(" is not used: the worker's engine is ") <= 2
+    finally:
+        cluster.close()
+    assert stored(folder) == expected
+
+
 def test_ctrl_c_stores_what_is_known(tmp_path: Path, cluster: Cluster, expected: list[str]) -> None:
     folder = tmp_path / "campaign"
     with started(folder, cluster) as command:

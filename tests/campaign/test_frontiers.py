@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from weakspot import _engine
 from weakspot.harness.campaign import frontiers
-from weakspot.harness.campaign.frontiers import DAMAGED, RESUMES, Frontier, Frontiers
+from weakspot.harness.campaign.frontiers import (
+    DAMAGED,
+    OTHER_ENGINE,
+    RESUMES,
+    Frontier,
+    Frontiers,
+)
 from weakspot.harness.checkers.explorer import Keep
 from weakspot.harness.values.exploration import Exploration
 
@@ -49,6 +56,18 @@ def test_what_is_left_of_another_question_is_ignored_and_replaced(frontier: Fron
     got, answer = explored(frontier, "another", b"other")
     assert (got, answer.notes) == (None, ())
     assert explored(frontier, "question", b"open")[0] is None
+
+
+def test_what_another_build_has_left_is_not_resumed_and_a_note_says_so(
+    frontier: Frontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(_engine, "__version__", "0.0.0+other")
+        explored(frontier, "question", b"open")
+    got, answer = explored(frontier, "question", b"less")
+    assert (got, answer.notes) == (None, (OTHER_ENGINE,))
+    got, answer = explored(frontier, "question")
+    assert (got, answer.notes) == (b"less", ())
 
 
 def test_each_program_and_model_has_its_own(tmp_path: Path) -> None:
