@@ -34,6 +34,7 @@ from weakspot.harness.campaign.folder import (
 )
 from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.hardware import Use, runs
+from weakspot.harness.campaign.history import History
 from weakspot.harness.campaign.plan import Jobs
 from weakspot.harness.campaign.progress import Progress, Quiet, Stopwatch
 from weakspot.harness.campaign.store import RecordStore
@@ -97,7 +98,15 @@ def run(
             progress.message(f"resuming {folder}: {store.count:,} answers are stored")
         for note in store.notes:
             progress.message(note)
-        campaign = Campaign(plan, store, tools, progress=progress, executor=executor, fresh=fresh)
+        campaign = Campaign(
+            plan,
+            store,
+            tools,
+            progress=progress,
+            executor=executor,
+            fresh=fresh,
+            history=History.beside(folder),
+        )
         for error in unreached:
             campaign.miss(error.message)
         with stoppable(store):
@@ -151,6 +160,7 @@ class Campaign(Events):
         executor: Executor | None = None,
         printed: bool = False,
         fresh: bool = False,
+        history: History | None = None,
     ) -> None:
         self.plan, self.store, self.tools = plan, store, tools
         self.progress = Stopwatch(progress or Quiet())
@@ -158,6 +168,7 @@ class Campaign(Events):
         self.material = Material(structures=(), entries=(), programs=(), sources=())
         self._executor = executor or LocalExecutor(gauge=tools.gauge)
         self._printed, self._fresh = printed, fresh
+        self._history = history or History()
         self._under = planning.under(())
         self._versions: dict[str, str] = {}
         self._machines: dict[str, MachineInfo] = {}
@@ -409,7 +420,14 @@ class Campaign(Events):
 
     def _ask(self, jobs: Jobs) -> None:
         try:
-            ask(jobs.jobs, self.store, self._executor, progress=self.progress, events=self)
+            ask(
+                jobs.jobs,
+                self.store,
+                self._executor,
+                progress=self.progress,
+                events=self,
+                known=self._history.elapsed,
+            )
         finally:
             self.progress.stop()
 

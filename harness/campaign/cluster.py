@@ -69,7 +69,7 @@ class ClusterExecutor:
                 continue
             for phase, group in itertools.groupby(part, lambda job: job.phase):
                 waiting = list(group)
-                to.progress.start(sum(job.count for job in waiting), phase)
+                to.begin(phase, waiting)
                 shared: list[Explore] = []
                 whole: list[Job] = []
                 for job in waiting:
@@ -174,7 +174,6 @@ class _Phase:
             job = self._left.pop(key, None)
             if job is not None:
                 self._to.answered(job, answer, final=final)
-                self._to.progress.advance(job.count)
 
     def _fail(self, jobs: Sequence[Job], error: Exception) -> None:
         """Report a failure, each once; the jobs have no answer this time."""

@@ -23,6 +23,7 @@ import msgspec
 from weakspot.errors import Interrupted, MissingTool, ToolFailed
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Progress, Quiet
+from weakspot.harness.campaign.remaining import Known, Remaining
 from weakspot.harness.campaign.store import MemoryStore, Store
 from weakspot.harness.machines import Machine
 
@@ -56,7 +57,7 @@ class Events:
 
 
 class Receiver(Protocol):
-    """Where an executor reports to."""
+    """Where an executor reports to: first the phase, then each answer as soon as it is known."""
 
     def answered(self, job: Job, answer: object, *, final: bool = True) -> None: ...
 
@@ -66,6 +67,9 @@ class Receiver(Protocol):
 
     @property
     def progress(self) -> Progress: ...
+
+    def begin(self, phase: str, jobs: Sequence[Job]) -> None:
+        """A phase begins, in which these jobs are performed."""
 
 
 class Executor(Protocol):
@@ -97,15 +101,18 @@ def ask(
     *,
     progress: Progress | None = None,
     events: Events | None = None,
+    known: Known = lambda _: None,
 ) -> None:
     """Have the executor perform each job that the store does not hold, once, and store its answer.
+    `known` are the seconds of jobs, for the progress.
 
     Raises Stopped on Ctrl-C, what `events.failed` raises for a tool, BadInput, and what the store
     raises when the disk does not take an answer.
     """
     left = {job.key: job for job in jobs if not store.has(job.key)}
     with stoppable(store):
-        executor.run(list(left.values()), _Storing(store, progress or Quiet(), events or Events()))
+        to = _Storing(store, progress or Quiet(), events or Events(), known)
+        executor.run(list(left.values()), to)
 
 
 @contextlib.contextmanager
@@ -118,14 +125,23 @@ def stoppable(store: Store) -> Iterator[None]:
 
 
 class _Storing(msgspec.Struct):
-    """Stores the answers that an executor reports."""
+    """Stores the answers that an executor reports, and shows how far it is."""
 
     store: Store
     progress: Progress
     events: Events
+    known: Known
+    remaining: Remaining | None = None
+
+    def begin(self, phase: str, jobs: Sequence[Job]) -> None:
+        self.remaining = Remaining(jobs, self.known)
+        self.progress.start(sum(job.count for job in jobs), phase, self.remaining.left)
 
     def answered(self, job: Job, answer: object, *, final: bool = True) -> None:
         self.store.put(job.key, answer, final=final)
+        if self.remaining is not None:
+            self.remaining.answered(job)
+        self.progress.advance(job.count)
 
     def failed(self, label: str, error: MissingTool | ToolFailed) -> None:
         self.events.failed(label, error)
@@ -169,7 +185,7 @@ class LocalExecutor:
             with self._measured(machine, to) as probe:
                 for phase, group in itertools.groupby(there, lambda job: job.phase):
                     waiting = list(group)
-                    to.progress.start(sum(job.count for job in waiting), phase)
+                    to.begin(phase, waiting)
                     for at, batch in self._batches(waiting):
                         self._perform(batch, len(waiting) - at, to, probe)
 
@@ -229,7 +245,6 @@ class _Answers(msgspec.Struct):
         self.to.answered(job, answer, final=final)
         self.left.pop(job.key, None)
         self.probe()
-        self.to.progress.advance(job.count)
 
     def at(self, text: str) -> None:
         self.to.progress.at(text)

@@ -62,10 +62,6 @@ _ESTIMATE, _CHECK = 1.0, 2.0
 _PART = 0.8
 """How much of the time for estimates explorations get."""
 
-_OVERHEAD = 1.0
-"""Seconds that a test on hardware takes beside its run, if no campaign has run there."""
-
-
 _BUILDS = 2
 """How many compiler configurations the comparisons of a sample are made with."""
 
@@ -278,16 +274,15 @@ def _predicted(
     end: Deadline,
     threads: int | None,
 ) -> tuple[float, Counter[str]]:
-    """The seconds of the jobs of a phase, and from what they are known. Each run takes as long as
-    it is given, and what it needs beside that; all together no more than a `limit` that is not 0.
+    """The seconds of the jobs of a phase, and from what they are known. All runs
+    together take no more than a `limit` that is not 0.
     `threads` are those of a cluster, which does what no machine has to itself.
     """
     phase = jobs[0].phase if jobs else name
-    runs = [job for job in jobs if isinstance(job, RunTest | RunProgram)]
-    if runs:
-        overhead = history.overhead(phase)
-        each = runs[0].seconds + (_OVERHEAD if overhead is None else overhead)
-        return min(each * len(runs), limit or float("inf")), Counter(given=len(runs))
+    if jobs and all(isinstance(job, RunTest | RunProgram) for job in jobs):
+        known = [each for job in jobs if (each := history.expected(job)) is not None]
+        spent = sum(each.seconds for each in known)
+        return min(spent, limit or float("inf")), Counter(each.source for each in known)
     if all(isinstance(job, Explore | Check) for job in jobs):
         found, sources = _answering(jobs, history, end)
         spent, factor = sum(found), history.factor(phase)
@@ -302,14 +297,11 @@ def _predicted(
 
 def _rate(jobs: Sequence[Job], history: History, end: Deadline) -> tuple[float | None, str]:
     """The seconds of each of some other jobs, and from what they are known."""
+    if (known := history.expected(jobs[0])) is not None:
+        return known.seconds, known.source
     comparisons = [job for job in jobs if isinstance(job, Compare)]
-    if not comparisons:
-        rate, source = history.overhead(jobs[0].phase), "usual"
-    elif (each := history.comparison()) is not None:
-        rate, source = each * len(comparisons[0].builds), "usual"
-    else:
-        rate, source = _compared(comparisons, end), "sampled"
-    return rate, "unknown" if rate is None else source
+    rate = _compared(comparisons, end) if comparisons else None
+    return rate, "unknown" if rate is None else "sampled"
 
 
 def _compared(jobs: Sequence[Compare], end: Deadline) -> float | None:
@@ -339,17 +331,16 @@ def _answering(
     found: list[float] = []
     new: defaultdict[object, list[Job]] = defaultdict(list)
     for job in jobs:
-        for source, seconds in (("repeated", history.same(job)), ("similar", history.alike(job))):
+        known = history.expected(job)
+        if known is None or known.source == "usual":
+            new[job.batch].append(job)
+        else:
+            found.append(known.seconds)
+            sources[known.source] += 1
+    for batch in new.values():
+        for source, seconds in _new(batch, history, end):
             if seconds is not None:
                 found.append(seconds)
-                sources[source] += 1
-                break
-        else:
-            new[job.batch].append(job)
-    for batch in new.values():
-        for source, known in _new(batch, history, end):
-            if known is not None:
-                found.append(known)
             sources[source] += 1
     return found, sources
 

@@ -7,13 +7,24 @@ which several answers may be found at once, or programs compiled before they run
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
+from weakspot.errors import BadInput
 from weakspot.harness.campaign.folder import answers_in, campaigns, read_manifest
-from weakspot.harness.campaign.jobs import COMPARING, Check, Explore, Job
+from weakspot.harness.campaign.jobs import (
+    COMPARING,
+    Check,
+    Compare,
+    Explore,
+    Job,
+    RunProgram,
+    RunTest,
+)
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Histogram
@@ -23,6 +34,21 @@ from weakspot.harness.values.verdict import Verdict
 
 CAMPAIGNS = 10
 """How many campaigns are read, the newest."""
+
+RECENT = 3
+"""How many are read for the progress of a campaign."""
+
+_OVERHEAD = 1.0
+"""Seconds that a test on hardware takes beside its run, if no campaign has run there."""
+
+
+class Expected(NamedTuple):
+    """The seconds that the answer to a question takes its tool, and from what that is known:
+    "repeated" (the same question), "similar" (an older text, tool or limit), "usual" (the mean of
+    others), "given" (the options)."""
+
+    source: str
+    seconds: float
 
 
 class History:
@@ -42,6 +68,16 @@ class History:
         found = cls()
         for folder in campaigns(root)[-CAMPAIGNS:]:
             found.add(read_manifest(folder), answers_in(folder))
+        return found
+
+    @classmethod
+    def beside(cls, folder: Path) -> History:
+        """Of the newest campaigns beside a campaign's folder, for its progress, for which damaged
+        ones do not matter."""
+        found = cls()
+        for other in campaigns(folder.parent)[-RECENT:]:
+            with contextlib.suppress(BadInput):
+                found.add(read_manifest(other), answers_in(other))
         return found
 
     def add(self, manifest: Manifest, answers: Iterable[tuple[str, object]]) -> None:
@@ -67,11 +103,45 @@ class History:
                 case Histogram(machine=machine, runner=runner, seconds=seconds):
                     spent[f"running on {machine} with {runner}"].append(given or seconds)
                 case ProgramRun(machine=machine, seconds=seconds):
-                    spent[f"running programs on {machine}"].append(given or seconds)
+                    # a program that hangs takes longer than it is given
+                    self._same[key].append(seconds)
+                    spent[f"running programs on {machine}"].append(seconds)
         for phase, timing in manifest.timings.items():
             self._phases[phase].append((timing.jobs, timing.seconds, sum(spent[phase])))
         if compared and COMPARING in manifest.timings:
             self._comparisons.append(manifest.timings[COMPARING].seconds / compared)
+
+    def expected(self, job: Job) -> Expected | None:
+        """What is known of how long the job takes."""
+        known: tuple[tuple[str, float | None], ...]
+        match job:
+            case RunTest() | RunProgram():
+                overhead = self.overhead(job.phase)
+                beside = _OVERHEAD if overhead is None else overhead
+                if (seconds := self.same(job)) is not None:
+                    return Expected("repeated", seconds + beside)
+                return Expected("given", job.seconds + beside)
+            case Explore() | Check():
+                known = (
+                    ("repeated", self.same(job)),
+                    ("similar", self.alike(job)),
+                    ("usual", self.usual(job)),
+                )
+            case Compare():
+                each = self.comparison()
+                known = (("usual", None if each is None else each * len(job.builds)),)
+            case _:
+                known = (("usual", self.overhead(job.phase)),)
+        found = (Expected(source, seconds) for source, seconds in known if seconds is not None)
+        return next(found, None)
+
+    def elapsed(self, job: Job) -> float | None:
+        """The seconds by which the job is expected to make its phase longer."""
+        found = self.expected(job)
+        if found is None:
+            return None
+        factor = self.factor(job.phase) if isinstance(job, Explore | Check) else None
+        return found.seconds * (1.0 if factor is None else factor)
 
     def same(self, job: Job) -> float | None:
         """The median of the seconds that this question took."""

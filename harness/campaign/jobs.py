@@ -92,6 +92,16 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         return self.key
 
     @property
+    def kind(self) -> Hashable:
+        """Jobs of one kind take about equally long, unless more is known of each."""
+        return type(self)
+
+    @property
+    def deadline(self) -> Deadline:
+        """When the phase of the job has ended."""
+        return NEVER
+
+    @property
     def together(self) -> int:
         """How many jobs of a batch may be performed together; 0 for any number."""
         return 0
@@ -123,13 +133,19 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MachineJob(Job, frozen=True, kw_only=True):
-    """One question to a machine, which the job has to itself."""
+    """One question to a machine, which the job has to itself. `end` is when the last job of the
+    batch must have ended."""
 
     on: Machine
+    end: Deadline = NEVER
 
     @property
     def machine(self) -> Machine:
         return self.on
+
+    @property
+    def deadline(self) -> Deadline:
+        return self.end
 
 
 class Explore(Job, frozen=True, kw_only=True):
@@ -259,6 +275,10 @@ class Check(Job, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         return f"{self.checker.name} under {self.model.name}"
+
+    @property
+    def kind(self) -> Hashable:
+        return self.checker.name
 
     @property
     def batch(self) -> Hashable:
@@ -400,14 +420,12 @@ class Compare(Job, frozen=True, kw_only=True):
 
 
 class RunProgram(MachineJob, frozen=True, kw_only=True):
-    """Which assertions of the program fail on the machine? The answer is a ProgramRun. `end` is
-    when the last job of the batch must have ended."""
+    """Which assertions of the program fail on the machine? The answer is a ProgramRun."""
 
     name: str
     program: Program
     seconds: float
     runner: ProgramRunner
-    end: Deadline = NEVER
 
     @property
     def phase(self) -> str:
@@ -435,13 +453,11 @@ class RunProgram(MachineJob, frozen=True, kw_only=True):
 
 class RunTest(MachineJob, frozen=True, kw_only=True):
     """Which outcomes does the machine show for the test? The answer is a Histogram; that of a test
-    whose machine was lost meanwhile, or that was interrupted, is not final. `end` is when the last
-    job of the batch must have ended."""
+    whose machine was lost meanwhile, or that was interrupted, is not final."""
 
     test: Test
     runner: Runner
     seconds: float
-    end: Deadline = NEVER
 
     @property
     def phase(self) -> str:

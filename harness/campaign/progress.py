@@ -5,16 +5,28 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from typing import Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 from weakspot.harness.values.record import Timing
 
 
-class Progress(Protocol):
-    """Receives the phases of a command. An implementation that shows the time that remains derives
-    it from `start` and `advance`: jobs done of the phase's total."""
+class TimeLeft(NamedTuple):
+    """The seconds that are left of a phase, those of jobs of which nothing is known not counted;
+    whether there are no such jobs."""
 
-    def start(self, total: int, what: str) -> None:
+    seconds: float
+    complete: bool
+
+
+Left = Callable[[], TimeLeft | None]
+"""The time that is left when it is called; None if that is not known."""
+
+
+class Progress(Protocol):
+    """Receives the phases of a command."""
+
+    def start(self, total: int, what: str, left: Left | None = None) -> None:
         """A phase of `total` jobs begins; 0 if their number is not known."""
 
     def advance(self, count: int = 1) -> None:
@@ -37,7 +49,7 @@ class PausableProgress(Progress, Protocol):
 class Quiet:
     """Shows nothing."""
 
-    def start(self, total: int, what: str) -> None: ...
+    def start(self, total: int, what: str, left: Left | None = None) -> None: ...
 
     def advance(self, count: int = 1) -> None: ...
 
@@ -56,10 +68,10 @@ class Stopwatch:
         self.to, self._phase, self._begin, self._jobs = to, "", 0.0, 0
         self.timings: dict[str, Timing] = {}
 
-    def start(self, total: int, what: str) -> None:
+    def start(self, total: int, what: str, left: Left | None = None) -> None:
         self.stop()
         self._phase, self._begin, self._jobs = what, time.monotonic(), 0
-        self.to.start(total, what)
+        self.to.start(total, what, left)
 
     def stop(self) -> None:
         """What follows belongs to no phase."""

@@ -234,7 +234,6 @@ class SharedExplorations:
                 case Concluded():
                     del shared.sent[future]
                     self._to.answered(shared.job, shared.answer(answer))
-                    self._to.progress.advance(shared.job.count)
                     self._begun.remove(shared)
 
     def _forget(self, shared: _Shared) -> None:

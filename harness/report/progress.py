@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator
-from time import monotonic
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
-from weakspot.harness.campaign.progress import LogClock
+from weakspot.harness.campaign.progress import Left, LogClock
 from weakspot.harness.report.terminal import console
 from weakspot.system.durations import duration_text
 
@@ -28,6 +27,23 @@ class _Bar(Progress):
             yield Text(self.detail, style="dim", no_wrap=False, overflow="fold")
 
 
+class _LeftColumn(ProgressColumn):
+    """The time that is left of a phase."""
+
+    max_refresh = 0.5
+
+    def render(self, task: Task) -> Text:
+        return Text(_left_text(task.fields.get("left")), style="progress.remaining")
+
+
+def _left_text(left: Left | None) -> str:
+    """ "about 30 s left"; empty if that is not known."""
+    found = left and left()
+    if not found:
+        return ""
+    return f"{'about' if found.complete else 'more than'} {duration_text(found.seconds)} left"
+
+
 class RichProgress:
     """Progress as a bar that disappears when it is done; a context manager."""
 
@@ -36,11 +52,9 @@ class RichProgress:
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=32),
             MofNCompleteColumn(),
-            TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+            _LeftColumn(),
             console=out,
             transient=True,
-            # over the whole phase: one hard exploration does not stand for those that are left
-            speed_estimate_period=86400.0,
         )
         self._task = None if not out.is_terminal else self._progress.add_task("", visible=False)
 
@@ -51,11 +65,11 @@ class RichProgress:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def start(self, total: int, what: str) -> None:
+    def start(self, total: int, what: str, left: Left | None = None) -> None:
         if self._task is not None:
             # a new task: reset() takes a total of None for the one there was
             self._progress.remove_task(self._task)
-            self._task = self._progress.add_task(what, total=total or None)
+            self._task = self._progress.add_task(what, total=total or None, left=left)
             self._progress.detail = ""
 
     def advance(self, count: int = 1) -> None:
@@ -84,7 +98,8 @@ class PlainProgress:
 
     def __init__(self, out: Console) -> None:
         self._out, self._clock = out, LogClock()
-        self._phase, self._total, self._done, self._begun = "", 0, 0, 0.0
+        self._phase, self._total, self._done = "", 0, 0
+        self._left: Left | None = None
         self._detail = ""
 
     def __enter__(self) -> PlainProgress:
@@ -93,9 +108,9 @@ class PlainProgress:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def start(self, total: int, what: str) -> None:
+    def start(self, total: int, what: str, left: Left | None = None) -> None:
         self._phase, self._total, self._done, self._detail = what, total, 0, ""
-        self._begun = monotonic()
+        self._left = left
         self._out.print(f"{what}: {total:,}" if total else what, markup=False)
 
     def advance(self, count: int = 1) -> None:
@@ -109,15 +124,10 @@ class PlainProgress:
     def _tell(self) -> None:
         if not self._clock.is_due():
             return
-        of = f" of {self._total:,}{self._left()}" if self._total else ""
+        of = f" of {self._total:,}" if self._total else ""
+        left = f", {text}" if (text := _left_text(self._left)) else ""
         detail = f"; {self._detail}" if self._detail else ""
-        self._out.print(f"{self._phase}: {self._done:,}{of}{detail}", markup=False)
-
-    def _left(self) -> str:
-        if not 0 < self._done < self._total:
-            return ""
-        each = (monotonic() - self._begun) / self._done
-        return f", about {duration_text(each * (self._total - self._done))} left"
+        self._out.print(f"{self._phase}: {self._done:,}{of}{left}{detail}", markup=False)
 
     def message(self, text: str) -> None:
         self._out.print(text, markup=False)

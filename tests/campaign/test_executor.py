@@ -23,6 +23,7 @@ from weakspot.harness.campaign.executor import (
 from weakspot.harness.campaign.folder import resume_or_create
 from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.jobs import Job, Sink
+from weakspot.harness.campaign.progress import Left, TimeLeft
 from weakspot.harness.campaign.store import MemoryStore, Store
 from weakspot.harness.machines import Lost, Machine
 from weakspot.harness.runners.steadiness import SteadinessProbe
@@ -76,10 +77,12 @@ class Watcher:
 
     def __init__(self) -> None:
         self.phases: list[tuple[int, str]] = []
+        self.left: list[TimeLeft | None] = []
         self.done = 0
 
-    def start(self, total: int, what: str) -> None:
+    def start(self, total: int, what: str, left: Left | None = None) -> None:
         self.phases.append((total, what))
+        self.left.append(left and left())
 
     def advance(self, count: int = 1) -> None:
         self.done += count
@@ -110,8 +113,10 @@ def test_jobs_of_one_batch_are_performed_together_in_the_order_of_the_plan() -> 
     ]
     jobs += [Note(key="e", group="y", most=2, performed=performed)]
     store, watcher = MemoryStore(), Watcher()
-    ask(jobs, store, executor(), progress=watcher)
+    ask(jobs, store, executor(), progress=watcher, known=lambda job: float(len(job.phase)))
     assert performed == [["a", "b"], ["c", "d"], ["e"]]
+    found = [each and round(each.seconds) for each in watcher.left]
+    assert found == [2 * len("noting x"), 3 * len("noting y")]
     assert watcher.phases == [(2, "noting x"), (3, "noting y")]
     assert watcher.done == store.count == 5
     assert store.get("c") == "answer c"

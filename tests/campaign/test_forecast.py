@@ -7,17 +7,29 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fakes import FakeChecker, FakeExplorer, FakeRunner, make_structure, make_test, make_tools
+from fakes import (
+    FakeChecker,
+    FakeExplorer,
+    FakeRunner,
+    make_structure,
+    make_test,
+    make_tools,
+    paper,
+)
 from records import verdict
 
+from weakspot.errors import BadInput
 from weakspot.harness.campaign.campaign import run
 from weakspot.harness.campaign.folder import new_manifest, read_manifest
 from weakspot.harness.campaign.forecast import Forecast, Repetition, WorkerShare, forecast
-from weakspot.harness.campaign.history import History
-from weakspot.harness.campaign.jobs import COMPARING, Check
+from weakspot.harness.campaign.history import Expected, History
+from weakspot.harness.campaign.jobs import COMPARING, Check, RunProgram
+from weakspot.harness.campaign.progress import Left, Quiet
 from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.machines import Machine
 from weakspot.harness.values.codegen import CodegenComparison, Codes
+from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import Plan, Timing
 
 PLAN = Plan(
@@ -161,6 +173,57 @@ def test_a_comparison_takes_as_long_as_for_each_configuration_before() -> None:
     described = msgspec.structs.replace(new_manifest(PLAN), timings={COMPARING: Timing(1, 6.0)})
     history.add(described, [("k", Codes("SB", (code, other)))])
     assert history.comparison() == 2.0
+
+
+class Watched(Quiet):
+    """Whether the time of every job is known when a phase begins."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, bool] = {}
+
+    def start(self, total: int, what: str, left: Left | None = None) -> None:  # noqa: ARG002
+        if left is not None:
+            found = left()
+            self.known[what] = found is not None and found.complete
+
+
+def test_a_campaign_expects_what_others_beside_it_took(asked: Asked, tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    asked.checker.takes = 8.0
+    folder, _ = run(PLAN, root=root, tools=asked.tools)
+    damaged = root / "damaged"
+    damaged.mkdir()
+    (damaged / "campaign.json").write_bytes((folder / "campaign.json").read_bytes())
+    (damaged / "verdicts.jsonl").write_text('{"key": 1}\n{"key": 2}\n')
+    with pytest.raises(BadInput):
+        History.below(root)
+    watched = Watched()
+    run(PLAN, root=root, folder=root / "again", tools=asked.tools, progress=watched)
+    assert watched.known["checking"]
+    assert watched.known["running on local with fake-runner"]
+
+
+def test_a_program_that_hung_takes_as_long_again() -> None:
+    job = RunProgram(
+        key="hangs",
+        on=Machine("local", "x86_64"),
+        name="hangs",
+        program=paper(),
+        seconds=PLAN.seconds_run,
+        runner=lambda *_, **__: None,
+    )
+    history = History()
+    assert history.expected(job) == Expected("given", 4.0)
+    described = msgspec.structs.replace(
+        new_manifest(PLAN), timings={"running programs on local": Timing(2, 14.0)}
+    )
+    runs = [
+        ProgramRun(program=name, machine="local", runner="", seconds=seconds)
+        for name, seconds in (("hangs", 10.0), ("other", 3.0))
+    ]
+    history.add(described, [(each.program, each) for each in runs])
+    assert history.expected(job) == Expected("repeated", 10.5)
+    assert history.elapsed(msgspec.structs.replace(job, key="new")) == 3.5
 
 
 def test_times_are_the_median_of_campaigns_and_phases_scale_them() -> None:

@@ -17,12 +17,11 @@ from rich.console import Console
 from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 
-from weakspot.harness.campaign.progress import LogClock
+from weakspot.harness.campaign.progress import LogClock, TimeLeft
 from weakspot.harness.cli.output import json_lines
 from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import campaign, findings, tables, terminal, witness
-from weakspot.harness.report import progress as progress_module
 from weakspot.harness.report.progress import PlainProgress, RichProgress
 from weakspot.harness.values.claims import Claim
 from weakspot.harness.values.descriptions import describe_steadiness, negative_result_strength
@@ -332,20 +331,21 @@ def test_a_terminal_shows_how_long_an_exploration_takes_at_eighty_columns() -> N
 
 
 def test_a_log_says_now_and_then_how_far_a_phase_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    due = iter([False, True, False, True])
+    due = iter([False, True, False, True, True])
     monkeypatch.setattr(LogClock, "is_due", lambda _: next(due))
-    times = iter([0.0, 10.0, 40.0])
-    monkeypatch.setattr(progress_module, "monotonic", lambda: next(times))
+    left = iter([TimeLeft(30.0, complete=True), TimeLeft(600.0, complete=False), None])
     out = io.StringIO()
     with PlainProgress(terminal.console(out)) as progress:
-        progress.start(4, "running")
+        progress.start(4, "running", lambda: next(left))
         progress.advance()
         progress.at("SB seen 12 times")
         progress.advance()
-        progress.advance(2)
+        progress.advance()
+        progress.advance()
     assert out.getvalue().splitlines() == [
         "running: 4",
         "running: 1 of 4, about 30 s left; SB seen 12 times",
+        "running: 3 of 4, more than 10 min left; SB seen 12 times",
         "running: 4 of 4; SB seen 12 times",
     ]
 
