@@ -178,6 +178,37 @@ def test_a_sheet_of_paper_has_room_for_every_table(site: Path, opened: Callable[
         page.emulate_media(media="screen")
 
 
+def test_a_sheet_of_paper_is_light_and_shows_what_a_click_opens(
+    site: Path, opened: Callable[..., Page]
+) -> None:
+    contrast = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
+    for kind, path in KINDS.items():
+        page = opened(site / path, scheme="dark")
+        page.emulate_media(media="print")
+        assert page.evaluate(contrast) == [], kind
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert colour == "rgb(255, 255, 255)"
+        for details in page.locator("details").all():
+            shown = details.locator(":scope > :not(summary)").first.is_visible()
+            repeats = details.get_attribute("class") == "repeats"
+            assert shown != repeats, details.inner_text()
+        page.emulate_media(media="screen")
+
+
+def test_a_long_table_begins_beside_what_is_before_it_and_has_its_head_on_each_sheet(
+    many: Path, opened: Callable[..., Page]
+) -> None:
+    """A section is no block that has to fit on a sheet, and heads are no buttons, which Chromium
+    does not print again."""
+    page = opened(many / "index.html")
+    page.emulate_media(media="print")
+    assert page.locator("#tests").evaluate("each => getComputedStyle(each).breakInside") == "auto"
+    head = page.locator("th .sort").first
+    assert head.evaluate("each => getComputedStyle(each).display") == "contents"
+    assert head.evaluate("each => getComputedStyle(each, '::after').display") == "none"
+    page.emulate_media(media="screen")
+
+
 def test_pages_of_one_file_show_their_style_at_every_width(
     tmp_path: Path, opened: Callable[..., Page]
 ) -> None:
