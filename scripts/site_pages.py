@@ -86,6 +86,10 @@ def _moved(text: str) -> str:
 # --------------------------------------------------------------------------------- commands
 
 
+WIDE = "---\nhide: [toc]\n---\n"
+"""Without a table of contents a page has room for the lines of a command's help."""
+
+
 def _commands() -> str:
     rows = [f"| [`weakspot {name}`]({name}.md) | {about} |" for name, about in COMMANDS.items()]
     return _page(
@@ -101,7 +105,8 @@ def _command(name: str) -> str:
         command = weakspot.get_command(group, name)
         assert command is not None
         with click.Context(command, parent=group, info_name=name, max_content_width=100) as context:
-            return _page(f"weakspot {name}", _fenced("text", command.get_help(context)))
+            page = _page(f"weakspot {name}", _fenced("text", command.get_help(context)))
+            return WIDE + page
 
 
 # ----------------------------------------------------------------------------------- models

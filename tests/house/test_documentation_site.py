@@ -9,15 +9,18 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import sync_playwright
 from wheels import ROOT
 
 from weakspot import __version__, api
 from weakspot.harness.cli import COMMANDS
 from weakspot.harness.corpus import models, structures
 from weakspot.harness.judge.kinds import KINDS
+from weakspot.system.tools import Tool
 
 WEAKSPOT = Path(sys.executable).with_name("weakspot")
 
@@ -35,8 +38,14 @@ def run(*command: str | Path, **variables: str) -> str:
     return done.stdout
 
 
-def test_site_has_a_page_for_everything_and_no_dead_link(tmp_path: Path) -> None:
-    run(sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    run(sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder)
+    return folder
+
+
+def test_site_has_a_page_for_everything_and_no_dead_link(site: Path) -> None:
     wanted = {
         "models": list(models.load()),
         "structures": [each.name for each in structures.structures()],
@@ -44,18 +53,46 @@ def test_site_has_a_page_for_everything_and_no_dead_link(tmp_path: Path) -> None
         "findings": list(KINDS),
     }
     for folder, names in wanted.items():
-        listed = (tmp_path / folder / "index.html").read_text(encoding="utf-8")
+        listed = (site / folder / "index.html").read_text(encoding="utf-8")
         for name in names:
-            assert (tmp_path / folder / f"{name}.html").is_file()
+            assert (site / folder / f"{name}.html").is_file()
             assert f'href="{name}.html"' in listed
-    assert "memory_order_release" in (tmp_path / "index.html").read_text(encoding="utf-8")
-    reference = (tmp_path / "api.html").read_text(encoding="utf-8")
+    assert "memory_order_release" in (site / "index.html").read_text(encoding="utf-8")
+    reference = (site / "api.html").read_text(encoding="utf-8")
     for name in set(api.__all__) - {"What"}:  # a type alias
         assert f'id="{name.lower()}"' in reference
     # it opens from files, without a network
     loads = re.compile(r"<(?:script|link|img)[^>]+(?:src|href)=\"?(https?://[^\" >]+)")
-    for page in tmp_path.rglob("*.html"):
+    for page in site.rglob("*.html"):
         assert loads.findall(page.read_text(encoding="utf-8")) == [], page
+
+
+def test_site_is_searched_read_in_the_dark_and_printed_from_files(
+    site: Path, need: Callable[[str], Tool]
+) -> None:
+    chromium = str(need("chromium").path)
+    contrast = (ROOT / "tests" / "report" / "contrast.js").read_text(encoding="utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1000, "height": 800}, color_scheme="dark")
+        page.goto((site / "commands" / "diff.html").as_uri())
+        help_text = page.locator("pre > code")
+        assert help_text.evaluate("each => each.scrollWidth <= each.clientWidth")
+        page.goto((site / "ci.html").as_uri())
+        hidden = ".md-header, .md-sidebar--primary, .md-skip, .headerlink"
+        page.evaluate(f"document.querySelectorAll('{hidden}').forEach(each => each.remove())")
+        assert page.evaluate(contrast) == []
+        starts = page.locator("article ol").evaluate_all("all => all.map(each => each.start)")
+        assert len(set(starts)) == len(starts) > 3, "a list that continues after an example"
+        page.emulate_media(media="print")
+        assert not page.locator("article button").first.is_visible()
+        page.goto((site / "index.html").as_uri())
+        page.emulate_media(media="screen")
+        page.get_by_role("textbox", name="Search").click()
+        page.keyboard.type("release sequences of C++20")
+        page.locator(".md-search-result__link").first.click()
+        page.wait_for_url((site / "models" / "rc20.html").as_uri() + "*")
+        browser.close()
 
 
 def test_every_command_has_a_manual_page(tmp_path: Path) -> None:
