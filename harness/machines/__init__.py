@@ -126,7 +126,7 @@ class MachineKind(Protocol):
 
 
 KINDS: Registry[MachineKind] = Registry(
-    "machine kind", __name__, "KIND", others=("compilers", "prices", "profile")
+    "machine kind", __name__, "KIND", others=("compilers", "emulation", "prices", "profile")
 )
 """The kinds of machines by name."""
 

@@ -12,7 +12,7 @@ import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.binary.isa import ISAS
-from weakspot.harness.machines import Machine, Session
+from weakspot.harness.machines import Machine, Session, emulation
 from weakspot.system import process, tools
 from weakspot.system.processors import cores
 
@@ -34,7 +34,23 @@ def machine() -> Machine:
             f"tests cannot run on this machine: its architecture is {here}",
             advice="known are " + ", ".join(ISAS.names()),
         )
-    return Machine(name="local", arch=here, cores=cores(), litmus7=("-carch", isa.dialect))
+    kernel, cpuinfo = (_beginning(Path(file)) for file in (emulation.KERNEL, emulation.CPUINFO))
+    return Machine(
+        name="local",
+        arch=here,
+        cores=cores(),
+        emulated=emulation.is_emulated(here, kernel, cpuinfo),
+        litmus7=("-carch", isa.dialect),
+    )
+
+
+def _beginning(file: Path) -> str:
+    """The beginning of a file's text; "" if there is none."""
+    try:
+        with file.open(encoding="utf-8", errors="replace") as text:
+            return text.read(emulation.MOST)
+    except OSError:
+        return ""
 
 
 class Here(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 from weakspot.harness.machines import Machine, Session, compilers, opened
+from weakspot.harness.machines.emulation import fields
 from weakspot.system import tools
 
 _CPU = "/sys/devices/system/cpu"
@@ -67,8 +68,8 @@ def profile(machine: Machine, at: Session | None = None) -> Profile:
         with opened(machine) as at:
             return profile(machine, at)
     read = _facts(at)
-    info = _named(read.get("/proc/cpuinfo", ""))
-    status = _named(read.get("/proc/self/status", ""))
+    info = fields(read.get("/proc/cpuinfo", ""))
+    status = fields(read.get("/proc/self/status", ""))
     compiler = compilers.find(machine)
     emulator = tools.find(machine.emulator) if machine.emulator else None
     kernel = [read.get(f"/proc/sys/kernel/{name}") for name in ("ostype", "osrelease")]
@@ -122,16 +123,6 @@ def _facts(at: Session) -> dict[str, str]:
         path, _, text = line.partition(":")
         found.setdefault(path, []).append(text)
     return {path: text for path, lines in found.items() if (text := "\n".join(lines).strip())}
-
-
-def _named(text: str) -> dict[str, str]:
-    """The first of each `name: value`, names in lower case: those of the first processor."""
-    found: dict[str, str] = {}
-    for line in text.splitlines():
-        name, colon, value = line.partition(":")
-        if colon:
-            found.setdefault(name.strip().lower(), value.strip())
-    return found
 
 
 def _count(listed: str | None) -> int | None:

@@ -23,7 +23,7 @@ import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.binary.isa import ISAS
-from weakspot.harness.machines import Lost, Machine, Session
+from weakspot.harness.machines import Lost, Machine, Session, emulation
 from weakspot.harness.machines.local import arch as local_arch
 from weakspot.system import process, tools
 from weakspot.system.tools import Program, Requirement
@@ -82,10 +82,15 @@ def described(at: Session, name: str, *, kind: str, host: str) -> Machine:
             f"tests cannot run on {name}: it is {system} on {arch}",
             advice=f"known is Linux on {', '.join(ISAS.names())}",
         )
+    kernel, cpuinfo = (
+        at.shell(f"head -c {emulation.MOST} {file}").out
+        for file in (emulation.KERNEL, emulation.CPUINFO)
+    )
     return Machine(
         name=name,
         arch=arch,
         cores=int(cores) if cores.isdecimal() else 1,
+        emulated=emulation.is_emulated(arch, kernel, cpuinfo),
         kind=kind,
         host=host,
         native=arch == local_arch(),
