@@ -5,7 +5,6 @@ use cat::Model;
 use enumerate::{decide, explain, Answer, Configuration, EnumerateError, Explanation};
 use enumerate::{Limit, Limits, Observation};
 use litmus::herd_hash::herd_hash;
-use litmus::outline::Outline;
 use litmus::value::Value;
 use litmus::{LitmusError, Macros, Observable, Printer, Test};
 use pyo3::intern;
@@ -44,8 +43,7 @@ impl TestSource {
                 Cow::Owned(Test::read_text(path)?),
             ),
         };
-        let test = Test::parse_with(&file, &text, macros)?;
-        let outline = Outline::read(&file, &text)?;
+        let (test, outline) = Test::parse_outlined(&file, &text, macros)?;
         Ok((test, herd_hash(&outline).unwrap_or_default()))
     }
 }

@@ -6,9 +6,12 @@ use super::paths::path::{Action, PathEventId};
 use super::paths::prepared::{rmw_pairs, PreparedPath};
 use super::thread_paths::ThreadPaths;
 use cat::Given;
+use litmus::dialects::DIALECTS;
 use litmus::value::{Address, Value};
-use litmus::Annotations;
+use litmus::{Annotations, Dialect};
 use relation::{Relation, Set};
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
 
 pub struct GraphInput<'g> {
     candidate: &'g Candidate<'g>,
@@ -17,7 +20,22 @@ pub struct GraphInput<'g> {
     locations: &'g [Option<u32>],
     /// The annotations that some event has; models name many that none has.
     annotations: Annotations,
+    sets: &'static DialectSets,
 }
+
+/// The sets of a dialect: by name, the bit of the annotation, if events can have it.
+type DialectSets = FxHashMap<&'static str, Option<usize>>;
+
+/// Those of each dialect, by its name. Models name dozens of sets, each looked up for every graph.
+static SETS: LazyLock<FxHashMap<&'static str, DialectSets>> = LazyLock::new(|| {
+    let sets = |dialect: &&'static Dialect| {
+        let empty = dialect.empty_sets.iter().map(|name| (*name, None));
+        let annotations = dialect.annotations.iter().enumerate();
+        let annotations = annotations.map(|(bit, name)| (*name, Some(bit)));
+        (dialect.name, empty.chain(annotations).collect())
+    };
+    DIALECTS.iter().map(sets).collect()
+});
 
 /// By event, the number of its location, as the candidate's equations determine it.
 pub fn event_locations(c: &Candidate<'_>, chosen: &Chosen<'_>) -> Vec<Option<u32>> {
@@ -62,6 +80,7 @@ impl<'g> GraphInput<'g> {
             threads,
             locations,
             annotations: annotations.fold(0, |all, some| all | some),
+            sets: &SETS[threads.dialect.name],
         }
     }
 
@@ -71,15 +90,12 @@ impl<'g> GraphInput<'g> {
     }
 
     fn set(&self, name: &str) -> Option<Set> {
-        // most differ in the first byte, which is quicker to compare
-        let is =
-            |known: &&str| known.as_bytes().first() == name.as_bytes().first() && *known == name;
-        let dialect = self.threads.dialect;
         if let Some((_, bit)) = self.threads.tags.iter().find(|(tag, _)| tag == name) {
             return Some(bit.map_or_else(|| self.no_events(), |bit| self.annotated(bit)));
         }
-        if let Some(bit) = dialect.annotations.iter().position(is) {
-            return Some(self.annotated(bit));
+        let of_dialect = self.sets.get(name);
+        if let Some(Some(bit)) = of_dialect {
+            return Some(self.annotated(*bit));
         }
         let actions = |selects: fn(&Action) -> bool| {
             self.events(|i| selects(&self.candidate.events[i].action))
@@ -97,8 +113,7 @@ impl<'g> GraphInput<'g> {
             "Wreg" => actions(|action| matches!(action, Action::RegisterWrite)),
             "DATA" => self.events(|i| self.feeds_data(i)),
             "NDATA" => self.events(|i| !self.feeds_data(i)),
-            _ if dialect.empty_sets.iter().any(is) => self.no_events(),
-            _ => return None,
+            _ => return of_dialect.map(|_| self.no_events()),
         })
     }
 

@@ -31,11 +31,11 @@ pub fn herd_hash(outline: &Outline<'_>) -> Option<String> {
         let Some((key, value)) = line.split_once('=') else {
             continue;
         };
-        let key = key.trim_end_matches([' ', '\t']).to_ascii_lowercase();
-        if key == "hash" {
+        let key = key.trim_end_matches([' ', '\t']);
+        if key.eq_ignore_ascii_case("hash") {
             return Some(value.trim_matches([' ', '\t']).to_owned());
         }
-        if DIGESTED.contains(&key.as_str()) {
+        if DIGESTED.iter().any(|name| key.eq_ignore_ascii_case(name)) {
             return None;
         }
     }
@@ -101,7 +101,7 @@ fn number(text: &str) -> Option<(&str, &str)> {
 
 /// `0:X1`, `x` or `[x]`.
 fn place(written: &str) -> Option<Observed> {
-    let outside = |c: &char| !"[]%".contains(*c) && !c.is_whitespace();
+    let outside = |c: &char| !matches!(c, '[' | ']' | '%') && !c.is_whitespace();
     let bare: String = written.chars().filter(outside).collect();
     Some(match bare.split_once(':') {
         Some((thread, register)) => Observed::Register(thread.parse().ok()?, register.to_owned()),
@@ -109,11 +109,18 @@ fn place(written: &str) -> Option<Observed> {
     })
 }
 
-impl std::fmt::Display for Observed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Observed {
+    fn print(&self, out: &mut String) {
         match self {
-            Observed::Register(thread, name) => write!(f, "{thread}:{name}"),
-            Observed::Location(name) => f.write_str(name),
+            Observed::Register(thread @ 0..=9, name) => {
+                out.push(char::from(b'0' + *thread as u8));
+                out.push(':');
+                out.push_str(name);
+            }
+            Observed::Register(thread, name) => {
+                let _ = write!(out, "{thread}:{name}");
+            }
+            Observed::Location(name) => out.push_str(name),
         }
     }
 }
@@ -141,7 +148,9 @@ fn declaration(text: &str) -> Option<(Observed, String)> {
     for (of, rest) in types(left).filter(|(of, _)| !of.is_empty()) {
         if let Some((name, size)) = array(rest) {
             let name = place(name)?;
-            let printed = format!("{} {name}[{size}]", declared(of)?);
+            let mut printed = format!("{} ", declared(of)?);
+            name.print(&mut printed);
+            let _ = write!(printed, "[{size}]");
             return Some((name, printed));
         }
     }
@@ -157,13 +166,14 @@ fn declaration(text: &str) -> Option<(Observed, String)> {
         if !value.chars().all(|c| is_word(c) || c == '-') {
             return None;
         }
-        let before = match of {
+        let mut printed = match of {
             "" => star.to_owned(),
             of => format!("{} {star}", declared(of)?),
         };
         let place = place(rest)?;
-        let value = if value.is_empty() { "0" } else { value };
-        let printed = format!("{before}{place}={value}");
+        place.print(&mut printed);
+        printed.push('=');
+        printed.push_str(if value.is_empty() { "0" } else { value });
         return Some((place, printed));
     }
     None
@@ -268,40 +278,35 @@ fn parameter(written: &str) -> Option<String> {
 fn columns(text: &str) -> Option<String> {
     let text = text.split_once(';').map_or("", |(_, rest)| rest);
     let labels = labels(text);
-    let mut rows: Vec<Vec<Cow<'_, str>>> = Vec::new();
+    let mut columns: Vec<Vec<Cow<'_, str>>> = Vec::new();
     for row in text.split(';') {
-        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        if cells.iter().all(|cell| cell.is_empty()) {
+        if row.split('|').all(|cell| cell.trim().is_empty()) {
             continue;
         }
-        rows.push(
-            cells
-                .into_iter()
-                .map(|cell| numbered(cell, &labels))
-                .collect(),
-        );
+        let count = row.split('|').count();
+        if columns.is_empty() {
+            columns.resize_with(count, Vec::new);
+        }
+        if columns.len() != count {
+            return None;
+        }
+        let cells = row.split('|').map(str::trim);
+        for (cell, column) in cells.zip(&mut columns) {
+            if !cell.is_empty() {
+                column.push(numbered(cell, &labels));
+            }
+        }
     }
-    let count = rows.first().map_or(0, Vec::len);
-    if rows.iter().any(|row| row.len() != count) {
-        return None;
-    }
-    let column = |at: usize| -> Vec<&str> {
-        let cells = rows.iter().map(|row| &*row[at]);
-        cells.filter(|cell| !cell.is_empty()).collect()
-    };
-    let columns: Vec<Vec<&str>> = (0..count).map(column).collect();
-    let length = |cell: &&str| cell.chars().count();
-    let widths: Vec<usize> = columns
-        .iter()
-        .map(|column| column.iter().map(length).max().unwrap_or(0))
-        .collect();
-    let mut out = String::new();
+    let length = |cell: &str| cell.chars().count();
+    let width = |column: &Vec<Cow<'_, str>>| column.iter().map(|cell| length(cell)).max();
+    let widths: Vec<usize> = columns.iter().map(|c| width(c).unwrap_or(0)).collect();
+    let mut out = String::with_capacity(text.len());
     for at in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
         for (number, (column, width)) in columns.iter().zip(&widths).enumerate() {
-            let cell = column.get(at).copied().unwrap_or("");
+            let cell = column.get(at).map_or("", |cell| cell);
             out.push_str(if number > 0 { "| " } else { " " });
             out.push_str(cell);
-            out.extend(std::iter::repeat_n(' ', width - length(&cell) + 1));
+            out.extend(std::iter::repeat_n(' ', width - length(cell) + 1));
         }
         out.push_str(";\n");
     }
@@ -368,8 +373,14 @@ fn observed(text: &str) -> Option<String> {
     if let Some(start) = starts.into_iter().flatten().min() {
         mentioned(&rest[start..], &mut found)?;
     }
-    let names: Vec<String> = found.iter().map(Observed::to_string).collect();
-    Some(names.join("; "))
+    let mut out = String::new();
+    for (number, place) in found.iter().enumerate() {
+        if number > 0 {
+            out.push_str("; ");
+        }
+        place.print(&mut out);
+    }
+    Some(out)
 }
 
 /// What `locations [...]` lists, and what follows.

@@ -32,10 +32,10 @@ pub fn initial(
     let mut types = Types::default();
     let mut state = InitialState::default();
     let mut parser = StateParser::new(section, location_names, register, &mut types)?;
-    let mut declared = BTreeSet::new();
+    let mut addresses = BTreeSet::new();
     while !parser.cursor.at_end() {
         if !parser.cursor.eat(";") {
-            declaration(&mut parser, &mut state, &mut declared)?;
+            declaration(&mut parser, &mut state, &mut addresses)?;
         }
     }
     state.types = types;
@@ -52,7 +52,7 @@ enum Declared {
 fn declaration(
     parser: &mut StateParser<'_>,
     state: &mut InitialState,
-    known: &mut BTreeSet<String>,
+    addresses: &mut BTreeSet<Address>,
 ) -> Result<(), ParseError> {
     let (of, pointer) = written_type(parser)?;
     let offset = parser.cursor.offset();
@@ -67,11 +67,15 @@ fn declaration(
         }
         _ => Declared::Observable(parser.observable()?),
     };
-    let key = match &declared {
-        Declared::Observable(observable) => format!("{observable:?}"),
-        Declared::Symbolic(name) => name.clone(),
+    let twice = match &declared {
+        Declared::Observable(Observable::Memory(at)) => !addresses.insert(*at),
+        Declared::Observable(Observable::Register { thread, name }) => {
+            state.registers.contains_key(&(*thread, name.clone()))
+        }
+        Declared::Observable(_) => false,
+        Declared::Symbolic(name) => state.symbolic.contains_key(name),
     };
-    if !known.insert(key) {
+    if twice {
         return Err(ParseError::new(offset, "this is declared twice"));
     }
     let mut count = None;

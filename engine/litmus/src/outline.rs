@@ -1,8 +1,8 @@
 //! The outline of a litmus test: its header and its sections as text, for any dialect, without
 //! reading the threads. For programs that pass tests on to other tools.
 
-use super::error::{LitmusError, ParseError};
-use super::sections::{self, without_comments, SourceSpan};
+use super::error::LitmusError;
+use super::sections::{self, without_comments, Sections, SourceSpan};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outline<'t> {
@@ -20,19 +20,21 @@ pub struct Outline<'t> {
 
 impl<'t> Outline<'t> {
     pub fn read(file: &str, text: &'t str) -> Result<Outline<'t>, LitmusError> {
-        let read = || -> Result<Outline<'t>, ParseError> {
-            let sections = sections::split(text)?;
-            let brace = sections.initial.offset - 1;
-            Ok(Outline {
-                dialect: sections.dialect.text,
-                name: first_word(sections.name).text,
-                preamble: &text[..brace],
-                initial: sections.initial.text,
-                program: sections.program.text,
-                end: sections.condition.text,
-            })
-        };
-        read().map_err(|error| error.locate(file, text))
+        let sections = sections::split(text).map_err(|error| error.locate(file, text))?;
+        Ok(Outline::of(text, &sections))
+    }
+
+    /// The outline of a text in these sections.
+    pub fn of(text: &'t str, sections: &Sections<'t>) -> Outline<'t> {
+        let brace = sections.initial.offset - 1;
+        Outline {
+            dialect: sections.dialect.text,
+            name: first_word(sections.name).text,
+            preamble: &text[..brace],
+            initial: sections.initial.text,
+            program: sections.program.text,
+            end: sections.condition.text,
+        }
     }
 
     /// The condition from its quantifier on, in one line without comments; empty if there is none.

@@ -16,8 +16,9 @@ use super::final_condition;
 use super::initial;
 use super::location_names::{LocationNames, UNLABELLED};
 use super::observable::Observable;
+use super::outline::Outline;
 use super::program::Program;
-use super::sections;
+use super::sections::{self, Sections};
 use super::value::{Address, RegisterId, Value};
 
 /// Nearly all tests have fewer bytes.
@@ -91,7 +92,20 @@ impl Test {
         text: &str,
         macros: Option<&Macros>,
     ) -> Result<Test, LitmusError> {
-        parse(text, macros).map_err(|error| error.locate(file, text))
+        Test::parse_outlined(file, text, macros).map(|(test, _)| test)
+    }
+
+    /// Reads the text of a test, and its outline.
+    pub fn parse_outlined<'t>(
+        file: &str,
+        text: &'t str,
+        macros: Option<&Macros>,
+    ) -> Result<(Test, Outline<'t>), LitmusError> {
+        let read = || {
+            let sections = sections::split(text)?;
+            Ok((parse(&sections, macros)?, Outline::of(text, &sections)))
+        };
+        read().map_err(|error: ParseError| error.locate(file, text))
     }
 
     /// What final states are printed with: what the condition mentions and what `locations` lists,
@@ -173,8 +187,7 @@ impl Test {
     }
 }
 
-fn parse(text: &str, macros: Option<&Macros>) -> Result<Test, ParseError> {
-    let sections = sections::split(text)?;
+fn parse(sections: &Sections<'_>, macros: Option<&Macros>) -> Result<Test, ParseError> {
     let header = sections.dialect;
     let dialect = dialects::named(header.text).ok_or_else(|| {
         let names: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();

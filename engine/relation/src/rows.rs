@@ -134,11 +134,19 @@ pub fn restrict(
     out: &mut [u64],
 ) -> bool {
     let mut any = 0;
-    if let (1, Some(from)) = (stride, from) {
+    if stride == 1 {
         let to = to.map_or(u64::MAX, |to| to[0]);
-        for (item, (word, a)) in out.iter_mut().zip(a).enumerate() {
-            *word = a & to & 0u64.wrapping_sub(from[0] >> item & 1);
-            any |= *word;
+        let Some(from) = from else {
+            for (word, a) in out.iter_mut().zip(a) {
+                *word = a & to;
+                any |= *word;
+            }
+            return any != 0;
+        };
+        out.fill(0);
+        for item in Bits(from[0]) {
+            out[item] = a[item] & to;
+            any |= out[item];
         }
         return any != 0;
     }
@@ -196,6 +204,9 @@ pub fn close(stride: usize, rows: &mut [u64]) {
         if !close_acyclic(rows) {
             for middle in 0..rows.len() {
                 let through = rows[middle];
+                if through == 0 {
+                    continue;
+                }
                 for row in rows.iter_mut() {
                     *row |= through & 0u64.wrapping_sub(*row >> middle & 1);
                 }

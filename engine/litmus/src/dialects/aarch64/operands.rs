@@ -51,14 +51,26 @@ pub const NORET: Annotations = annotation(&ANNOTATIONS, "NoRet");
 /// The register that comparisons write.
 pub const FLAGS: &str = "NZCV";
 
+/// The general registers, by number.
+const NUMBERED: [&str; 31] = [
+    "X0", "X1", "X2", "X3", "X4", "X5", "X6", "X7", "X8", "X9", "X10", "X11", "X12", "X13", "X14",
+    "X15", "X16", "X17", "X18", "X19", "X20", "X21", "X22", "X23", "X24", "X25", "X26", "X27",
+    "X28", "X29", "X30",
+];
+
 /// `X1` for `X1` and `W1`.
 pub fn register(name: &str) -> Option<String> {
-    let upper = name.to_ascii_uppercase();
-    if upper == "SP" || upper == "XZR" {
-        return Some(upper);
-    }
-    let number: u32 = upper.strip_prefix(['X', 'W'])?.parse().ok()?;
-    (number < 31).then(|| format!("X{number}"))
+    known(name).map(str::to_owned)
+}
+
+/// [`register`], without a copy of the name.
+fn known(name: &str) -> Option<&'static str> {
+    let others = ["SP", "XZR"].into_iter();
+    let mut others = others.filter(|other| name.eq_ignore_ascii_case(other));
+    others.next().or_else(|| {
+        let number: usize = name.strip_prefix(['X', 'W', 'x', 'w'])?.parse().ok()?;
+        NUMBERED.get(number).copied()
+    })
 }
 
 /// herd7's order: the zero register, then X0 and so on.
@@ -95,28 +107,34 @@ impl Named {
 /// `X1`, `W1`, `XZR`, `SP`, or a symbolic register: `%x`, `X%x`, `W%x`
 pub fn named(r: &mut InstructionReader<'_>) -> Result<Named, ParseError> {
     let offset = r.cursor.offset();
-    let mut upper = "X".to_owned();
+    let mut written = "X";
     if !r.cursor.is("%") {
-        upper = r.cursor.name("a register")?.to_ascii_uppercase();
+        written = r.cursor.name("a register")?;
     }
-    let bits = if upper.starts_with('W') { 32 } else { 64 };
-    if matches!(upper.as_str(), "X" | "W") && r.cursor.eat("%") {
+    let bits = if written.starts_with(['W', 'w']) {
+        32
+    } else {
+        64
+    };
+    let is = |name: &str| written.eq_ignore_ascii_case(name);
+    if (is("X") || is("W")) && r.cursor.eat("%") {
         let name = format!("%{}", r.cursor.name("the name of a register")?);
         let reg = Some(r.thread.register(&name));
         return Ok(Named { reg, bits });
     }
-    if upper == "XZR" || upper == "WZR" {
+    if is("XZR") || is("WZR") {
         return Ok(Named { reg: None, bits });
     }
-    match register(&upper) {
+    match known(written) {
         Some(name) => Ok(Named {
-            reg: Some(r.thread.register(&name)),
+            reg: Some(r.thread.register(name)),
             bits,
         }),
-        None => Err(
-            ParseError::unsupported(offset, format!("unknown register `{upper}`"))
-                .help("registers are X0 to X30, W0 to W30, XZR, WZR and SP"),
-        ),
+        None => Err(ParseError::unsupported(
+            offset,
+            format!("unknown register `{}`", written.to_ascii_uppercase()),
+        )
+        .help("registers are X0 to X30, W0 to W30, XZR, WZR and SP")),
     }
 }
 
