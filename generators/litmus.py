@@ -236,13 +236,14 @@ def found_test(path: Path, folder: Path) -> Test:
 
 
 class LitmusFile(NamedTuple):
-    """A `.litmus` file of a folder, with the name and the architecture in its header. A file that
-    is not a litmus test has no architecture."""
+    """A `.litmus` file of a folder, with the name and the architecture in its header, and with its
+    text if it is stored. A file that is not a litmus test has no architecture."""
 
     name: str
     arch: str
     path: str
     folder: str
+    text: str | None
 
     @property
     def test(self) -> Test:

@@ -393,7 +393,7 @@ class LoadedModel:
         """Read a cat file or a configuration; `folders` as for `check`."""
 
 def check_files(
-    files: Sequence[tuple[str, str]],
+    files: Sequence[tuple[str, str, str | None]],
     model: LoadedModel,
     *,
     names: tuple[str, str],
@@ -404,7 +404,8 @@ def check_files(
     done: Callable[[int, PrintedAnswer], object],
     jobs: int = 0,
 ) -> None:
-    """As `check`, for files with the names of their tests. `names` are those of model and checker,
+    """As `check`, for files: the name of the test, the path, and the text if it was read before.
+    `names` are those of model and checker,
     `form` is json, for one Verdict per line, herd, for entries of a log, or "" for no text."""
 
 class Answer:
@@ -423,9 +424,12 @@ class Answer:
     def as_dict(self) -> AnswerDict:
         """All that is known."""
 
-def headers(paths: Sequence[str], *, jobs: int = 0) -> list[tuple[str, str] | None]:
-    """The dialect and the name of each litmus test; None for a file without a header, an initial
-    state, or both a final condition and a list of locations. The threads are not read."""
+def headers(
+    paths: Sequence[str], *, stored: int = 0, jobs: int = 0
+) -> list[tuple[str, str, str | None] | None]:
+    """The dialect and the name of each litmus test, and its text until so many bytes are `stored`;
+    None for a file without a header, an initial state, or both a final condition and a list of
+    locations. The threads are not read."""
 
 def herd_hash(text: str) -> str:
     """herdtools7's digest of a litmus test; empty if it cannot be computed with certainty."""

@@ -136,7 +136,7 @@ class Engine(msgspec.Struct, frozen=True):
 
             def ask(sort: Callable[[int, PrintedAnswer], None]) -> None:
                 _engine.check_files(
-                    [(files[number].name, files[number].path) for number in asked],
+                    [(file.name, file.path, file.text) for file in map(files.__getitem__, asked)],
                     loaded,
                     names=(model.name, self.name),
                     form=form,

@@ -13,6 +13,10 @@ from weakspot import _engine
 from weakspot.generators.litmus import ARCHITECTURES, LitmusFile, Test
 from weakspot.harness.corpus.material import FolderTests, below, distinguished
 
+STORED = 16 << 20
+"""The texts of so many bytes of files of a folder are not read again when they are asked about:
+some 20,000 tests of diy7."""
+
 
 def folder_tests(what: Sequence[str | Test], under: Sequence[str]) -> FolderTests | None:
     """The litmus tests below folders, each text once. None if anything else is named too, if there
@@ -25,11 +29,12 @@ def folder_tests(what: Sequence[str | Test], under: Sequence[str]) -> FolderTest
         files = below(Path(word))
         if not files or not all(file.endswith(".litmus") for file in files):
             return None
-        for file, header in zip(files, _engine.headers(files), strict=True):
-            arch, name = header or ("", "")
+        headers = _engine.headers(files, stored=STORED)
+        for file, header in zip(files, headers, strict=True):
+            arch, name, text = header or ("", "", None)
             if arch not in ARCHITECTURES:
                 arch, name = "", Path(file).stem
-            found.setdefault(name, []).append(LitmusFile(name, arch, file, word))
+            found.setdefault(name, []).append(LitmusFile(name, arch, file, word, text))
     chosen: dict[str, LitmusFile] = {}
     for same in found.values():
         for test in same if len(same) == 1 else _distinguished(same):
