@@ -328,31 +328,70 @@ class CheckFiles(Job, frozen=True, kw_only=True):
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         checks: dict[str, FilesCheck] = {}
-        for job in jobs:
-            found: list[list[PrintedVerdict]] = [[] for _ in job.files]
+        for at in range(0, len(jobs), FILE_JOBS_AT_ONCE):
+            answers = [_FileAnswers(job) for job in jobs[at : at + FILE_JOBS_AT_ONCE]]
             try:
-                for model, numbers in job.models:
-                    if model.name not in checks:
-                        read = job.checker.files_check
-                        checks[model.name] = read(model, form=job.form, seconds=job.seconds)
-                    job._check(checks[model.name], numbers, found)
+                cls._check(answers, checks, sink)
             except KeyboardInterrupt:
-                sink.answered(job, _joined(found), final=False)
+                for each in answers:
+                    if any(each.found):
+                        sink.answered(each.job, each.joined(), final=False)
                 raise
-            sink.answered(job, _joined(found))
 
-    def _check(
-        self, check: FilesCheck, numbers: Sequence[int], found: list[list[PrintedVerdict]]
-    ) -> None:
-        """Check the files with these numbers under one of their models."""
-        check(
-            [self.files[number] for number in numbers],
-            lambda at, verdict: found[numbers[at]].append(verdict),
-        )
+    @classmethod
+    def _check(cls, answers: list[_FileAnswers], checks: dict[str, FilesCheck], sink: Sink) -> None:
+        """Check the files of jobs under one model after the other, and report each job as soon as
+        it and those before it are answered. Answers that are reported are removed."""
+
+        def report() -> None:
+            while answers and not answers[0].left:
+                each = answers.pop(0)
+                sink.answered(each.job, each.joined())
+
+        report()
+        models = {model.name: model for each in answers for model, _ in each.job.models}
+        for name, model in models.items():
+            asked = [
+                (each, number)
+                for each in answers
+                for under, numbers in each.job.models
+                if under.name == name
+                for number in numbers
+            ]
+
+            def done(
+                at: int,
+                verdict: PrintedVerdict,
+                asked: Sequence[tuple[_FileAnswers, int]] = asked,
+            ) -> None:
+                answer, number = asked[at]
+                answer.found[number].append(verdict)
+                answer.left -= 1
+                if not answer.left:
+                    report()
+
+            if name not in checks:
+                job = answers[0].job
+                checks[name] = job.checker.files_check(model, form=job.form, seconds=job.seconds)
+            checks[name]([each.job.files[number] for each, number in asked], done)
 
 
-def _joined(found: Sequence[Sequence[PrintedVerdict]]) -> tuple[PrintedVerdict, ...]:
-    return tuple(verdict for of_file in found for verdict in of_file)
+FILE_JOBS_AT_ONCE = 8
+"""How many jobs about files are performed at once. While a job is printed, processors work on the
+next one, and none waits for the slowest test of a job but the last."""
+
+
+class _FileAnswers:
+    """What is known of a job about files: file by file, the verdicts under its models; and how many
+    are left."""
+
+    def __init__(self, job: CheckFiles) -> None:
+        self.job = job
+        self.found: list[list[PrintedVerdict]] = [[] for _ in job.files]
+        self.left = sum(len(numbers) for _, numbers in job.models)
+
+    def joined(self) -> tuple[PrintedVerdict, ...]:
+        return tuple(verdict for of_file in self.found for verdict in of_file)
 
 
 class Compare(Job, frozen=True, kw_only=True):

@@ -1,0 +1,130 @@
+"""Jobs about the files of folders: a few at once, answered in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from weakspot.generators.litmus import LitmusFile
+from weakspot.harness.campaign import jobs as file_jobs
+from weakspot.harness.campaign import plan as planning
+from weakspot.harness.campaign.jobs import CheckFiles, Job
+from weakspot.harness.checkers import FilesCheck
+from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.corpus import litmus_files, models
+from weakspot.harness.corpus.models import Model
+from weakspot.harness.values.verdict import PrintedVerdict
+from weakspot.questions import check_folders
+
+
+class Answers:
+    """The answers of jobs, by the names of their tests, and whether they are final."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[list[str], bool]] = []
+
+    def answered(self, job: Job, answer: object, *, final: bool = True) -> None:  # noqa: ARG002
+        assert isinstance(answer, tuple)
+        self.found.append(([f"{each.test} {each.model}" for each in answer], final))
+
+    def at(self, text: str) -> None:
+        raise AssertionError(text)
+
+
+class Backwards(Engine, frozen=True):
+    """Answers the last file first, and is interrupted after some answers under a model."""
+
+    ends: dict[str, int] = {}  # noqa: RUF012
+
+    def files_check(self, model: Model, *, form: str, seconds: float) -> FilesCheck:  # noqa: ARG002
+        def check(files: Sequence[LitmusFile], done: Callable[[int, PrintedVerdict], None]) -> None:
+            for at in reversed(range(len(files))):
+                if len(files) - at > self.ends.get(model.name, 99):
+                    raise KeyboardInterrupt
+                done(at, PrintedVerdict(files[at].name, model.name, "", "Never", "", 0.0, ""))
+
+        return check
+
+
+def asked(checker: Backwards, sizes: Sequence[int], under: Sequence[str]) -> list[CheckFiles]:
+    """Jobs about so many files each, under these models."""
+    found = []
+    for number, size in enumerate(sizes):
+        names = [f"{'abcdef'[number]}{file}" for file in range(size)]
+        files = [LitmusFile(name, "C", f"{name}.litmus", ".", None) for name in names]
+        chosen = [(models.resolve(name), range(size)) for name in under]
+        key = str(number)
+        found.append(
+            CheckFiles(key=key, files=files, models=chosen, checker=checker, form="", seconds=1.0)
+        )
+    return found
+
+
+def test_jobs_are_reported_in_their_order_once_they_are_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(file_jobs, "FILE_JOBS_AT_ONCE", 2)
+    answers = Answers()
+    CheckFiles.perform(asked(Backwards(), [2, 0, 1, 1, 2], ["sc", "tso"]), answers)
+    assert answers.found == [
+        (["a0 sc", "a0 tso", "a1 sc", "a1 tso"], True),
+        ([], True),
+        (["c0 sc", "c0 tso"], True),
+        (["d0 sc", "d0 tso"], True),
+        (["e0 sc", "e0 tso", "e1 sc", "e1 tso"], True),
+    ]
+
+
+def test_what_is_known_after_an_interruption_is_reported_for_this_command_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(file_jobs, "FILE_JOBS_AT_ONCE", 3)
+    answers = Answers()
+    checker = msgspec.structs.replace(Backwards(), ends={"tso": 2})
+    with pytest.raises(KeyboardInterrupt):
+        CheckFiles.perform(asked(checker, [1, 1, 1, 1], ["sc", "tso"]), answers)
+    assert answers.found == [
+        (["a0 sc"], False),
+        (["b0 sc", "b0 tso"], False),
+        (["c0 sc", "c0 tso"], False),
+    ]
+
+
+TEST = """\
+C t{0}
+{{}}
+P0 (atomic_int* x) {{
+  atomic_store_explicit(x, {0}, memory_order_relaxed);
+}}
+exists (x=1)
+"""
+
+
+@pytest.mark.parametrize(("stored", "texts"), [(0, 0), (1 << 20, 5)])
+def test_neither_parts_nor_stored_texts_change_answers(
+    stored: int, texts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(9):
+        text = TEST.format(number)
+        (tmp_path / f"{number}.litmus").write_text(
+            text.replace("\n", "\r\n" if number % 2 else "\n")
+        )
+    monkeypatch.setattr(litmus_files, "STORED", stored)
+    tests = litmus_files.folder_tests([str(tmp_path)], ["sc"])
+    assert tests is not None
+    # not of the files whose lines end otherwise
+    assert sum(file.text is not None for file in tests.files) == texts
+    monkeypatch.setattr(planning, "TESTS_PER_JOB", 2)
+    monkeypatch.setattr(file_jobs, "FILE_JOBS_AT_ONCE", 2)
+    folders = check_folders([str(tmp_path)], models=["sc", "rc11"])
+    assert folders is not None
+    found: list[str] = []
+    folders.wait(lambda part: found.extend(f"{v.test} {v.model} {v.observation}" for v in part))
+    assert found == [
+        f"t{number} {model} {'Always' if number == 1 else 'Never'}"
+        for number in range(9)
+        for model in ("sc", "rc11")
+    ]
