@@ -45,6 +45,9 @@ FIRST = 2.0
 SLICE = 5.0
 """How many seconds a worker explores a share. One that has nothing to do waits for as long."""
 
+SHORTEST = 0.01
+"""For fewer seconds nothing is sent as long as something is under way."""
+
 LAST = 10.0
 """How many seconds one worker has for what an exploration does that runs out of time: those with
 fewer iterations of loops."""
@@ -350,9 +353,12 @@ class _Shared:
         if not self._open and not self.sent:
             rest = max(self._last, self.job.bounds.seconds - self.seconds)
             yield self._asked(self._left, concludes=True, rest=rest)
-        seconds = max(0.01, self._end.at_most(SLICE))
         for _ in range(min(room, len(self._open))):
-            yield self._asked(self._open.pop(0), seconds)
+            # a thread begins it when it has explored those that were sent before
+            before = sum(job.seconds for job in self.sent.values()) / max(1, most // AHEAD)
+            if (seconds := min(SLICE, self._end.left - before)) < SHORTEST and self.sent:
+                return
+            yield self._asked(self._open.pop(0), max(SHORTEST, seconds))
 
     def gets_back(self, job: ExploreShare, sent: Future = None) -> None:
         """Take a share back in which nothing was explored, which was `sent`."""

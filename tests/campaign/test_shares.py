@@ -292,6 +292,32 @@ def test_a_time_limit_leaves_the_rest_open(programs: list[str], tmp_path: Path) 
     assert 0 < first.executions == second.resumed < second.executions
 
 
+@pytest.mark.usefixtures("slices")
+def test_what_waits_for_a_worker_has_the_time_that_is_left_then(programs: list[str]) -> None:
+    (job,) = questions(programs[:1], models=["rc11"], seconds=12.0, part=Part(exchanged=True))
+    sent: dict[Future, float] = {}
+    most = 0.0
+
+    class Noting(InProcess):
+        def send(self, parcel: Sequence[Job], failed: Collection[str] = ()) -> Future:
+            nonlocal most
+            (share,) = parcel
+            assert isinstance(share, shares.ExploreShare)
+            future = super().send(parcel, failed)
+            sent[future] = share.seconds
+            most = max(most, sum(sent.values()))
+            return future
+
+        def result(self, future: Future) -> Performed:
+            del sent[future]
+            return super().result(future)
+
+    (found,) = answers([job], Sharing(Noting(1)))
+    assert found.result == "Safe"
+    first, last = shares.FIRST, 12.0 * shares.QUARTER
+    assert 5.0 < most <= 12.0 - first - last
+
+
 def test_what_cannot_be_shared_is_explored_by_one_worker(
     programs: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
