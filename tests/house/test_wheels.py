@@ -10,13 +10,14 @@ import subprocess
 import sys
 import tarfile
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
 from wheels import ROOT, extension, try_in_empty_home
 from workflow import Job
 
-from weakspot import __version__
+from weakspot import __version__, _engine
 
 WEAKENED = "tail + 1, std::memory_order_relaxed"
 BUILD = ROOT / "scripts" / "build-wheels"
@@ -85,6 +86,15 @@ def test_wheel_needs_no_more_than_its_name_says(built: Path, machine: str) -> No
     assert engine.glibc <= (2, 17)
     assert all(each.startswith(LIBRARIES) for each in engine.libraries), engine.libraries
     assert wheel.stat().st_size < 6_000_000
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("machine", MACHINES)
+def test_wheels_have_the_engine_of_the_clone(built: Path, machine: str) -> None:
+    """For workers of a cluster, one with each processor: they use none that has another engine."""
+    with zipfile.ZipFile(only(built, f"*_{machine}.whl")) as archive:
+        (name,) = [each for each in archive.namelist() if each.endswith(".so")]
+        assert _engine.__version__.encode() in archive.read(name)
 
 
 @pytest.mark.full
