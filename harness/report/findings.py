@@ -40,8 +40,8 @@ def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
             repeat = Text.assemble(
                 "   =  same cause: ", (f"{other.id} ", style(other.severity)), other.message
             )
-            if other.sites:
-                repeat.append(f" ({', '.join(other.sites[:6])})")
+            if sites := other.unnamed_sites:
+                repeat.append(f" ({', '.join(sites[:6])})")
             out.print(repeat)
         if finding.fix and finding.severity != "note":
             out.print(Text.assemble(("help: ", "cyan"), finding.fix))

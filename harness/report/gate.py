@@ -15,7 +15,7 @@ from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding, Required
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import terminal, witness
 from weakspot.harness.report.terminal import style
-from weakspot.harness.values.finding import Evidence
+from weakspot.harness.values.finding import Evidence, unnamed
 from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.witness import Witness
 
@@ -114,11 +114,12 @@ def finding(
     if there := machines(reported):
         yield Text(f"   = {there}")
     for other in others:
+        at = "".join(f" ({place})" for place in unnamed(other.places[:1], other.message))
         there = f" in {other.scenario}" if other.scenario != reported.scenario else ""
         yield Text.assemble(
             "   = same cause: ",
             (f"{other.finding.id} ", style(other.finding.severity)),
-            f"{other.message} ({other.places[0]}){there}",
+            f"{other.message}{at}{there}",
         )
     if reported.fix:
         yield Text.assemble(("help: ", "cyan"), reported.fix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Literal
 
@@ -32,6 +33,20 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     fix: str = ""
     recorded: bool = False
     cause: str = ""
+
+    @property
+    def unnamed_sites(self) -> list[str]:
+        """The sites that the message does not name."""
+        return unnamed(self.sites, self.message)
+
+
+def unnamed(places: Iterable[object], message: str) -> list[str]:
+    """The places, `file:line` or `file:line:column`, that the message does not name."""
+    return [
+        place
+        for place in map(str, places)
+        if not re.search(rf"(?<![\w./-]){re.escape(place)}(?!\d)", message)
+    ]
 
 
 def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:

@@ -313,8 +313,10 @@ def test_what_one_change_mends_is_reported_once(
     assert ended.code == 1
     lines = ended.out.splitlines()
     (other,) = [line for line in lines if "same cause: " in line]
-    assert other.startswith("   =  same cause: WS102 published.c/published: data-race on data")
-    assert other.endswith("(published.c:8, published.c:15)")
+    assert other == (
+        "   =  same cause: WS102 published.c/published: data-race on data between "
+        "published.c:8:8 and published.c:15:66"
+    )
     assert [line for line in lines if line.startswith("help: ")] == [
         "help: memory_order_release at published.c:9 is enough for 1 scenario; "
         "the witness's cycle is the test MP+ponarlx+ctrlacqna"

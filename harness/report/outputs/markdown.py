@@ -9,6 +9,7 @@ from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report.gate import closing, execution, machines, reaches
 from weakspot.harness.report.outputs import File
+from weakspot.harness.values.finding import unnamed
 from weakspot.harness.values.numbers import amount
 
 _LANGUAGES = {".c": "c", ".h": "c", ".litmus": "text"}
@@ -58,8 +59,9 @@ def _finding(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) 
     for need in reported.needs:
         yield f"- `{need.place.text.strip()}` (`{need.place}`) **{need.asks}**"
     for other in others:
-        where = f"`{other.places[0]}`, `{other.scenario}`"
-        yield f"- same cause: {other.finding.id} {_inline(other.message)} ({where})"
+        where = [*unnamed(other.places[:1], other.message), other.scenario]
+        named = ", ".join(f"`{each}`" for each in where)
+        yield f"- same cause: {other.finding.id} {_inline(other.message)} ({named})"
     if reported.fix:
         yield f"- {_inline(reported.fix)}"
     if shown := execution(reported):
