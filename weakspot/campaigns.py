@@ -38,6 +38,52 @@ if TYPE_CHECKING:
     from weakspot.harness.campaign.forecast import Forecast
 
 
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What a campaign is to answer, in the names that the user gives; see `campaign`."""
+
+    what: Sources = "all"
+    models: Sequence[str] = ()
+    machine_models: Sequence[str] | None = None
+    checkers: Sequence[str] = ("all",)
+    on: Sequence[str] = ("local",)
+    named: machines.Named | None = None
+    runner: str | None = None
+    seconds_run: float = 1.0
+    budget: float = 0.0
+    seconds: float = 20.0
+    bounds: Bounds | None = None
+    part: Part = ALL
+    compiled: Sequence[str] = ()
+    build: Build = NO_OPTIONS
+
+    def plan(self) -> Plan:
+        """The plan. Raises BadInput for a checker or a runner that is unknown, and MissingTool for
+        one that is not installed."""
+        for name in self.checkers:
+            choose_checkers(name)
+        return Plan(
+            what=tuple(paths_of(self.what)),
+            models=tuple(self.models),
+            machine_models=of_machines(self.models, self.machine_models),
+            checkers=CHECKERS.names() if "all" in self.checkers else tuple(self.checkers),
+            machines=tuple(self.on) if self.seconds_run else (),
+            runners=_runners(self.runner) if self.seconds_run else (),
+            seconds_check=self.seconds,
+            seconds_run=self.seconds_run,
+            budget=self.budget,
+            compiled=tuple(self.compiled),
+        ).within(self.bounds or Bounds())
+
+    def tools(self) -> Tools:
+        """What the names of the plan stand for."""
+        return msgspec.structs.replace(
+            installed(self.named or {}),
+            explorer=EngineExplorer(part=self.part),
+            generator=generator(self.build, (self.bounds or Bounds()).seconds),
+            repairs=program_repairs.jobs,
+        )
+
+
 def campaign(
     what: Sources = "all",
     *,
@@ -74,119 +120,70 @@ def campaign(
     `compiled` are compiler configurations whose code is compared with the tests. `executor`
     performs the work, by default on this computer; see docs/cluster.md.
     """
-    plan = _plan(
-        what,
+    request = Request(
+        what=what,
         models=models,
         machine_models=machine_models,
         checkers=checkers,
         on=on,
+        named=named,
         runner=runner,
         seconds_run=seconds_run,
         budget=budget,
         seconds=seconds,
         bounds=bounds,
+        part=part,
         compiled=compiled,
+        build=build,
     )
-    tools = _tools(plan, named, part, build)
+    return carry_out(
+        request, folder=folder, root=root, fresh=fresh, progress=progress, executor=executor
+    )
+
+
+def carry_out(
+    request: Request,
+    *,
+    folder: Path | None = None,
+    root: Path = RESULTS,
+    fresh: bool = False,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> tuple[Path, Record]:
+    """What `campaign` does."""
     return carried_out.run(
-        plan,
+        request.plan(),
         folder=folder,
         root=root,
         fresh=fresh,
-        tools=tools,
+        tools=request.tools(),
         progress=progress,
         executor=executor,
     )
 
 
 def forecast(
-    what: Sources = "all",
+    request: Request,
     *,
-    models: Sequence[str] = (),
-    machine_models: Sequence[str] | None = None,
-    checkers: Sequence[str] = ("all",),
-    on: Sequence[str] = ("local",),
-    named: machines.Named | None = None,
-    runner: str | None = None,
-    seconds_run: float = 1.0,
-    budget: float = 0.0,
-    seconds: float = 20.0,
-    bounds: Bounds | None = None,
-    part: Part = ALL,
-    compiled: Sequence[str] = (),
     root: Path = RESULTS,
-    build: Build = NO_OPTIONS,
     seconds_estimate: float = 10.0,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Forecast:
-    """What `campaign` with the same arguments will cost: how many questions, how long they take,
-    and which tests add nothing. Generates the tests, and contacts the machines, but answers none of
-    the questions; `seconds_estimate` is for estimates of what the campaigns below `root` have not
+    """What `carry_out` of the same request will cost: how many questions, how long they take, and
+    which tests add nothing. Generates the tests, and contacts the machines, but answers none of the
+    questions; `seconds_estimate` is for estimates of what the campaigns below `root` have not
     answered. With the `executor` of a cluster, its workers' shares too."""
     from weakspot.harness.campaign.cluster import ClusterExecutor
     from weakspot.harness.campaign.forecast import forecast
 
-    plan = _plan(
-        what,
-        models=models,
-        machine_models=machine_models,
-        checkers=checkers,
-        on=on,
-        runner=runner,
-        seconds_run=seconds_run,
-        budget=budget,
-        seconds=seconds,
-        bounds=bounds,
-        compiled=compiled,
-    )
     return forecast(
-        plan,
-        _tools(plan, named, part, build),
+        request.plan(),
+        request.tools(),
         root,
         seconds=seconds_estimate,
         progress=progress,
         workers=executor.workers() if isinstance(executor, ClusterExecutor) else None,
-    )
-
-
-def _plan(
-    what: Sources,
-    *,
-    models: Sequence[str],
-    machine_models: Sequence[str] | None,
-    checkers: Sequence[str],
-    on: Sequence[str],
-    runner: str | None,
-    seconds_run: float,
-    budget: float,
-    seconds: float,
-    bounds: Bounds | None,
-    compiled: Sequence[str] = (),
-) -> Plan:
-    """The plan of a campaign; see `campaign`."""
-    for name in checkers:
-        choose_checkers(name)
-    return Plan(
-        what=tuple(paths_of(what)),
-        models=tuple(models),
-        machine_models=of_machines(models, machine_models),
-        checkers=CHECKERS.names() if "all" in checkers else tuple(checkers),
-        machines=tuple(on) if seconds_run else (),
-        runners=_runners(runner) if seconds_run else (),
-        seconds_check=seconds,
-        seconds_run=seconds_run,
-        budget=budget,
-        compiled=tuple(compiled),
-    ).within(bounds or Bounds())
-
-
-def _tools(plan: Plan, named: machines.Named | None, part: Part, build: Build) -> Tools:
-    return msgspec.structs.replace(
-        installed(named or {}),
-        explorer=EngineExplorer(part=part),
-        generator=generator(build, plan.bounds.seconds),
-        repairs=program_repairs.jobs,
     )
 
 

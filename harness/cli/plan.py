@@ -7,27 +7,24 @@ from typing import TYPE_CHECKING
 import click
 
 from weakspot.harness.cli.errors import NOTHING_FOUND
-from weakspot.harness.cli.exploration_options import bound_options, configured_part
+from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     checker_option,
     cluster_option,
     compiled_option,
     duration,
-    machine_models,
     model_option,
-    named_machines,
     source_options,
     timeout_option,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, results_folder, say, watched
-from weakspot.harness.cli.run_options import run_options
+from weakspot.harness.cli.run_options import as_request, run_options
 
 if TYPE_CHECKING:
-    from weakspot.generators.source.build import Build
+    from weakspot.campaigns import Request
     from weakspot.harness.campaign.executor import Executor
-    from weakspot.harness.values.bounds import Bounds
 
 
 @command(
@@ -60,20 +57,11 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as a JSON object.")
 @cluster_option
 @source_options
+@as_request
 def plan(
-    what: tuple[str, ...],
-    models: tuple[str, ...],
-    seconds: float,
-    budget: float,
-    runner: str,
-    machines: tuple[str, ...],
-    checkers: tuple[str, ...],
-    configs: tuple[str, ...],
-    bounds: Bounds,
-    timeout: float,
+    request: Request,
     estimate: float,
     as_json: bool,
-    build: Build,
     executor: Executor | None,
 ) -> int:
     """Show what `weakspot test` would do, and how long it takes.
@@ -87,21 +75,8 @@ def plan(
 
     with watched() as progress:
         found = campaigns.forecast(
-            what,
-            models=models,
-            machine_models=machine_models(),
-            checkers=checkers,
-            on=machines,
-            named=named_machines(),
-            runner=runner,
-            seconds_run=seconds,
-            budget=budget,
-            seconds=timeout,
-            bounds=bounds,
-            part=configured_part(),
-            compiled=configs,
+            request,
             root=results_folder(),
-            build=build,
             seconds_estimate=estimate,
             progress=progress,
             executor=executor,

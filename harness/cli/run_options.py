@@ -1,13 +1,15 @@
-"""Options of campaigns about hardware: where tests run, by what, and for how long."""
+"""Options of campaigns: where tests run, by what, and for how long; and all that is asked, as one
+value."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from weakspot.harness.cli.exploration_options import configured_part
 from weakspot.harness.cli.options import (
     Listing,
     Registered,
@@ -16,9 +18,15 @@ from weakspot.harness.cli.options import (
     given,
     listed,
     machine_forms,
+    machine_models,
+    named_machines,
     optional_time,
     runners,
 )
+
+if TYPE_CHECKING:
+    from weakspot.generators.source.build import Build
+    from weakspot.harness.values.bounds import Bounds
 
 BUDGET = 120.0
 """Seconds that each machine is used, unless the user says how long."""
@@ -74,3 +82,44 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         with_budget = option(with_budget)
     return with_budget
+
+
+def as_request(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a campaign's questions, which the command gets as one value, `request`."""
+
+    @functools.wraps(command)
+    def with_request(
+        what: tuple[str, ...],
+        models: tuple[str, ...],
+        seconds: float,
+        budget: float,
+        runner: str,
+        machines: tuple[str, ...],
+        checkers: tuple[str, ...],
+        configs: tuple[str, ...],
+        bounds: Bounds,
+        timeout: float,
+        build: Build,
+        **rest: Any,
+    ) -> Any:
+        from weakspot.campaigns import Request
+
+        request = Request(
+            what=what,
+            models=models,
+            machine_models=machine_models(),
+            checkers=checkers,
+            on=machines,
+            named=named_machines(),
+            runner=runner,
+            seconds_run=seconds,
+            budget=budget,
+            seconds=timeout,
+            bounds=bounds,
+            part=configured_part(),
+            compiled=configs,
+            build=build,
+        )
+        return command(request=request, **rest)
+
+    return with_request

@@ -8,26 +8,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli.exploration_options import bound_options, configured_part
+from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     checker_option,
     cluster_option,
     compiled_option,
-    machine_models,
     model_option,
-    named_machines,
     source_options,
     timeout_option,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, results_folder, say
-from weakspot.harness.cli.run_options import run_options
+from weakspot.harness.cli.run_options import as_request, run_options
 
 if TYPE_CHECKING:
-    from weakspot.generators.source.build import Build
+    from weakspot.campaigns import Request
     from weakspot.harness.campaign.executor import Executor
-    from weakspot.harness.values.bounds import Bounds
 
 
 @command(
@@ -68,22 +65,13 @@ Examples:
 )
 @cluster_option
 @source_options
+@as_request
 def test(
-    what: tuple[str, ...],
-    models: tuple[str, ...],
+    request: Request,
     output: Path | None,
     fresh: bool,
-    seconds: float,
-    budget: float,
-    runner: str,
-    machines: tuple[str, ...],
-    checkers: tuple[str, ...],
-    configs: tuple[str, ...],
-    bounds: Bounds,
-    timeout: float,
     all_tests: bool,
     as_json: bool,
-    build: Build,
     executor: Executor | None,
 ) -> int:
     """Generate, explore, check, run, judge and report.
@@ -101,24 +89,11 @@ def test(
 
     root = results_folder()
     with bars.progress() as progress:
-        folder, record = campaigns.campaign(
-            what,
-            models=models,
-            machine_models=machine_models(),
-            checkers=checkers,
-            on=machines,
-            named=named_machines(),
-            runner=runner,
-            seconds_run=seconds,
-            budget=budget,
-            seconds=timeout,
-            bounds=bounds,
-            part=configured_part(),
-            compiled=configs,
+        folder, record = campaigns.carry_out(
+            request,
             folder=chosen_folder(output, fresh=fresh, root=root),
             root=root,
             fresh=fresh,
-            build=build,
             progress=progress,
             executor=executor,
         )

@@ -59,9 +59,9 @@ def _finding(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) 
     for need in reported.needs:
         yield f"- `{need.place.text.strip()}` (`{need.place}`) **{need.asks}**"
     for other in others:
-        where = [*unnamed(other.places[:1], other.message), other.scenario]
-        named = ", ".join(f"`{each}`" for each in where)
-        yield f"- same cause: {other.finding.id} {_inline(other.message)} ({named})"
+        places = [*unnamed(other.places[:1], other.message), other.scenario]
+        where = ", ".join(f"`{each}`" for each in places)
+        yield f"- same cause: {other.finding.id} {_inline(other.message)} ({where})"
     if reported.fix:
         yield f"- {_inline(reported.fix)}"
     if shown := execution(reported):
