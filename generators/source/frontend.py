@@ -77,8 +77,8 @@ def compile_source(
     asked = question(path, build=build, compiler=compiler)
     folder, searched = asked.path.parent, asked.searched
     place = cache.path_of(asked.key)
-    known = cache.read(place, cache.Entry)
-    if known is None or not known.inputs.unchanged(folder, searched):
+    known = cache.read_made(place, cache.Entry, folder, searched)
+    if known is None:
         texts: dict[Path, str] = {}
         names: set[str] = set()
         for unit in (asked, *asked.others):
@@ -90,7 +90,7 @@ def compile_source(
         text = irtext.clean(raw, limited, _own_digest(), asked.path)
         made = cache.inputs(sorted(names), folder, searched)
         known = cache.Entry(text=text, compiler=asked.compiler.describe(raw), inputs=made)
-        cache.write(place, known)
+        cache.write_made(place, known, made)
     files = {name: Path(os.path.normpath(folder / name)) for name in known.inputs.names}
     text = known.text
     if base is not None:

@@ -5,6 +5,7 @@ An answer also holds the files that it was made of, since which headers a source
 only once it is compiled; it counts as long as they are unchanged. So Ctrl-C loses at most the
 answer in progress, an unchanged scenario costs nothing, and a truncated file is an answer that is
 asked for again. An answer that a time limit truncated is not stored: the next run may find more.
+Answers for other contents of the files stay, such as those of another branch.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from typing import Generic, TypeVar
 import msgspec
 
 from weakspot.system import cache
-from weakspot.system.cache import Inputs
 
 FOLDER = ".weakspot"
 
@@ -51,8 +51,8 @@ class CacheStore(Generic[T]):
     def has(self, key: str) -> bool:
         if key in self._known:
             return True
-        found = cache.read(self._path(key), self._type)
-        if found is None or not self._holds(key, found):
+        found = self._read(key)
+        if found is None:
             return False
         self._known[key] = found
         self.stored.add(key)
@@ -65,19 +65,19 @@ class CacheStore(Generic[T]):
     def put(self, key: str, answer: object, *, final: bool = True) -> None:
         assert isinstance(answer, self._type)
         self._known[key] = answer
-        if final:
+        if final and key in self._files:
+            cache.write_made(self._path(key), answer, answer.inputs)  # type: ignore[attr-defined]
+        elif final:
             cache.write(self._path(key), answer)
 
     def _path(self, key: str) -> Path | None:
         return self._folder / f"{cache.digest(key)}.json" if self._folder is not None else None
 
-    def _holds(self, key: str, answer: T) -> bool:
-        """Whether the files that the answer was made of are unchanged; an answer without files
-        holds."""
+    def _read(self, key: str) -> T | None:
+        """The answer for the files as they are now; one without files always holds."""
         if key not in self._files:
-            return True
-        inputs: Inputs = answer.inputs  # type: ignore[attr-defined]
-        return inputs.unchanged(*self._files[key])
+            return cache.read(self._path(key), self._type)
+        return cache.read_made(self._path(key), self._type, *self._files[key])
 
 
 def project_folder(root: Path) -> Path:

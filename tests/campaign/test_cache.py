@@ -29,6 +29,11 @@ def store(project: Path, *, cached: bool = True) -> CacheStore[Answer]:
     return made
 
 
+def found(project: Path) -> str:
+    made = store(project)
+    return made.get("key").text if made.has("key") else "nothing"
+
+
 def put(project: Path, *, final: bool = True, cached: bool = True) -> CacheStore[Answer]:
     made = store(project, cached=cached)
     made.put("key", Answer("Safe", cache.inputs(("queue.h",), project)), final=final)
@@ -48,6 +53,34 @@ def test_a_changed_file_invalidates_the_answer(project: Path) -> None:
     put(project)
     (project / "queue.h").write_text("// another queue\n")
     assert not store(project).has("key")
+
+
+def test_who_returns_to_a_branch_finds_its_answers(project: Path) -> None:
+    put(project)
+    before = (project / "queue.h").read_text()
+    (project / "queue.h").write_text("// another queue\n")
+    (project / "node.h").write_text("// it includes this\n")
+    other = store(project)
+    other.put("key", Answer("Violated", cache.inputs(("node.h", "queue.h"), project)))
+    assert found(project) == "Violated"
+    (project / "queue.h").write_text(before)
+    (project / "node.h").unlink()
+    assert found(project) == "Safe"
+
+
+def test_what_was_used_last_is_removed_last(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "CACHE_ENTRIES", 20)
+    put(project)
+    answers = project / ".weakspot" / "answers"
+    for path in answers.iterdir():
+        os.utime(path, (0, 0))
+    for number in range(19):
+        assert cache.write_bytes(answers / f"{number}.json", b"{}")
+        os.utime(answers / f"{number}.json", (1, 1))
+    assert store(project).has("key")
+    assert cache.write_bytes(answers / "newest.json", b"{}")
+    assert len(list(answers.glob("*.json"))) == 18
+    assert store(project).has("key")
 
 
 def test_a_truncated_answer_is_for_this_run_only(project: Path) -> None:

@@ -274,6 +274,16 @@ def test_a_changed_front_end_does_not_use_the_cache(
         compiled(tmp_path / "program", "int main(void) { return 0; }")
 
 
+def test_a_source_that_is_as_it_was_before_the_last_change_is_cached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = compiled(tmp_path, "int main(void) { return 0; }")
+    other = compiled(tmp_path, "int main(void) { return 1; }")
+    monkeypatch.setattr(clang, "run", None)
+    assert compiled(tmp_path, "int main(void) { return 0; }") == first != other
+    assert compiled(tmp_path, "int main(void) { return 1; }") == other
+
+
 def test_a_broken_cache_entry_is_no_error(tmp_path: Path) -> None:
     first = compiled(tmp_path, "int main(void) { return 0; }")
     for entry in Path(os.environ["XDG_CACHE_HOME"]).rglob("*.json"):

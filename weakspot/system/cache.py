@@ -1,7 +1,8 @@
 """Answers that are cached in files, and the files that each was made from.
 
 In: a key of everything that is known before the work begins. Out: the answer that is cached under
-it, if the files it was made from are unchanged. Compiled files are cached in the user's cache
+it for the files as they are now. A key has an answer for each content of its files, so that one who
+changes between two branches of a project finds both. Compiled files are cached in the user's cache
 folder; without one that can be written there is no cache, and no error.
 """
 
@@ -17,7 +18,11 @@ from typing import TypeVar
 import msgspec
 
 CACHE_ENTRIES = 1000
-"""How many files of one kind a folder holds; the oldest are removed first, a tenth at once."""
+"""How many files of one kind a folder holds; those unused for longest are removed first, a tenth at
+once."""
+
+LISTS = 4
+"""How many lists of files an answer of one key may have been made from."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -32,12 +37,6 @@ class Inputs(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     hashes: tuple[str, ...]
     listing: str = ""
-
-    def unchanged(self, folder: Path, searched: Sequence[Path] = ()) -> bool:
-        try:
-            return self == inputs(self.names, folder, searched)
-        except OSError:
-            return False
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -55,6 +54,50 @@ def inputs(names: Sequence[str], folder: Path, searched: Sequence[Path] = ()) ->
         hashes=tuple(_digest_file(folder / name) for name in names),
         listing=_listing(searched),
     )
+
+
+class _Read(msgspec.Struct, frozen=True):
+    """Which files the answers of a key were made from, the last one first."""
+
+    lists: tuple[tuple[str, ...], ...] = ()
+
+
+def read_made(
+    path: Path | None, type_: type[T], folder: Path, searched: Sequence[Path]
+) -> T | None:
+    """The answer that `write_made` has cached there for the files as they are now."""
+    if path is None:
+        return None
+    for names in (read(_lists(path), _Read) or _Read()).lists:
+        try:
+            place = _made(path, inputs(names, folder, searched))
+        except OSError:  # a file is not there
+            continue
+        if (found := read(place, type_)) is not None:
+            with contextlib.suppress(OSError):
+                os.utime(place)
+                os.utime(_lists(path))
+            return found
+    return None
+
+
+def write_made(path: Path | None, answer: msgspec.Struct, made: Inputs) -> None:
+    """Cache an answer that was made from these files, beside those from other contents of them."""
+    if path is None:
+        return
+    write(_made(path, made), answer)
+    known = (read(_lists(path), _Read) or _Read()).lists
+    lists = (made.names, *(each for each in known if each != made.names))
+    write(_lists(path), _Read(lists[:LISTS]))
+
+
+def _lists(path: Path) -> Path:
+    return path.with_suffix(".files")
+
+
+def _made(path: Path, made: Inputs) -> Path:
+    parts = "\0".join(made.names), "\0".join(made.hashes), made.listing
+    return path.with_name(f"{path.stem}-{digest(*parts)[:32]}{path.suffix}")
 
 
 def folder_of(kind: str) -> Path | None:
