@@ -163,7 +163,7 @@ class _Phase:
         if done.error is None:
             return
         left = [job for job in parcel.jobs if job.key in self._left] or parcel.jobs
-        if failed := failed_at(done, parcel.failed):
+        if (failed := failed_at(done, parcel.failed)) is not None:
             self._again.append(_Parcel(left, failed))
         else:
             self._fail(left, done.error)

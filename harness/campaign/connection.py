@@ -199,12 +199,13 @@ class Workers:
         )
 
 
-def failed_at(done: Performed, failed: tuple[str, ...]) -> tuple[str, ...]:
-    """The workers that have failed at a parcel, of which this became after these `failed`; none if
+def failed_at(done: Performed, failed: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The workers that have failed at a parcel, of which this became after these `failed`; None if
     it is not to be tried again."""
+    if isinstance(done.error, OtherBuild):
+        return failed  # it was not performed
     ours = isinstance(done.error, MissingTool | ToolFailed)
-    again = len(failed) < ALLOWED or isinstance(done.error, OtherBuild)
-    return (*failed, done.worker) if ours and done.worker and again else ()
+    return (*failed, done.worker) if ours and done.worker and len(failed) < ALLOWED else None
 
 
 def is_unfinished(future: Future) -> bool:

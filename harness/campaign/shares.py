@@ -216,7 +216,7 @@ class SharedExplorations:
             self._to.progress.message(line)
         if done.error is None:
             self._take(future, done)
-        elif again := failed_at(done, failed):
+        elif (again := failed_at(done, failed)) is not None:
             self._send(_Sent(shared, job, again))
             shared.sent.pop(future)
         else:
