@@ -78,6 +78,14 @@ def test_site_is_searched_read_in_the_dark_and_printed_from_files(
         page.goto((site / "commands" / "diff.html").as_uri())
         help_text = page.locator("pre > code")
         assert help_text.evaluate("each => each.scrollWidth <= each.clientWidth")
+        page.set_viewport_size({"width": 1800, "height": 800})
+        page.goto((site / "api.html").as_uri())
+        clipped = page.locator("pre > code").evaluate_all(
+            "all => all.filter(each => each.scrollWidth > each.clientWidth"
+            " && each.innerText.split('\\n').every(line => line.length <= 100))"
+            ".map(each => each.innerText)"
+        )
+        assert clipped == [], "a hundred characters"
         page.goto((site / "ci.html").as_uri())
         hidden = ".md-header, .md-sidebar--primary, .md-skip, .headerlink"
         page.evaluate(f"document.querySelectorAll('{hidden}').forEach(each => each.remove())")
