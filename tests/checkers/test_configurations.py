@@ -63,6 +63,29 @@ def test_herd7_answers_the_same(need: Callable[[str], Tool]) -> None:
     assert answers(ours) == answers(theirs)
 
 
+REGIONS = MP.replace("exists", "regions: x:PROP, y:PROP REPLACEABLE\nexists")
+
+
+def test_only_a_model_with_a_bell_file_can_use_regions_of_memory(
+    need: Callable[[str], Tool],
+) -> None:
+    need("herd7")
+
+    def plain(text: str, name: str) -> str:
+        text = text.replace("GET(x)", "*x")
+        return text.format(name=name, first="*x = 1; *y = 1;", second="*y", value=1)
+
+    regions = made(plain(REGIONS, "regions"))
+    without, ours = asked(Engine(), [made(plain(MP, "without")), regions], "sc")
+    (theirs,) = asked(Herd7(), [regions], "sc")
+    assert ours.states == without.states == theirs.states
+    assert ours.observation == theirs.observation == "Never"
+    calls = REGIONS.format(name="calls", first="WRITE_ONCE(*x, 1);", second="GET(y)", value=1)
+    (refused,) = asked(Engine(), [made(calls)], str(SMALL))
+    assert refused.observation == "Unknown"
+    assert "regions of memory" in refused.reason
+
+
 @pytest.mark.parametrize(
     ("statement", "message"),
     [

@@ -211,7 +211,9 @@ pub fn headers(
     impl Caller<Vec<Option<Header>>> for Collected<'_> {
         fn take(&mut self, task: usize, found: Vec<Option<Header>>) -> PyResult<()> {
             for (slot, header) in self.1[task * TOGETHER..].iter_mut().zip(found) {
-                *slot = header.map(|header| header.into_pyobject(self.0)).transpose()?;
+                *slot = header
+                    .map(|header| header.into_pyobject(self.0))
+                    .transpose()?;
             }
             Ok(())
         }

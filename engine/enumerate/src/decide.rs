@@ -19,6 +19,9 @@ use rustc_hash::FxHashMap;
 
 /// The answer that herd7 gives in its default mode.
 pub fn decide(test: &Test, model: &Model, limits: &Limits) -> Result<Answer, EnumerateError> {
+    if test.has_regions && !model.tags().is_empty() {
+        return Err(EnumerateError::Regions);
+    }
     let meter = Meter::begin(limits);
     let mixed = test.mixed.then(|| "memory".to_owned());
     match decide_with(test, model, limits, &meter, mixed) {

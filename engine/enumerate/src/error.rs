@@ -18,6 +18,8 @@ pub enum EnumerateError {
     OwnWrite,
     /// An access to this address is not aligned, or reaches beyond its location.
     Unaligned(String),
+    /// Memory has regions, under a model with a bell file, which may use them.
+    Regions,
     /// The model cannot be applied.
     Model(CatError),
 }
@@ -43,6 +45,9 @@ impl std::fmt::Display for EnumerateError {
             EnumerateError::Unaligned(address) => write!(
                 f,
                 "an access to {address} is not aligned or reaches beyond its location"
+            ),
+            EnumerateError::Regions => f.write_str(
+                "the regions of memory that the test declares are not supported under a model with a bell file",
             ),
             EnumerateError::Model(e) => e.fmt(f),
         }

@@ -43,6 +43,8 @@ pub struct Test {
     pub condition: Condition,
     /// The annotations of the Linux kernel's model that events can have, by number.
     pub tags: Vec<String>,
+    /// Memory has regions, sets of accesses that only a model with a bell file can use.
+    pub has_regions: bool,
     /// Accesses are split into pieces, as in herd7's variant `mixed`, also where it is not needed.
     pub mixed: bool,
 }
@@ -197,16 +199,19 @@ fn parse(sections: &Sections<'_>, macros: Option<&Macros>) -> Result<Test, Parse
     let mut locations = LocationNames::default();
     let mut initial = initial::initial(sections.initial, &mut locations, dialect.register)?;
     let mut tags = Vec::new();
-    let program = match macros.filter(|_| std::ptr::eq(dialect, &dialects::c::C)) {
-        Some(macros) => {
+    let mut has_regions = false;
+    let program = if std::ptr::eq(dialect, &dialects::c::C) {
+        if let Some(macros) = macros {
             tags.clone_from(&macros.tags);
-            Program::C(statements::program(
-                sections.program,
-                Some(macros),
-                &mut tags,
-            )?)
         }
-        None => (dialect.program)(sections.program, &mut locations)?,
+        let (threads, regions) = statements::program(sections.program, macros, &mut tags)?;
+        has_regions = regions;
+        if macros.is_none() {
+            tags.clear();
+        }
+        Program::C(threads)
+    } else {
+        (dialect.program)(sections.program, &mut locations)?
     };
     if let Program::C(threads) = &program {
         if let Some((name, _)) = locations.labels().next() {
@@ -247,6 +252,7 @@ fn parse(sections: &Sections<'_>, macros: Option<&Macros>) -> Result<Test, Parse
         filter: end.filter,
         condition: end.condition,
         tags,
+        has_regions,
         mixed: sections.mixed,
     };
     complete_memory(&mut test);

@@ -49,6 +49,23 @@ fn a_macro_of_the_kernel_is_unsupported() {
 }
 
 #[test]
+fn what_follows_the_threads_of_c_are_regions() {
+    let test =
+        |end: &str| format!("C t\n{{}}\nP0 (int* x) {{\n  *x = 1;\n}}\n{end}\nexists (x=1)\n");
+    for regions in ["regions: x:PROP, y:A B", "regions:"] {
+        assert!(Test::parse("t.litmus", &test(regions)).is_ok_and(|test| test.has_regions));
+    }
+    assert_eq!(
+        error(&test("regions: x")),
+        "t.litmus:7:1: expected `:`, found end of text"
+    );
+    assert_eq!(
+        error(&test("scopes: (a 0)")),
+        "t.litmus:6:1: scopes are not supported"
+    );
+}
+
+#[test]
 fn an_unknown_instruction_names_the_supported_ones() {
     let error = error("PPC t\n{}\n P0 ;\n li r1,1 ;\n frob r1 ;\n");
     let start = "t.litmus:5:2: unknown instruction `frob`\nhelp: supported for Power: li, mr,";

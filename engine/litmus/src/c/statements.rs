@@ -11,16 +11,22 @@ use crate::sections::SourceSpan;
 /// The deepest nesting of blocks that is accepted, so that no input exhausts the stack.
 const MAX_DEPTH: usize = 60;
 
-/// The threads in the order of their numbers. `tags` are the annotations that the macros mention;
-/// those of the test are added.
+/// The threads in the order of their numbers, and whether regions of memory follow them. `tags` are
+/// the annotations that the macros mention; those of the test are added.
 pub fn program(
     section: SourceSpan<'_>,
     macros: Option<&Macros>,
     tags: &mut Vec<String>,
-) -> Result<Vec<CThread>, ParseError> {
+) -> Result<(Vec<CThread>, bool), ParseError> {
     let mut cursor = Cursor::new(tokens(section.text, section.offset, &SYNTAX)?);
     let mut threads: Vec<Option<CThread>> = Vec::new();
+    let mut has_regions = false;
     while !cursor.at_end() {
+        if !threads.is_empty() && matches!(cursor.ahead(1), TokenKind::Sign(":")) {
+            regions(&mut cursor)?;
+            has_regions = true;
+            break;
+        }
         cursor.eat_word("static");
         cursor.eat_word("void");
         let offset = cursor.offset();
@@ -55,13 +61,45 @@ pub fn program(
                 .help("write P0 (atomic_int* x) { … }"),
         );
     }
-    threads
+    let threads: Result<_, _> = threads
         .into_iter()
         .enumerate()
         .map(|(n, t)| {
             t.ok_or_else(|| ParseError::new(section.offset, format!("missing thread `P{n}`")))
         })
-        .collect()
+        .collect();
+    Ok((threads?, has_regions))
+}
+
+/// `regions: x:PROP, y:PROP REPLACEABLE`: the sets of a bell file that accesses of locations are in.
+fn regions(cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
+    let offset = cursor.offset();
+    let name = cursor.name("regions")?;
+    if matches!(name, "scopes" | "levels") {
+        return Err(ParseError::unsupported(
+            offset,
+            format!("{name} are not supported"),
+        ));
+    }
+    if name != "regions" {
+        return Err(ParseError::new(
+            offset,
+            format!("expected a thread or regions, found `{name}`"),
+        ));
+    }
+    cursor.expect(":")?;
+    while !cursor.at_end() {
+        cursor.name("a location")?;
+        cursor.expect(":")?;
+        cursor.name("a region")?;
+        while !cursor.at_end() && !cursor.is(",") {
+            cursor.name("a region or `,`")?;
+        }
+        if cursor.eat(",") && cursor.at_end() {
+            return Err(cursor.unexpected("a location"));
+        }
+    }
+    Ok(())
 }
 
 impl Parser<'_, '_> {

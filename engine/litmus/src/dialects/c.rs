@@ -8,7 +8,10 @@ use crate::program::Program;
 
 pub static C: Dialect = Dialect {
     name: "C",
-    program: |section, _| statements::program(section, None, &mut Vec::new()).map(Program::C),
+    program: |section, _| {
+        let read = statements::program(section, None, &mut Vec::new());
+        read.map(|(threads, _)| Program::C(threads))
+    },
     register: |name| Some(name.to_string()),
     register_order: |_| (0, 0),
     annotations: &ANNOTATIONS,
