@@ -259,6 +259,7 @@ class Program:
         symmetry: bool = True,
         arrivals: bool = False,
         retries: bool = False,
+        waits: bool = False,
         stop_at_first: bool = False,
         results: bool = False,
         departures: int | None = None,
@@ -274,7 +275,8 @@ class Program:
         With `symmetry`, one of those that differ only in which of several threads that behave alike
         does what. With `arrivals`, also those that differ only in the order in which threads arrive
         at a barrier. With `retries`, also those with rounds of a loop that retries with the value
-        that it has read, where executions without that round show the same.
+        that it has read, where executions without that round show the same. With `waits`, also
+        those in which a thread that waits in a loop reads in vain.
 
         At most one of three says otherwise. With `departures`, those with at most so many steps in
         which the explorer does not take its default are explored, by increasing numbers of these,

@@ -236,6 +236,7 @@ def asked(
         symmetry=not part.exchanged,
         arrivals=part.arrivals,
         retries=part.retries,
+        waits=part.waits,
         stop_at_first=stop_at_first,
         departures=part.departures,
         sample=part.seed if part.sample else None,

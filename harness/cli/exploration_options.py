@@ -95,6 +95,7 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
         exchanged: bool,
         arrivals: bool,
         retries: bool,
+        waits: bool,
         departures: int | None,
         sample: float | None,
         seed: int,
@@ -115,11 +116,16 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             exchanged=exchanged,
             arrivals=arrivals,
             retries=retries,
+            waits=waits,
             seed=seed,
         )
         if part == part.whole:
             part = msgspec.structs.replace(
-                configured_part(), exchanged=exchanged, arrivals=arrivals, retries=retries
+                configured_part(),
+                exchanged=exchanged,
+                arrivals=arrivals,
+                retries=retries,
+                waits=waits,
             )
         return command(*args, bounds=bounds, part=part, **rest)
 
@@ -168,6 +174,13 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Explore also the executions in which a compare-exchange fails and is retried "
             "with a value that its thread could have read before, and those in which an addition "
             "is undone before it is tried again.",
+        ),
+        click.option(
+            "--all-waits",
+            "waits",
+            is_flag=True,
+            help="Explore also the executions in which a thread that waits in a loop reads a value "
+            "that another write to the location replaces, and waits on.",
         ),
         click.option(
             "--estimate",

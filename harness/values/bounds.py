@@ -46,8 +46,8 @@ class Part(msgspec.Struct, frozen=True):
     many there are. `exchanged` are the executions that differ from one explored only in which of
     several threads that behave alike does what; without them, one stands for all. `arrivals` are
     those that differ only in the order in which threads arrive at a barrier, `retries` those with
-    rounds of a loop that retries with the value that it has read, or undoes what it has added. A
-    departure is a step
+    rounds of a loop that retries with the value that it has read, or undoes what it has added,
+    `waits` those in which a thread reads in vain what it waits for in a loop. A departure is a step
     in which the explorer does not take its default: that a read reads from the last write in
     coherence order, that a write comes last in coherence order, and that no earlier read reads from
     it. `seed` makes what is drawn repeatable.
@@ -61,6 +61,7 @@ class Part(msgspec.Struct, frozen=True):
     exchanged: bool = False
     arrivals: bool = False
     retries: bool = False
+    waits: bool = False
     seed: int = 1
     fallback: bool = False
 

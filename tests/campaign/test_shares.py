@@ -216,7 +216,7 @@ def test_workers_find_what_one_core_finds(
 
 @pytest.mark.usefixtures("slices")
 def test_workers_find_the_same_without_reductions(programs: list[str]) -> None:
-    part = Part(exchanged=True, arrivals=True, retries=True)
+    part = Part(exchanged=True, arrivals=True, retries=True, waits=True)
     programs = [each for each in programs if not each.endswith("race.c")]  # it has many
     jobs = questions(programs, models=["rc11"], part=part)
     found = answers(jobs, Sharing(InProcess(3)))

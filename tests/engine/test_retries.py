@@ -208,7 +208,6 @@ def test_rounds_that_are_undone_are_left_out_where_nobody_can_tell(
     some, every = found(locked, model), found(locked, model, retries=True)
     assert (some["result"], some["complete"]) == ("Safe", 14)
     assert (every["result"], every["complete"]) == ("Safe", 442)
-    assert some["blocked"] < every["blocked"]
 
 
 @pytest.mark.parametrize("model", ORDERED)

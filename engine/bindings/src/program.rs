@@ -198,7 +198,7 @@ impl Program {
                         seconds=0.0, events=Limits::default().events,
                         instructions=of_thread().instructions, calls=of_thread().calls, jobs=0,
                         acyclic=None, symmetry=true, arrivals=false, retries=false,
-                        stop_at_first=false, results=false, departures=None, sample=None,
+                        waits=false, stop_at_first=false, results=false, departures=None, sample=None,
                         estimate=None, share=false, resume=None, keep=None, done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
@@ -217,6 +217,7 @@ impl Program {
         symmetry: bool,
         arrivals: bool,
         retries: bool,
+        waits: bool,
         stop_at_first: bool,
         results: bool,
         departures: Option<u32>,
@@ -271,6 +272,7 @@ impl Program {
             symmetry,
             arrivals,
             retries,
+            waits,
             ..explore::Options::default()
         };
         let model = load_model(py, &model, &folders)?;

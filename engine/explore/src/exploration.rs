@@ -29,6 +29,9 @@ pub struct Options {
     /// Explore every round of a loop that retries with the value that it has read, or that undoes
     /// what it has added, where executions without that round show the same.
     pub retries: bool,
+    /// Explore what threads that wait in loops read in vain, where executions without these reads show
+    /// the same.
+    pub waits: bool,
     /// Without it, chosen for the model and the program.
     pub search: Option<Search>,
     pub extent: Extent,

@@ -153,8 +153,8 @@ pub enum Action {
     Choose {
         alternatives: u32,
     },
-    /// Added by the explorer, never by a source: the thread is about to read a lock, and reads from
-    /// none of the writes in the graph.
+    /// Added by the explorer, never by a source: the thread is about to read what it waits for, and
+    /// reads from none of the writes in the graph.
     Wait,
     /// An object is allocated. Its contents are indeterminate, or zeros.
     Allocate {
@@ -447,6 +447,12 @@ pub trait Source: Sync {
     fn next(&self, thread: &mut Self::Thread) -> Next;
 
     fn answer(&self, thread: &mut Self::Thread, answer: Answer);
+
+    /// Whether a thread that waits in a loop may wait before its last read instead, so that this read
+    /// is in no execution: it races with nothing, or the model flags no races.
+    fn waits_in_place(&self) -> bool {
+        false
+    }
 
     /// Whether what a thread does depends on which of its reads no operation call of another thread
     /// precedes.

@@ -69,6 +69,18 @@ impl Graph {
         at != NONE && at == write
     }
 
+    /// Inserts a write that has no place yet last into coherence order. Returns whether it may be there:
+    /// that of a read-modify-write directly follows what its read reads from.
+    pub fn insert_last(&mut self, write: EventId) -> bool {
+        let event = *self.event(write);
+        let last = self.last_write(event.location);
+        let may = event.pair == NONE || self.event(event.pair).source == last;
+        if may {
+            self.order_after(write, last);
+        }
+        may
+    }
+
     /// Whether a read-modify-write reads from this write.
     pub fn is_taken(&self, location: u32, write: EventId) -> bool {
         let next = self.following(location, write);

@@ -385,6 +385,17 @@ impl Graph {
         found.unwrap_or(Initial::Outside)
     }
 
+    /// Whether a location is in an object that another thread has allocated, which was not the case
+    /// yet when this one was created.
+    pub fn is_allocated_beside(&self, thread: ThreadId, at: Location) -> bool {
+        (0..self.len() as EventId).any(|id| {
+            let event = self.event(id);
+            event.thread != thread
+                && event.action.allocates(at).is_some()
+                && !self.is_created_after(thread, id)
+        })
+    }
+
     /// Removes the last event.
     pub fn pop(&mut self) {
         let id = self.events.len() as EventId - 1;

@@ -6,7 +6,7 @@ mod coherence;
 pub mod cycle;
 pub mod execution_graph;
 pub mod interleaving;
-mod lock_waits;
 mod revisit;
+mod waits;
 
 pub use execution_graph::*;

@@ -43,7 +43,7 @@ impl Graph {
                 let read_before = |other: &Event| other.source == id;
                 !(event.revisited && self.events[..id as usize].iter().any(read_before))
             }
-            Action::Wait => event.source == NONE || previous(event.source),
+            Action::Wait => event.source == NONE || self.is_due_to(id, write),
             _ => true,
         }
     }

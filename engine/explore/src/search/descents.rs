@@ -183,7 +183,12 @@ impl Leaves {
     pub fn sample(&self) -> Option<Sample> {
         let draws = self.estimates.draws;
         // added in one order, whichever worker came first: a sample is repeatable to the last digit
-        let mut masses: Vec<f64> = self.seen.values().chain(self.empty.values()).copied().collect();
+        let mut masses: Vec<f64> = self
+            .seen
+            .values()
+            .chain(self.empty.values())
+            .copied()
+            .collect();
         masses.sort_unstable_by(f64::total_cmp);
         (draws > 0).then(|| Sample {
             draws,

@@ -5,7 +5,7 @@
 
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::search::thread_states::{Node, ThreadStates, Transition, NO_STATE};
-use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source, ThreadId};
+use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source, ThreadId, Wait};
 
 #[derive(Clone, Copy)]
 struct ThreadPosition {
@@ -130,13 +130,36 @@ impl Execution {
     fn waits(&self, thread: ThreadId, at: Location) -> bool {
         self.graph.waits_since(thread).is_some_and(|since| {
             let location = self.graph.location_number(at);
-            !location.is_some_and(|at| self.graph.writes(at).any(|write| write > since))
+            !location.is_some_and(|at| {
+                let mut writes = self.graph.writes(at);
+                writes.any(|write| self.graph.ends_wait(since, write))
+            })
         })
     }
 
-    /// Whether the thread has just read that a lock is taken, or that it is another's turn.
-    pub fn is_locked_out<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> bool {
-        states.next(self.heads[thread].node).is_handover()
+    /// Whether a thread that has just performed a read waits before it instead: it has read that a
+    /// lock is taken, that it is another's turn, or what ends another round of a loop in vain. Of an
+    /// object that another thread has allocated meanwhile, such a read may be what shows that the
+    /// allocation is not ordered with it.
+    pub fn waits_in_place<S: Source>(
+        &self,
+        source: &S,
+        states: &ThreadStates<S::Thread>,
+        thread: ThreadId,
+    ) -> bool {
+        let node = self.heads[thread].node;
+        let last = self.graph.threads[thread].last;
+        match (states.next(node), self.graph.event(last).action) {
+            (next, _) if next.is_handover() => true,
+            (
+                Next::Blocked {
+                    wait: Wait::Spin { .. },
+                    ..
+                },
+                Action::Read { at, .. },
+            ) => source.waits_in_place() && !self.graph.is_allocated_beside(thread, at),
+            _ => false,
+        }
     }
 
     /// Replaces a read, the last event of its thread, by a wait.
@@ -148,13 +171,14 @@ impl Execution {
     }
 
     /// Sets `out` to this execution without waits: the waiting threads have read the last write.
+    /// Returns whether they would have.
     pub fn resolve_waits<S: Source>(
         &self,
         source: &S,
         states: &mut ThreadStates<S::Thread>,
         moved: &mut Vec<EventId>,
         out: &mut Execution,
-    ) {
+    ) -> bool {
         let is_shown = |id| self.graph.event(id).action != Action::Wait;
         self.graph.part(is_shown, moved, &mut out.graph);
         out.heads.clone_from(&self.heads);
@@ -166,6 +190,10 @@ impl Execution {
             let Action::Read { at, .. } = label.action else {
                 continue;
             };
+            let waits_for = self.graph.location_number(at);
+            if waits_for.is_some_and(|location| !self.graph.waits_for_last(thread, location)) {
+                return false;
+            }
             if let Some(location) = out.locate(source, states, at) {
                 let last = out.graph.last_write(location);
                 let read = out.push(thread, &label, location);
@@ -174,6 +202,7 @@ impl Execution {
                 out.advance(source, states, read);
             }
         }
+        true
     }
 
     /// The result of a thread that has ended.

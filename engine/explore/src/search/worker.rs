@@ -18,13 +18,8 @@
 //! The write of a read-modify-write directly follows, in coherence order, the write that its read
 //! reads from: atomicity, in C11 and on every machine.
 //!
-//! A thread that finds a lock taken does not add a read that leads nowhere (Kokologiannakis,
-//! Marmanis, Vafeiadis, "Unblocking dynamic partial order reduction", CAV 2023): if the last write
-//! of the lock takes it, the thread waits, and then reads from one of the writes added later. If
-//! the last write releases the lock, reads from it are revisited as usual, and nothing would
-//! revisit a read from an earlier write. So, among the executions in which threads wait for a lock,
-//! those are found in which no thread releases it any more; the others show nothing that executions
-//! in which these threads have not come as far do not show.
+//! A thread that waits for a lock, or in a loop, does not add a read that leads nowhere: it waits for
+//! a write to read from (`graph/waits.rs` has the argument).
 //!
 //! [`Graph::is_maximal`]: crate::graph::execution_graph::Graph::is_maximal
 
@@ -32,7 +27,7 @@ use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::stale_access::StaleAccess;
 use crate::exploration::ExecutionEnd;
 use crate::graph::cycle::Reach;
-use crate::graph::execution_graph::{EventId, NONE};
+use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::search::branching::{Branching, Turn};
 use crate::search::conclusion::conclude;
 use crate::search::execution::{EndedExecution, Execution};
@@ -224,6 +219,8 @@ where
     ) -> Result<(), Halt> {
         let last = execution.graph.last_write(location);
         let since = execution.graph.waits_since(thread);
+        let ends_wait =
+            |graph: &Graph, write| since.is_none_or(|since| graph.ends_wait(since, write));
         let id = execution.push(thread, label, location);
         let mut write = match self.checker.coherent {
             // only the last write lets a thread continue
@@ -241,7 +238,7 @@ where
             if ordered.is_some_and(|ordered| ordered.write == write) {
                 ordered = None;
             }
-            if since.is_some_and(|since| write == NONE || write < since) {
+            if !ends_wait(&execution.graph, write) {
                 write = execution.graph.following(location, write);
                 continue;
             }
@@ -253,7 +250,7 @@ where
                 }
             }
             self.read_from(execution, id, write);
-            let known = if self.is_locked_out(execution, thread) {
+            let known = if self.waits(execution, thread) {
                 None
             } else if execution.is_halfway(&self.states) {
                 // it is checked with its write
@@ -268,17 +265,20 @@ where
             write = execution.graph.following(location, write);
             execution.push(thread, label, location);
         }
-        self.read_from(execution, id, last);
-        if self.is_locked_out(execution, thread) {
+        let may_end = ends_wait(&execution.graph, last);
+        if may_end {
+            self.read_from(execution, id, last);
+        }
+        if !may_end || self.waits(execution, thread) {
             self.back(execution, id as usize);
             execution.graph.push_wait(thread, label);
         }
         Ok(())
     }
 
-    /// Whether the thread has to wait instead of performing its last read.
-    fn is_locked_out(&self, execution: &Execution, thread: ThreadId) -> bool {
-        self.checker.extensible && execution.is_locked_out(&self.states, thread)
+    /// Whether a thread waits instead of performing its last read.
+    fn waits(&self, execution: &Execution, thread: ThreadId) -> bool {
+        self.checker.extensible && execution.waits_in_place(self.queue.source, &self.states, thread)
     }
 
     fn read_from(&mut self, execution: &mut Execution, read: EventId, write: EventId) {
@@ -409,19 +409,28 @@ where
                 break;
             }
             let event = *graph.event(id);
-            if !event.is_read() || event.location != location || taken(id) {
+            let revisited = event.is_read()
+                && event.location == location
+                && !taken(id)
+                && graph.may_follow_waits(event.thread, event.index, write);
+            if !revisited {
                 continue;
             }
             let mut new = self.spare.pop().unwrap_or_else(Execution::new);
             let (read, moved) =
                 execution.restrict(&self.states, (id, write), &mut self.moved, &mut new);
             self.read_from(&mut new, read, moved);
-            let waits = self.is_locked_out(&new, event.thread);
-            if waits {
-                new.wait_instead(&self.states, read);
-            }
-            let reader = (!waits).then_some(read);
-            let known_consistent = match self.place(&mut new, moved, reader, known_consistent)? {
+            let placement = match self.waits(&new, event.thread) {
+                true => {
+                    new.wait_instead(&self.states, read);
+                    match new.graph.insert_last(moved) {
+                        true => Placement::Last,
+                        false => Placement::Nowhere,
+                    }
+                }
+                false => self.place(&mut new, moved, Some(read), known_consistent)?,
+            };
+            let known_consistent = match placement {
                 Placement::Nowhere => None,
                 Placement::Query(known_consistent) => Some(known_consistent),
                 Placement::Last => Some(known_consistent && self.checker.extensible),
@@ -496,8 +505,9 @@ where
         }
         let mut whole = self.spare.pop().unwrap_or_else(Execution::new);
         let source = self.queue.source;
-        execution.resolve_waits(source, &mut self.states, &mut self.moved, &mut whole);
-        self.conclude(&whole, known_consistent)?;
+        if execution.resolve_waits(source, &mut self.states, &mut self.moved, &mut whole) {
+            self.conclude(&whole, known_consistent)?;
+        }
         self.spare.push(whole);
         Ok(())
     }

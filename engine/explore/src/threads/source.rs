@@ -55,6 +55,8 @@ pub struct ProgramSource<'p> {
     pub(super) retries: Retries,
     /// Rounds that are undone are left out.
     pub(super) undoes: bool,
+    /// Reads after which a thread in a loop waits are left out.
+    pub(super) waits_in_place: bool,
     /// Read-modify-writes continue release sequences.
     pub(super) updates_continue: bool,
     /// The registers that are live before each instruction, for each function.
@@ -86,6 +88,7 @@ impl<'p> ProgramSource<'p> {
             meets: program.calls(Extern::BarrierWait),
             retries: Retries::All,
             undoes: false,
+            waits_in_place: false,
             updates_continue: true,
             live: program.functions.iter().map(|_| OnceLock::new()).collect(),
             compares_calls: false,
@@ -355,6 +358,10 @@ impl Source for ProgramSource<'_> {
             run.local.heard = Some((run.thread.epoch, run.thread.reads.len()));
         }
         self.proceed(thread, answer);
+    }
+
+    fn waits_in_place(&self) -> bool {
+        self.waits_in_place
     }
 
     fn compares_calls(&self) -> bool {

@@ -38,6 +38,7 @@ impl Comparison {
                     symmetry: !every && seed / (3 * count) % 2 == 0,
                     arrivals: every,
                     retries: every,
+                    waits: every,
                     ..Options::default()
                 };
                 options.limits.executions = most;

@@ -5,7 +5,7 @@
 //! would forever. Reads that the thread postponed, and does not wait for, get their sources like any
 //! others. But the read that is left out may take part in a race that what is read later does not
 //! show: under a model that flags races, only reads of locks are left out, whose accesses race with
-//! none.
+//! none, and those of loops for which that is known ([`left_out_reads`]).
 //!
 //! Whether a thread waits may depend on reads that were postponed: at the header of a loop its state
 //! may or may not be that of the round before. Such a thread continues when nothing else can: where
@@ -13,6 +13,8 @@
 //! shows that it was not so, the execution is found in the other branch.
 //!
 //! Of twins that come to such a header, those with the smaller numbers wait.
+//!
+//! [`left_out_reads`]: crate::threads::left_out_reads
 
 use crate::exploration::{ExecutionEnd, Truncation};
 use crate::search::execution::EndedExecution;
@@ -25,6 +27,27 @@ use crate::source::{Action, Initial, Next, Source, ThreadId, Wait};
 const MISSING: &str =
     "executions are not explored in which the thread does not come to this access, \
                        because of a read that it need not perform first";
+
+/// Whose last reads are left out.
+#[derive(Clone, Copy)]
+pub enum LeftOut {
+    /// Threads that wait for a lock, or for the turn at a barrier.
+    Handovers,
+    /// Those in loops, too.
+    Loops,
+    /// And those in library functions.
+    All,
+}
+
+impl LeftOut {
+    fn has(self, wait: &Wait) -> bool {
+        match wait {
+            Wait::Handover { .. } => true,
+            Wait::Spin { .. } => !matches!(self, LeftOut::Handovers),
+            _ => matches!(self, LeftOut::All),
+        }
+    }
+}
 
 impl PartialExecution {
     /// Whether a thread waits, whatever its reads that are not in the graph read.
@@ -64,18 +87,22 @@ impl PartialExecution {
         }
     }
 
-    /// Whether a thread waits because of what this read has read, for a lock or at a barrier if
-    /// `locks`.
-    pub fn waits<T: Clone>(&self, states: &ThreadStates<T>, read: Place, locks: bool) -> bool {
+    /// Whether a thread waits because of what this read has read, which is left out.
+    pub fn waits<T: Clone>(
+        &self,
+        states: &ThreadStates<T>,
+        read: Place,
+        left_out: LeftOut,
+    ) -> bool {
         let next = self.next(states, read.thread);
-        next.is_some_and(|next| self.waits_for(next, read, locks))
+        next.is_some_and(|next| self.waits_for(next, read, left_out))
     }
 
-    fn waits_for(&self, next: &Next, read: Place, locks: bool) -> bool {
+    fn waits_for(&self, next: &Next, read: Place, left_out: LeftOut) -> bool {
         let Next::Blocked { wait, .. } = next else {
             return false;
         };
-        if locks && !matches!(wait, Wait::Handover { .. }) {
+        if !left_out.has(wait) {
             return false;
         }
         let slots = &self.threads[read.thread].slots[read.index..];
@@ -90,11 +117,11 @@ impl PartialExecution {
         source: &S,
         states: &mut ThreadStates<S::Thread>,
         read: Place,
-        locks: bool,
+        left_out: LeftOut,
     ) -> bool {
         let last = self.locations[self.slot(read).location].order.last();
         self.next_if_read(source, states, read, last.copied())
-            .is_some_and(|next| self.waits_for(next, read, locks))
+            .is_some_and(|next| self.waits_for(next, read, left_out))
     }
 
     /// Whether a read that is not in the graph could have read from the last write, and did not.
@@ -118,12 +145,12 @@ impl PartialExecution {
     }
 
     /// Lets the reads that wait for a write read the last one. Returns how many these are; none if
-    /// some thread does not wait then, for a lock if `locks`, or another event is not in the graph.
+    /// some thread does not wait then, or another event is not in the graph.
     pub fn resolve_waits<S: Source>(
         &mut self,
         source: &S,
         states: &mut ThreadStates<S::Thread>,
-        locks: bool,
+        left_out: LeftOut,
     ) -> Option<usize> {
         let mut count = 0;
         loop {
@@ -141,7 +168,7 @@ impl PartialExecution {
                 return None;
             }
             self.add_read(at, last);
-            if !self.proceed(source, states, at) || !self.waits(states, at, locks) {
+            if !self.proceed(source, states, at) || !self.waits(states, at, left_out) {
                 return None;
             }
             count += 1;
@@ -153,6 +180,15 @@ impl<'s, S: Source, F> PostponingWorker<'s, S, F>
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
+    /// Whose last reads are left out under this model.
+    pub(super) fn left_out(&self) -> LeftOut {
+        match () {
+            () if !self.checker.may_flag() => LeftOut::All,
+            () if self.queue.source.waits_in_place() => LeftOut::Loops,
+            () => LeftOut::Handovers,
+        }
+    }
+
     /// Lets a thread go on of which postponed reads decide whether it waits, and its twins, and
     /// explores what follows if it waits. Returns whether there is one.
     pub(super) fn decide(&mut self, execution: &mut PartialExecution) -> Result<bool, Halt> {

@@ -159,11 +159,8 @@ where
                 if self.decide(&mut execution)? {
                     continue;
                 }
-                let resolved = match execution.resolve_waits(
-                    source,
-                    &mut self.states,
-                    self.checker.may_flag(),
-                ) {
+                let left_out = self.left_out();
+                let resolved = match execution.resolve_waits(source, &mut self.states, left_out) {
                     None => {
                         self.record_missing(&execution);
                         false
@@ -322,8 +319,8 @@ where
         let mut sources = Vec::new();
         let location = execution.slot(read).location;
         let source = self.queue.source;
-        let locks = self.checker.may_flag();
-        let waits = may_wait && execution.would_wait(source, &mut self.states, read, locks);
+        let kinds = self.left_out();
+        let waits = may_wait && execution.would_wait(source, &mut self.states, read, kinds);
         if execution.locations[location].at.barrier().is_some() {
             may_wait &= waits;
         }
@@ -378,7 +375,7 @@ where
         let same = waiting.proceed(source, &mut self.states, read);
         self.record_missing(&waiting);
         if same
-            && waiting.waits(&self.states, read, self.checker.may_flag())
+            && waiting.waits(&self.states, read, self.left_out())
             && self.stays_consistent(&mut waiting, read)?
         {
             self.branch(waiting)?;
@@ -416,7 +413,7 @@ where
                 let stale = self.checker.extensible && !extended.reads_last(added);
                 let waits = (may_wait || stale)
                     && !waited
-                    && extended.waits(&self.states, added, self.checker.may_flag())
+                    && extended.waits(&self.states, added, self.left_out())
                     && !extended.may_be_freed(source, &mut self.states, added);
                 if !unchanged || waits || extended.loses_update(&self.states, added) {
                     continue;
