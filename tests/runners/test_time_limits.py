@@ -17,7 +17,7 @@ from weakspot.harness.cli.errors import guarded
 WIDE = """\
 #include <pthread.h>
 #include <stdatomic.h>
-#define N 12
+#define N 40
 #define ADD(i) atomic_fetch_add_explicit(&x[(i) % N], 1, memory_order_relaxed)
 #define GET(i) atomic_load_explicit(&x[(i) % N], memory_order_relaxed)
 

@@ -20,7 +20,6 @@ use program::Program;
 use random_threads::{add_main, add_thread, run_threads, Body, LIBRARY, TARGET};
 use seeds::seeds;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -304,7 +303,7 @@ fn written(graph: &Graph) -> Vec<String> {
 }
 
 /// `most`: programs with more executions are left out, and those that take long.
-fn compare(seeds: Range<u64>, most: u64) {
+fn compare(seeds: impl Iterator<Item = u64>, most: u64) {
     let (mut compared, mut hangs, mut blocked) = (0, 0, [0; 2]);
     for seed in seeds {
         let explored = |acyclic, search, waits| explored(seed, acyclic, search, waits, most);
@@ -352,7 +351,8 @@ fn compare(seeds: Range<u64>, most: u64) {
 
 #[test]
 fn threads_wait_where_reads_are_postponed_as_they_do_where_they_are_not() {
-    compare(0..14, 60);
+    // in the last one, a thread waits in a round that writes what it has read
+    compare((0..14).chain([1136]), 60);
 }
 
 #[test]

@@ -19,7 +19,7 @@
 use crate::exploration::{ExecutionEnd, Truncation};
 use crate::search::execution::EndedExecution;
 use crate::search::halt::Halt;
-use crate::search::postponed::execution::{PartialExecution, Place};
+use crate::search::postponed::execution::{PartialExecution, Place, Slot};
 use crate::search::postponed::worker::PostponingWorker;
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, Initial, Next, Source, ThreadId, Wait};
@@ -106,6 +106,10 @@ impl PartialExecution {
             return false;
         }
         let slots = &self.threads[read.thread].slots[read.index..];
+        if slots.iter().any(Slot::is_write) {
+            // of what the round writes, others may read
+            return false;
+        }
         let since = slots.iter().filter(|slot| slot.matters()).count();
         let (_, reads) = wait.awaited().unwrap_or_default();
         self.slot(read).matters() && since <= reads
