@@ -323,3 +323,12 @@ def test_what_one_change_mends_is_reported_once(
     ]
     if command[0] == "test":
         assert lines[-1].startswith("1 finding ")
+
+
+def test_a_program_of_which_no_execution_is_found_is_not_safe(run: Run, folder: Path) -> None:
+    never = "atomic_store(&stop, 1);\n  __VERIFIER_assume(atomic_load(&stop) == 2);"
+    text = ENDLESS.replace("atomic_store(&stop, 1);", never)
+    (folder / "none.c").write_text("void __VERIFIER_assume(int);\n" + text)
+    ended = run("check", "none.c", "-m", "sc")
+    assert ended.code == 3
+    assert "no execution was found: the model forbids them all" in ended.out

@@ -198,6 +198,9 @@ fn kind(kind: FaultKind) -> &'static str {
     }
 }
 
+const NO_EXECUTION: &str = "no execution was found: the model forbids them all, or none is as the \
+                            program assumes";
+
 fn dict<'py>(
     py: Python<'py>,
     program: &Program,
@@ -232,6 +235,10 @@ fn dict<'py>(
     let sites: BTreeSet<SiteId> = of_loops.filter_map(|t| t.site).collect();
     let reached: BTreeSet<&str> = found.truncations.iter().map(|t| &t.limit[..]).collect();
     let part = found.beyond || found.sample.is_some() || found.estimate.is_some();
+    // so that nothing is called Safe of which nothing was seen
+    if reasons.is_empty() && !part && found.counts.all() == 0 && found.violations.is_empty() {
+        reasons.push(NO_EXECUTION.to_owned());
+    }
     let result = match (found.violations.is_empty(), reasons.is_empty() && !part) {
         (false, _) => "Violated",
         (true, false) => "Unknown",
