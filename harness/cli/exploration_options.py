@@ -28,6 +28,9 @@ _LIMITS = {
 }
 """The help of the options of Bounds, in their order."""
 
+_REDUCTIONS = ("exchanged", "arrivals", "retries", "waits")
+"""The flags of Part that explore what a reduction leaves out."""
+
 
 def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of Bounds, which the command gets as `bounds`. The configuration of the project
@@ -92,10 +95,6 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
         *args: Any,
         bounds: Bounds,
         estimate: bool,
-        exchanged: bool,
-        arrivals: bool,
-        retries: bool,
-        waits: bool,
         departures: int | None,
         sample: float | None,
         seed: int,
@@ -109,24 +108,16 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             if given("bound_seconds"):
                 raise click.UsageError("--sample sets the time; leave out --seconds.")
             bounds = msgspec.structs.replace(bounds, seconds=sample)
+        not_left_out = {name: rest.pop(name) for name in _REDUCTIONS}
         part = Part(
             departures=departures,
             sample=sample is not None,
             estimate=estimate,
-            exchanged=exchanged,
-            arrivals=arrivals,
-            retries=retries,
-            waits=waits,
             seed=seed,
+            **not_left_out,
         )
         if part == part.whole:
-            part = msgspec.structs.replace(
-                configured_part(),
-                exchanged=exchanged,
-                arrivals=arrivals,
-                retries=retries,
-                waits=waits,
-            )
+            part = msgspec.structs.replace(configured_part(), **not_left_out)
         return command(*args, bounds=bounds, part=part, **rest)
 
     for option in (

@@ -52,7 +52,6 @@ pub struct Runner<'s> {
     pub sharing: &'s LearnedSharing,
     pub sets: &'s DependencySets,
     pub limits: &'s Limits,
-    /// The order of operation calls is compared with a specification.
     /// The model says what asymmetric fences order.
     pub asymmetric_fences: bool,
     /// Rounds that are undone are left out.
