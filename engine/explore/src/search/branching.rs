@@ -24,8 +24,6 @@ use crate::search::halt::Halt;
 pub enum Turn {
     /// Explore it now; [`Branching::leave`] afterwards.
     Visit,
-    /// Leave it to an idle worker.
-    HandOver,
     /// Hand it to [`Branching::keep`].
     Keep,
     /// It is not explored, or was explored already.
@@ -33,9 +31,10 @@ pub enum Turn {
 }
 
 pub struct Branching<B> {
-    /// The node that the worker was given to explore.
+    /// The node that the worker explores, or the rest of.
     base: Vec<u32>,
-    /// For each visit in progress, how many children it has met.
+    /// For each visit in progress, from this node on, how many children it has met. What is left of
+    /// the visits before is given away.
     met: Vec<u32>,
     /// As `met`: what an earlier exploration of this node has met. Its last children are complete,
     /// all others but the last are.
@@ -130,8 +129,10 @@ impl<B> Branching<B> {
 
     /// The next child of the visit in progress.
     #[inline]
-    pub fn meet(&mut self, has_idle_worker: bool) -> Turn {
-        let depth = self.met.len() - 1;
+    pub fn meet(&mut self) -> Turn {
+        let Some(depth) = self.met.len().checked_sub(1) else {
+            return Turn::Skip;
+        };
         let number = self.met[depth];
         self.met[depth] += 1;
         if self.population.is_some() {
@@ -151,11 +152,31 @@ impl<B> Branching<B> {
             self.left_out = true;
             return Turn::Skip;
         }
-        if has_idle_worker {
-            return Turn::HandOver;
-        }
         self.met.push(0);
         Turn::Visit
+    }
+
+    /// Gives away what is left of the first visit in progress, but for the child that is explored
+    /// now: of all that could be given away, most executions are left below the node nearest to the
+    /// root. None if a node is looked for.
+    pub fn give(&mut self) -> Option<OpenBranch> {
+        if self.sought.is_some() {
+            return None;
+        }
+        let met = self.met.remove(0);
+        let given = OpenBranch {
+            path: self.base.clone(),
+            met: vec![met],
+        };
+        self.base.push(met - 1);
+        self.resumed.drain(..self.resumed.len().min(1));
+        Some(given)
+    }
+
+    /// Whether what is left of the visit in progress is given away.
+    #[inline]
+    pub fn is_given(&self) -> bool {
+        self.met.is_empty()
     }
 
     fn drawn(&mut self, depth: usize, number: u32) -> Turn {
@@ -178,16 +199,6 @@ impl<B> Branching<B> {
     pub fn leave(&mut self) {
         self.met.pop();
         self.resumed.truncate(self.met.len());
-    }
-
-    /// The child that was met last, for another worker.
-    pub fn child(&self) -> OpenBranch {
-        let last = |met: &u32| met - 1;
-        let path = self.base.iter().copied();
-        OpenBranch {
-            path: path.chain(self.met.iter().map(last)).collect(),
-            met: Vec::new(),
-        }
     }
 
     /// What is left to explore of the node, if the search ends now.

@@ -15,7 +15,7 @@ use crate::source::{Fault, FaultKind, Source};
 /// Counts an execution and what it shows, unless it is inconsistent. `known_consistent`: it is known
 /// not to be.
 pub fn conclude<S: Source, F, B>(
-    queue: &BranchQueue<S, F, B>,
+    queue: &BranchQueue<S, F>,
     branching: &mut Branching<B>,
     checker: &mut ConsistencyChecker,
     found: &mut Findings,
@@ -25,6 +25,7 @@ pub fn conclude<S: Source, F, B>(
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
+    debug_assert!(!branching.is_given(), "another worker counts it");
     let (source, graph) = (queue.source, execution.graph);
     let Some(flags) = checker.flags(graph, known_consistent)? else {
         return Ok(());

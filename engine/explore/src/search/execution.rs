@@ -48,15 +48,6 @@ impl Execution {
         }
     }
 
-    /// A copy for a worker that has other [`ThreadStates`].
-    pub fn copy(&self) -> Execution {
-        Execution {
-            graph: self.graph.clone(),
-            heads: Vec::new(),
-            generation: 0,
-        }
-    }
-
     pub fn ended<'e, T: Clone>(&'e self, states: &'e ThreadStates<T>) -> EndedExecution<'e, T> {
         let ends = self.heads.iter().map(|head| head.node);
         EndedExecution::new(&self.graph, ends.collect(), states, 1)

@@ -1,9 +1,11 @@
-//! The branches that workers explore. A worker explores depth first, and hands a branch over only
-//! while another worker is idle, so the queue stays almost empty. What is found does not depend on
-//! which worker explores a branch.
+//! The branches that workers explore. A worker explores depth first, and gives a branch away only
+//! while another worker is idle: what is left of the visit nearest to the root, as work stealing
+//! does (Blumofe and Leiserson, "Scheduling multithreaded computations by work stealing", J. ACM 46,
+//! 1999). What is found does not depend on which worker explores a branch.
 //!
-//! Work-stealing deques would hold every open branch, each with its graph; here memory is bounded
-//! by the depth of the search, the property that TruSt is chosen for.
+//! A branch is its path from the root, which the other worker takes again. Deques of open branches
+//! would hold a graph for each; here memory is bounded by the depth of the search, the property that
+//! TruSt is chosen for.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,9 +25,9 @@ pub const LOOKS: u32 = 64;
 
 /// A worker of one of the two searches.
 pub trait SearchWorker<'q, S: Source, F>: Sized {
-    type Branch: Send + Clone;
+    type Branch;
 
-    fn new(queue: &'q BranchQueue<'q, S, F, Self::Branch>) -> Self;
+    fn new(queue: &'q BranchQueue<'q, S, F>) -> Self;
 
     /// The root of the search tree.
     fn root() -> Self::Branch;
@@ -41,13 +43,7 @@ pub trait SearchWorker<'q, S: Source, F>: Sized {
     fn checks(&self) -> u64;
 }
 
-/// A branch to explore, and the execution there, if it is known already.
-pub struct WaitingBranch<B> {
-    pub at: OpenBranch,
-    pub execution: Option<B>,
-}
-
-pub struct BranchQueue<'s, S: Source, F, B> {
+pub struct BranchQueue<'s, S: Source, F> {
     pub source: &'s S,
     /// Each worker has a copy.
     pub checker: ConsistencyChecker,
@@ -57,7 +53,7 @@ pub struct BranchQueue<'s, S: Source, F, B> {
     pub start: Instant,
     pub workers: usize,
     pub exchanges: Arc<Exchanges>,
-    branches: Mutex<Branches<B>>,
+    branches: Mutex<Branches>,
     wake: Condvar,
     /// Notified when the search has ended.
     ended: Condvar,
@@ -67,14 +63,14 @@ pub struct BranchQueue<'s, S: Source, F, B> {
     draws: AtomicU64,
 }
 
-struct Branches<B> {
-    waiting: Vec<WaitingBranch<B>>,
+struct Branches {
+    waiting: Vec<OpenBranch>,
     idle: usize,
     limit: Option<Limit>,
     error: Option<ExploreError>,
 }
 
-impl<'s, S: Source, F, B> BranchQueue<'s, S, F, B>
+impl<'s, S: Source, F> BranchQueue<'s, S, F>
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
@@ -84,7 +80,7 @@ where
         checker: ConsistencyChecker,
         options: &'s Options,
         each: F,
-    ) -> BranchQueue<'s, S, F, B> {
+    ) -> BranchQueue<'s, S, F> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let (open, exchanges) = match &options.extent {
             Extent::Open(frontier) => (
@@ -92,10 +88,6 @@ where
                 Exchanges::resumed(frontier.exchanges.clone()),
             ),
             _ => (vec![OpenBranch::default()], Exchanges::default()),
-        };
-        let waiting = |at| WaitingBranch {
-            at,
-            execution: None,
         };
         BranchQueue {
             source,
@@ -109,7 +101,7 @@ where
             },
             exchanges: Arc::new(exchanges),
             branches: Mutex::new(Branches {
-                waiting: open.into_iter().map(waiting).collect(),
+                waiting: open,
                 idle: 0,
                 limit: None,
                 error: None,
@@ -122,15 +114,21 @@ where
         }
     }
 
-    fn branches(&self) -> MutexGuard<'_, Branches<B>> {
+    fn branches(&self) -> MutexGuard<'_, Branches> {
         self.branches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn has_idle_worker(&self) -> bool {
-        self.idle_workers.load(Ordering::Relaxed) > 0
+    /// Gives a part of what a worker is to explore to an idle worker, if there is one.
+    #[inline]
+    pub fn share<B>(&self, branching: &mut Branching<B>) {
+        if self.idle_workers.load(Ordering::Relaxed) > 0 {
+            if let Some(branch) = branching.give() {
+                self.push(branch);
+            }
+        }
     }
 
-    pub fn push(&self, branch: WaitingBranch<B>) {
+    fn push(&self, branch: OpenBranch) {
         let mut branches = self.branches();
         branches.waiting.push(branch);
         self.idle_workers.store(
@@ -141,7 +139,7 @@ where
     }
 
     /// The next branch to explore; none when all are explored or the search has ended.
-    pub fn pop(&self) -> Option<WaitingBranch<B>> {
+    pub fn pop(&self) -> Option<OpenBranch> {
         let mut branches = self.branches();
         branches.idle += 1;
         loop {
@@ -206,7 +204,7 @@ where
 
     /// Waits for so long, or until the search has ended; returns whether it has.
     pub fn pause(&self, time: Duration) -> bool {
-        let over = |_: &mut Branches<B>| !self.over.load(Ordering::Relaxed);
+        let over = |_: &mut Branches| !self.over.load(Ordering::Relaxed);
         drop(self.ended.wait_timeout_while(self.branches(), time, over));
         self.over.load(Ordering::Relaxed)
     }
@@ -245,10 +243,7 @@ where
         let branches = branches.unwrap_or_else(PoisonError::into_inner);
         match branches.error {
             Some(error) => Err(error),
-            None => {
-                let open = branches.waiting.into_iter().map(|branch| branch.at);
-                Ok((branches.limit, open.collect()))
-            }
+            None => Ok((branches.limit, branches.waiting)),
         }
     }
 }

@@ -185,11 +185,11 @@ fn search<S: Source>(source: &S, model: &CheckedModel, options: &Options) -> Sea
 const ALIKE: usize = 3;
 
 /// Ends the search when its worker panics, so that the others do not wait for it.
-struct EndsOnPanic<'q, 's, S: Source, F, B>(&'q BranchQueue<'s, S, F, B>)
+struct EndsOnPanic<'q, 's, S: Source, F>(&'q BranchQueue<'s, S, F>)
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync;
 
-impl<S: Source, F, B> Drop for EndsOnPanic<'_, '_, S, F, B>
+impl<S: Source, F> Drop for EndsOnPanic<'_, '_, S, F>
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
@@ -220,9 +220,7 @@ impl Found {
 }
 
 /// Explores branches until none is left.
-fn work<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
-    queue: &'q BranchQueue<'q, S, F, W::Branch>,
-) -> Found
+fn work<'q, S: Source, F, W: SearchWorker<'q, S, F>>(queue: &'q BranchQueue<'q, S, F>) -> Found
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
@@ -230,14 +228,7 @@ where
     let mut worker = W::new(queue);
     let mut open = Vec::new();
     while let Some(branch) = queue.pop() {
-        let ended = match branch.execution {
-            Some(execution) => {
-                worker.branching().enter(branch.at);
-                worker.explore(execution)
-            }
-            None => resume::<S, F, W>(&mut worker, branch.at),
-        };
-        match ended {
+        match resume::<S, F, W>(&mut worker, branch) {
             Ok(()) => worker.branching().leave(),
             Err(halt) => {
                 open.extend(worker.branching().open());
@@ -274,9 +265,7 @@ fn resume<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
 }
 
 /// What all workers together find.
-fn run<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
-    queue: &'q BranchQueue<'q, S, F, W::Branch>,
-) -> Found
+fn run<'q, S: Source, F, W: SearchWorker<'q, S, F>>(queue: &'q BranchQueue<'q, S, F>) -> Found
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
@@ -314,7 +303,7 @@ where
 
 /// Draws executions, or estimates how many there are, until a limit is reached.
 fn sampled<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
-    queue: &'q BranchQueue<'q, S, F, W::Branch>,
+    queue: &'q BranchQueue<'q, S, F>,
     leaves: &SharedLeaves,
     seed: u64,
     shown: bool,
@@ -344,7 +333,7 @@ where
 /// Estimates, while others explore, how many executions there are. The descents are over the same
 /// tree, so that what they learn of the program would be learned anyway.
 fn estimate_meanwhile<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
-    queue: &'q BranchQueue<'q, S, F, W::Branch>,
+    queue: &'q BranchQueue<'q, S, F>,
     after: Duration,
 ) -> Found
 where
@@ -360,8 +349,8 @@ where
     Found::default()
 }
 
-fn exploration<S: Source, F, B>(
-    queue: BranchQueue<S, F, B>,
+fn exploration<S: Source, F>(
+    queue: BranchQueue<S, F>,
     search: Search,
     found: Found,
 ) -> Result<Exploration, ExploreError>

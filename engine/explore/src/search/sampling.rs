@@ -47,7 +47,7 @@ fn descend<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
 /// whichever worker makes them.
 pub fn sample<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
     worker: &mut W,
-    queue: &'q BranchQueue<'q, S, F, W::Branch>,
+    queue: &'q BranchQueue<'q, S, F>,
     leaves: &SharedLeaves,
     seed: u64,
 ) -> Result<(), Halt>
@@ -67,7 +67,7 @@ where
 /// Estimates how many executions there are, until a limit is reached.
 pub fn estimate<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
     worker: &mut W,
-    queue: &'q BranchQueue<'q, S, F, W::Branch>,
+    queue: &'q BranchQueue<'q, S, F>,
     leaves: &SharedLeaves,
     seed: u64,
 ) -> Result<(), Halt>
@@ -92,7 +92,7 @@ where
 /// Estimates how many executions there are from time to time, until the search has ended.
 pub fn estimate_at_times<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
     worker: &mut W,
-    queue: &'q BranchQueue<'q, S, F, W::Branch>,
+    queue: &'q BranchQueue<'q, S, F>,
 ) -> Halt
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
@@ -122,8 +122,8 @@ where
     }
 }
 
-fn repeatedly<S: Source, F, B>(
-    queue: &BranchQueue<S, F, B>,
+fn repeatedly<S: Source, F>(
+    queue: &BranchQueue<S, F>,
     mut draw: impl FnMut(u64) -> Result<(), Halt>,
 ) -> Result<(), Halt>
 where

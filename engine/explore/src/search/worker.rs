@@ -33,7 +33,7 @@ use crate::search::conclusion::conclude;
 use crate::search::execution::{EndedExecution, Execution};
 use crate::search::findings::Findings;
 use crate::search::halt::Halt;
-use crate::search::queue::{BranchQueue, SearchWorker, WaitingBranch, LOOKS};
+use crate::search::queue::{BranchQueue, SearchWorker, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Source, ThreadId};
 
@@ -47,7 +47,7 @@ enum Placement {
 }
 
 pub struct Worker<'s, S: Source, F> {
-    queue: &'s BranchQueue<'s, S, F, (Execution, bool)>,
+    queue: &'s BranchQueue<'s, S, F>,
     checker: ConsistencyChecker,
     branching: Branching<(Execution, bool)>,
     found: Findings,
@@ -67,7 +67,7 @@ where
     /// An execution, and whether it is known to be consistent.
     type Branch = (Execution, bool);
 
-    fn new(queue: &'s BranchQueue<'s, S, F, (Execution, bool)>) -> Worker<'s, S, F> {
+    fn new(queue: &'s BranchQueue<'s, S, F>) -> Worker<'s, S, F> {
         Worker {
             queue,
             checker: queue.checker.clone(),
@@ -116,6 +116,9 @@ where
             if self.added >= LOOKS {
                 self.added = 0;
                 self.queue.look()?;
+            }
+            if self.branching.is_given() {
+                return Ok(());
             }
             self.states.trim(self.queue.options.limits.states);
             execution.stand(source, &mut self.states);
@@ -447,12 +450,12 @@ where
         execution.truncate(self.queue.source, &mut self.states, len);
     }
 
-    /// Explores all executions that extend this one, or hands it over to an idle worker.
+    /// Explores all executions that extend this one, unless they are given away.
     fn branch(&mut self, execution: &mut Execution, known_consistent: bool) -> Result<(), Halt> {
         if self.branching.is_drawing() {
             return self.draw(execution, known_consistent);
         }
-        let turn = self.branching.meet(self.queue.has_idle_worker());
+        let turn = self.branching.meet();
         self.take(turn, execution, known_consistent)
     }
 
@@ -484,14 +487,8 @@ where
         match turn {
             Turn::Skip => Ok(()),
             Turn::Keep => self.branching.keep((execution.clone(), known_consistent)),
-            Turn::HandOver => {
-                self.queue.push(WaitingBranch {
-                    at: self.branching.child(),
-                    execution: Some((execution.copy(), known_consistent)),
-                });
-                Ok(())
-            }
             Turn::Visit => {
+                self.queue.share(&mut self.branching);
                 self.visit(execution, known_consistent)?;
                 self.branching.leave();
                 Ok(())

@@ -125,12 +125,13 @@ impl ProgramSource<'_> {
         loop {
             options.limits.time = most.saturating_sub(start.elapsed());
             let found = explore_under(&*self, &model, &options, &each);
-            let other_tree = matches!(found, Err(ExploreError::OtherTree));
+            let resumes = matches!(options.extent, Extent::Open(_));
+            let other_tree = resumes && matches!(found, Err(ExploreError::OtherTree));
             if !self.sharing.has_changed() && !other_tree {
                 let mut found = found?;
                 found.seconds = start.elapsed().as_secs_f64();
                 found.threads = self.sharing.threads() - 1;
-                found.resumed = matches!(options.extent, Extent::Open(_));
+                found.resumed = resumes;
                 return Ok(found);
             }
             restart();
@@ -138,13 +139,13 @@ impl ProgramSource<'_> {
             let estimated = options.limits.estimated.lock();
             *estimated.unwrap_or_else(PoisonError::into_inner) = None;
             options.limits.counted.store(
-                match options.extent {
-                    Extent::Open(_) => 0,
-                    _ => before,
+                match resumes {
+                    true => 0,
+                    false => before,
                 },
                 Relaxed,
             );
-            if let Extent::Open(_) = options.extent {
+            if resumes {
                 options.extent = Extent::All;
             }
             self.settle();

@@ -178,7 +178,7 @@ fn parts<S: Source>(name: &str, source: &S, model: &Model, options: &Options) ->
         found.violations.iter().map(shown).collect::<Vec<_>>()
     };
     let mut count = 0.0;
-    for (step, workers) in [(1, 1), (2, 2), (7, 1), (5, 2)] {
+    for (step, workers) in [(1, 1), (2, 2), (7, 1), (5, 2), (40, 3), (u64::MAX - 1, 4)] {
         let (mut parts, mut sum) = (Vec::new(), Exploration::default());
         let mut dice = Dice::new(step);
         let mut options = options.clone();

@@ -117,14 +117,6 @@ impl PartialExecution {
         }
     }
 
-    /// A copy for a worker that has other [`ThreadStates`].
-    pub fn copy(&self) -> PartialExecution {
-        PartialExecution {
-            generation: 0,
-            ..self.clone()
-        }
-    }
-
     pub fn slot(&self, at: Place) -> &Slot {
         &self.threads[at.thread].slots[at.index]
     }

@@ -44,7 +44,7 @@ use crate::search::halt::Halt;
 use crate::search::postponed::drawing::KnownReads;
 use crate::search::postponed::execution::{acquires, PartialExecution, Place};
 use crate::search::postponed::progress::Progress;
-use crate::search::queue::{BranchQueue, SearchWorker, WaitingBranch, LOOKS};
+use crate::search::queue::{BranchQueue, SearchWorker, LOOKS};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Next, Source, ThreadId};
 
@@ -57,7 +57,7 @@ pub(super) enum ReadSource {
 }
 
 pub struct PostponingWorker<'s, S: Source, F> {
-    pub(super) queue: &'s BranchQueue<'s, S, F, PartialExecution>,
+    pub(super) queue: &'s BranchQueue<'s, S, F>,
     pub(super) checker: ConsistencyChecker,
     branching: Branching<PartialExecution>,
     pub(super) found: Findings,
@@ -75,7 +75,7 @@ where
 {
     type Branch = PartialExecution;
 
-    fn new(queue: &'s BranchQueue<'s, S, F, PartialExecution>) -> PostponingWorker<'s, S, F> {
+    fn new(queue: &'s BranchQueue<'s, S, F>) -> PostponingWorker<'s, S, F> {
         PostponingWorker {
             queue,
             checker: queue.checker.clone(),
@@ -122,6 +122,9 @@ where
             if self.steps >= LOOKS {
                 self.steps = 0;
                 self.queue.look()?;
+            }
+            if self.branching.is_given() {
+                return Ok(());
             }
             if self.branching.is_at_choice() {
                 let turn = self.branching.offer();
@@ -463,9 +466,9 @@ where
         Ok(execution.consistent || !self.checker.fails_in_larger())
     }
 
-    /// Explores all executions that extend this one, or hands it over to an idle worker.
+    /// Explores all executions that extend this one, unless they are given away.
     pub(super) fn branch(&mut self, execution: PartialExecution) -> Result<(), Halt> {
-        let turn = self.branching.meet(self.queue.has_idle_worker());
+        let turn = self.branching.meet();
         self.take(turn, execution)
     }
 
@@ -473,14 +476,8 @@ where
         match turn {
             Turn::Skip => Ok(()),
             Turn::Keep => self.branching.keep(execution),
-            Turn::HandOver => {
-                self.queue.push(WaitingBranch {
-                    at: self.branching.child(),
-                    execution: Some(execution.copy()),
-                });
-                Ok(())
-            }
             Turn::Visit => {
+                self.queue.share(&mut self.branching);
                 self.visit(execution)?;
                 self.branching.leave();
                 Ok(())
