@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from weakspot.errors import BadInput, excerpt, reported
+
+if TYPE_CHECKING:
+    from weakspot._engine import LitmusFile
 
 Order = Literal["na", "rlx", "acq", "rel", "acq_rel", "sc"]
 
@@ -235,20 +238,9 @@ def found_test(path: Path, folder: Path) -> Test:
         )
 
 
-class LitmusFile(NamedTuple):
-    """A `.litmus` file of a folder, with the name and the architecture in its header, and with its
-    text if it is stored. A file that is not a litmus test has no architecture."""
-
-    name: str
-    arch: str
-    path: str
-    folder: str
-    text: str | None
-
-    @property
-    def test(self) -> Test:
-        found = found_test(Path(self.path), Path(self.folder))
-        return msgspec.structs.replace(found, name=self.name)
+def file_test(file: LitmusFile) -> Test:
+    """The test in a file of a folder."""
+    return msgspec.structs.replace(found_test(Path(file.path), Path(file.folder)), name=file.name)
 
 
 def read_test(path: Path) -> Test:

@@ -1,7 +1,7 @@
 """The engine, written in Rust (engine/bindings)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Literal, Self, TypedDict
+from typing import Final, Literal, Self, TypedDict, overload
 
 from weakspot.harness.values.verdict import Verdict
 
@@ -395,7 +395,7 @@ class LoadedModel:
         """Read a cat file or a configuration; `folders` as for `check`."""
 
 def check_files(
-    files: Sequence[tuple[str, str, str | None]],
+    files: Sequence[LitmusFile],
     model: LoadedModel,
     *,
     names: tuple[str, str],
@@ -406,9 +406,8 @@ def check_files(
     done: Callable[[int, PrintedAnswer], object],
     jobs: int = 0,
 ) -> None:
-    """As `check`, for files: the name of the test, the path, and the text if it was read before.
-    `names` are those of model and checker,
-    `form` is json, for one Verdict per line, herd, for entries of a log, or "" for no text."""
+    """As `check`, for files of folders. `names` are those of model and checker, `form` is json, for
+    one Verdict per line, herd, for entries of a log, or "" for no text."""
 
 class Answer:
     """The answer for a test."""
@@ -426,12 +425,49 @@ class Answer:
     def as_dict(self) -> AnswerDict:
         """All that is known."""
 
-def headers(
-    paths: Sequence[str], *, stored: int = 0, jobs: int = 0
-) -> list[tuple[str, str, str | None] | None]:
-    """The dialect and the name of each litmus test, and its text until so many bytes are `stored`;
-    None for a file without a header, an initial state, or both a final condition and a list of
-    locations. The threads are not read."""
+class LitmusFile:
+    """A `.litmus` file that was found in a folder."""
+
+    name: Final[str]  # of the test in the header; that of the file, if it is no litmus test
+    arch: Final[str]  # the dialect; "" of a file that is no litmus test
+    path: Final[str]
+    folder: Final[str]  # the one that was named
+
+class LitmusFiles(Sequence[LitmusFile]):
+    """Files of litmus tests, in the order of the names of the tests. A slice is a part of them, and
+    copies nothing."""
+
+    dialects: Final[Sequence[str]]  # of the tests, each once
+
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, at: int) -> LitmusFile: ...
+    @overload
+    def __getitem__(self, at: slice) -> LitmusFiles: ...
+
+def litmus_files(
+    folders: Sequence[str],
+    *,
+    is_entered: Callable[[str], bool],
+    is_program: Callable[[str], bool],
+    dialects: Sequence[str],
+    distinguish: Callable[[str, Sequence[tuple[str, str]]], Sequence[str]],
+    stored: int = 0,
+    jobs: int = 0,
+) -> LitmusFiles | None:
+    """The litmus tests below folders, found as by `below`: files with a header of one of the
+    `dialects`, an initial state, and a final condition or a list of locations; the threads are not
+    read. The texts of the first files are `stored`, up to so many bytes.
+
+    `distinguish` gets the name of several files, with the path and the folder of each, and returns
+    their names; if these are equal, the first file alone is left. None if there is no test in one
+    of the folders, or a program in any, or if names are equal even so."""
+
+def below(
+    folder: str, *, is_entered: Callable[[str], bool], is_program: Callable[[str], bool]
+) -> list[str]:
+    """The paths of the litmus tests and programs below a folder, in their order. `is_entered` is
+    asked about the folders in it, `is_program` about files that are not called `.litmus`."""
 
 def herd_hash(text: str) -> str:
     """herdtools7's digest of a litmus test; empty if it cannot be computed with certainty."""

@@ -10,14 +10,14 @@ used.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Container, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
 import msgspec
 
 from weakspot import __version__
-from weakspot.generators.litmus import LitmusFile, Test
+from weakspot.generators.litmus import Test
 from weakspot.harness.campaign.frontiers import Frontier
 from weakspot.harness.checkers import Checker, FileChecker, FilesCheck
 from weakspot.harness.checkers.explorer import Done, Explorer, Keep
@@ -37,6 +37,7 @@ from weakspot.system.deadline import NEVER, Deadline
 from weakspot.system.processors import cores
 
 if TYPE_CHECKING:
+    from weakspot._engine import LitmusFile
     from weakspot.generators.source.program import Program
     from weakspot.harness.codegen.configurations import Configuration
     from weakspot.harness.codegen.operations import ProgramWithTests
@@ -302,8 +303,8 @@ class CheckFiles(Job, frozen=True, kw_only=True):
     the files: the key names their paths."""
 
     files: Sequence[LitmusFile]
-    models: Sequence[tuple[Model, Sequence[int]]]
-    """With the numbers of the files that are checked under each."""
+    models: Sequence[tuple[Model, Container[str]]]
+    """With the architectures of the files that are checked under each."""
     checker: FileChecker
     form: str
     seconds: float
@@ -354,7 +355,7 @@ class CheckFiles(Job, frozen=True, kw_only=True):
             asked = [
                 (each, number)
                 for each in answers
-                for under, numbers in each.job.models
+                for under, numbers in each.asked
                 if under.name == name
                 for number in numbers
             ]
@@ -382,13 +383,18 @@ next one, and none waits for the slowest test of a job but the last."""
 
 
 class _FileAnswers:
-    """What is known of a job about files: file by file, the verdicts under its models; and how many
-    are left."""
+    """What is known of a job about files: file by file, the verdicts under its models; the numbers
+    of the files that are asked about under each; and how many verdicts are left."""
 
     def __init__(self, job: CheckFiles) -> None:
         self.job = job
         self.found: list[list[PrintedVerdict]] = [[] for _ in job.files]
-        self.left = sum(len(numbers) for _, numbers in job.models)
+        archs = [file.arch for file in job.files]
+        self.asked = [
+            (model, [number for number, arch in enumerate(archs) if arch in those])
+            for model, those in job.models
+        ]
+        self.left = sum(len(numbers) for _, numbers in self.asked)
 
     def joined(self) -> tuple[PrintedVerdict, ...]:
         return tuple(verdict for of_file in self.found for verdict in of_file)

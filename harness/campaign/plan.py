@@ -232,7 +232,11 @@ def file_checks(
     """The tests of folders, each under its models."""
     tool = checker.available()
     version = (tool and tool.version) or "unknown"
-    under = {arch: tests.models_of(arch) for arch in {file.arch for file in tests.files}}
+    under = {arch: tests.models_of(arch) for arch in tests.files.dialects}
+    models = [
+        (model, [arch for arch, names in under.items() if model.name in names])
+        for model in asked.models.values()
+    ]
     jobs = []
     for at in range(0, len(tests.files), TESTS_PER_JOB):
         files = tests.files[at : at + TESTS_PER_JOB]
@@ -240,10 +244,7 @@ def file_checks(
             CheckFiles(
                 key=key(digest(*(f.path for f in files)), *asked.digests.values(), version, form),
                 files=files,
-                models=[
-                    (model, [n for n, file in enumerate(files) if model.name in under[file.arch]])
-                    for model in asked.models.values()
-                ],
+                models=models,
                 checker=checker,
                 form=form,
                 seconds=seconds,

@@ -9,13 +9,16 @@ whole Programs, is in explorer.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from weakspot.generators.litmus import LitmusFile, Test
+from weakspot.generators.litmus import Test
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import CANNOT_READ, PrintedVerdict, Verdict
 from weakspot.system.registry import Registry
 from weakspot.system.tools import Requirement, Tool
+
+if TYPE_CHECKING:
+    from weakspot._engine import LitmusFile
 
 
 class Checker(Protocol):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import msgspec
 
 from weakspot.errors import BadInput, place_of, reported
-from weakspot.generators.litmus import LitmusFile, Test
+from weakspot.generators.litmus import Test, file_test
 from weakspot.harness.checkers import FilesCheck, askable, other_dialect, unknown, unread
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
@@ -24,7 +24,7 @@ from weakspot.system import tools
 from weakspot.system.tools import Module, Requirement, Tool
 
 if TYPE_CHECKING:
-    from weakspot._engine import Answer, PrintedAnswer, Problem, WitnessDict
+    from weakspot._engine import Answer, LitmusFile, PrintedAnswer, Problem, WitnessDict
 
 A = TypeVar("A", "Answer", "PrintedAnswer")
 
@@ -119,7 +119,7 @@ class Engine(msgspec.Struct, frozen=True):
                 if file.arch and applicable(file.arch):
                     asked.append(number)
                 else:
-                    askable(self, [file.test], model, partial(put, number))
+                    askable(self, [file_test(file)], model, partial(put, number))
 
             def answered(at: int, answer: PrintedAnswer) -> None:
                 number = asked[at]
@@ -136,7 +136,7 @@ class Engine(msgspec.Struct, frozen=True):
 
             def ask(sort: Callable[[int, PrintedAnswer], None]) -> None:
                 _engine.check_files(
-                    [(file.name, file.path, file.text) for file in map(files.__getitem__, asked)],
+                    [files[number] for number in asked],
                     loaded,
                     names=(model.name, self.name),
                     form=form,
@@ -150,7 +150,7 @@ class Engine(msgspec.Struct, frozen=True):
             self._ask(
                 ask,
                 model,
-                lambda at: files[asked[at]].test,
+                lambda at: file_test(files[asked[at]]),
                 answered,
                 lambda at, verdict: put(asked[at], verdict),
             )

@@ -18,7 +18,7 @@ import msgspec
 
 from weakspot.errors import BadInput, LimitReached, Unsupported
 from weakspot.generators.emit.merge import merge
-from weakspot.generators.litmus import LitmusFile, Test, found_test, read_test
+from weakspot.generators.litmus import Test, found_test, read_test
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus import structures as corpus
@@ -38,6 +38,7 @@ from weakspot.harness.values.record import (
 from weakspot.system.files import file_names
 
 if TYPE_CHECKING:
+    from weakspot._engine import LitmusFiles
     from weakspot.generators.pipeline import Generated
     from weakspot.generators.source.program import Program
 
@@ -68,7 +69,7 @@ class FolderTests(msgspec.Struct, frozen=True):
     they are asked about. They are checked `under` these models, each under those of its
     architecture if there are none."""
 
-    files: tuple[LitmusFile, ...]
+    files: LitmusFiles
     under: tuple[str, ...] = ()
 
     def models_of(self, arch: str) -> tuple[str, ...]:
@@ -80,9 +81,7 @@ class FolderTests(msgspec.Struct, frozen=True):
         """The models of all files."""
         if self.under:
             return self.under
-        return unique(
-            name for arch in unique(f.arch for f in self.files) for name in models_of(arch)
-        )
+        return unique(name for arch in self.files.dialects for name in models_of(arch))
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
@@ -222,29 +221,24 @@ def _has_main(file: Path) -> bool:
 
 def below(folder: Path) -> list[str]:
     """The litmus tests and the programs below a folder, folder by folder."""
-    # a Path, or a list of parts, takes several times as long, which counts in large folders
-    return sorted(_below(folder), key=lambda file: file.replace(os.sep, "\0"))
+    from weakspot import _engine
+
+    return _engine.below(str(folder), is_entered=is_entered, is_program=is_program)
 
 
-def _below(folder: Path) -> Iterator[str]:
-    """See `below`. Programs are C and C++ files with a main. Left out are hidden folders, those
-    that CMake builds in, and campaigns, which contain the tests that they asked about."""
-    for path, folders, names in os.walk(folder):
-        folders[:] = [
-            name
-            for name in folders
-            if not name.startswith(".")
-            and not any(Path(path, name, file).exists() for file in ("CMakeCache.txt", MANIFEST))
-        ]
-        base = "" if path == "." else f"{Path(path)}{os.sep}"
-        for name in names:
-            dot = name.rfind(".")
-            suffix = name[dot:] if dot > 0 else ""
-            file = base + name
-            if suffix == ".litmus" or (
-                suffix in SUFFIXES and Path(file).is_file() and _has_main(Path(file))
-            ):
-                yield file
+def is_entered(folder: str) -> bool:
+    """Whether tests are searched for in a folder below one that was named: neither in a hidden
+    folder, nor in one that CMake builds in, nor in a campaign, which contains the tests that it
+    asked about."""
+    path = Path(folder)
+    left_out = ("CMakeCache.txt", MANIFEST)
+    return not (path.name.startswith(".") or any((path / name).exists() for name in left_out))
+
+
+def is_program(file: str) -> bool:
+    """Whether it is a C or C++ file with a main."""
+    path = Path(file)
+    return path.suffix in SUFFIXES and path.is_file() and _has_main(path)
 
 
 def gather(

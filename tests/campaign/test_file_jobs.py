@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 
-from weakspot.generators.litmus import LitmusFile
 from weakspot.harness.campaign import jobs as file_jobs
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.jobs import CheckFiles, Job
@@ -18,6 +19,9 @@ from weakspot.harness.corpus import litmus_files, models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import PrintedVerdict
 from weakspot.questions import check_folders
+
+if TYPE_CHECKING:
+    from weakspot._engine import LitmusFile
 
 
 class Answers:
@@ -49,26 +53,37 @@ class Backwards(Engine, frozen=True):
         return check
 
 
-def asked(checker: Backwards, sizes: Sequence[int], under: Sequence[str]) -> list[CheckFiles]:
+def asked(
+    checker: Backwards, folder: Path, sizes: Sequence[int], under: Sequence[str]
+) -> list[CheckFiles]:
     """Jobs about so many files each, under these models."""
-    found = []
     for number, size in enumerate(sizes):
-        names = [f"{'abcdef'[number]}{file}" for file in range(size)]
-        files = [LitmusFile(name, "C", f"{name}.litmus", ".", None) for name in names]
-        chosen = [(models.resolve(name), range(size)) for name in under]
-        key = str(number)
-        found.append(
-            CheckFiles(key=key, files=files, models=chosen, checker=checker, form="", seconds=1.0)
+        for file in range(size):
+            (folder / f"{'abcdef'[number]}{file}.litmus").write_text("nothing")
+    tests = litmus_files.folder_tests([str(folder)], under)
+    assert tests is not None
+    chosen = [(models.resolve(name), ("",)) for name in under]
+    ends = list(itertools.accumulate(sizes))
+    return [
+        CheckFiles(
+            key=str(end),
+            files=tests.files[end - size : end],
+            models=chosen,
+            checker=checker,
+            form="",
+            seconds=1.0,
         )
-    return found
+        for size, end in zip(sizes, ends, strict=True)
+    ]
 
 
 def test_jobs_are_reported_in_their_order_once_they_are_answered(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_jobs, "FILE_JOBS_AT_ONCE", 2)
     answers = Answers()
-    CheckFiles.perform(asked(Backwards(), [2, 0, 1, 1, 2], ["sc", "tso"]), answers)
+    jobs = asked(Backwards(), tmp_path, [2, 0, 1, 1, 2], ["sc", "tso"])
+    CheckFiles.perform(jobs, answers)
     assert answers.found == [
         (["a0 sc", "a0 tso", "a1 sc", "a1 tso"], True),
         ([], True),
@@ -79,13 +94,13 @@ def test_jobs_are_reported_in_their_order_once_they_are_answered(
 
 
 def test_what_is_known_after_an_interruption_is_reported_for_this_command_only(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_jobs, "FILE_JOBS_AT_ONCE", 3)
     answers = Answers()
     checker = msgspec.structs.replace(Backwards(), ends={"tso": 2})
     with pytest.raises(KeyboardInterrupt):
-        CheckFiles.perform(asked(checker, [1, 1, 1, 1], ["sc", "tso"]), answers)
+        CheckFiles.perform(asked(checker, tmp_path, [1, 1, 1, 1], ["sc", "tso"]), answers)
     assert answers.found == [
         (["a0 sc"], False),
         (["b0 sc", "b0 tso"], False),
@@ -103,9 +118,9 @@ exists (x=1)
 """
 
 
-@pytest.mark.parametrize(("stored", "texts"), [(0, 0), (1 << 20, 5)])
+@pytest.mark.parametrize("stored", [0, 1 << 20])
 def test_neither_parts_nor_stored_texts_change_answers(
-    stored: int, texts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stored: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(9):
         text = TEST.format(number)
@@ -113,10 +128,6 @@ def test_neither_parts_nor_stored_texts_change_answers(
             text.replace("\n", "\r\n" if number % 2 else "\n")
         )
     monkeypatch.setattr(litmus_files, "STORED", stored)
-    tests = litmus_files.folder_tests([str(tmp_path)], ["sc"])
-    assert tests is not None
-    # not of the files whose lines end otherwise
-    assert sum(file.text is not None for file in tests.files) == texts
     monkeypatch.setattr(planning, "TESTS_PER_JOB", 2)
     monkeypatch.setattr(file_jobs, "FILE_JOBS_AT_ONCE", 2)
     folders = check_folders([str(tmp_path)], models=["sc", "rc11"])
@@ -128,3 +139,22 @@ def test_neither_parts_nor_stored_texts_change_answers(
         for number in range(9)
         for model in ("sc", "rc11")
     ]
+
+
+@pytest.mark.parametrize(("stored", "decided"), [(0, 0), (1 << 20, 5)])
+def test_stored_texts_are_not_read_again(
+    stored: int, decided: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(litmus_files, "STORED", stored)
+    for number in range(9):
+        # no texts with other ends of lines are stored
+        text = TEST.format(number).replace("\n", "\r\n" if number % 2 else "\n")
+        (tmp_path / f"{number}.litmus").write_text(text)
+    folders = check_folders([str(tmp_path)], models=["sc"])
+    assert folders is not None
+    for file in tmp_path.iterdir():
+        file.unlink()
+    found: list[str] = []
+    folders.wait(lambda part: found.extend(v.observation for v in part))
+    assert len(found) == 9
+    assert found.count("Unknown") == 9 - decided

@@ -1,16 +1,15 @@
 //! Checks a batch of litmus tests under a model; answers are handed over as they come.
 use super::arguments::{duration, load_configuration};
+use super::files::LitmusFile;
 use super::report::{Outcome, Report, TestSource};
 use super::verdict::{self, Form, PrintedAnswer, Said};
 use super::work::{in_parallel, Caller};
 use enumerate::{Configuration, Limits, Witness};
-use litmus::outline::Outline;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyDict, PyList, PyTuple};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use pyo3::types::{PyDict, PyList};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
 
 /// Decides tests under the model of a cat file or of a configuration (.cfg); see the stub for what comes back.
@@ -57,7 +56,7 @@ impl LoadedModel {
 #[allow(clippy::too_many_arguments)] // they are keyword arguments in Python
 pub fn check_files(
     py: Python<'_>,
-    files: Vec<(String, PathBuf, Option<PyBackedStr>)>,
+    files: Vec<LitmusFile>,
     model: &Bound<'_, LoadedModel>,
     names: (String, String),
     form: &str,
@@ -73,13 +72,13 @@ pub fn check_files(
     let asked = &model.get().0;
     let (model, checker) = &names;
     let print = |number: usize| {
-        let (test, path, text) = &files[number];
-        let source = match text {
-            Some(text) => TestSource::Text(path.display().to_string(), text.to_string()),
-            None => TestSource::File(path.clone()),
+        let file = &files[number];
+        let source = match file.text() {
+            Some(text) => TestSource::Text(file.path().display().to_string(), text.to_owned()),
+            None => TestSource::File(file.path()),
         };
         let report = Report::new(&source, asked, &limits, false);
-        PrintedAnswer::new(&report, form, test, model, checker)
+        PrintedAnswer::new(&report, form, &file.name(), model, checker)
     };
     let mut callback = Callback { done };
     in_parallel(py, files.len(), jobs, &stop, print, &mut callback)
@@ -189,60 +188,4 @@ fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, 
     dict.set_item(intern!(py, "state"), state)?;
     dict.set_item(intern!(py, "axiom"), witness.axiom.as_deref().unwrap_or(""))?;
     Ok(dict)
-}
-
-/// The dialect, the name and perhaps the text of a litmus test.
-type Header = (String, String, Option<String>);
-
-/// The dialect and the name of each litmus test, read on `jobs` threads, or on one per core for 0;
-/// see the stub.
-#[pyfunction]
-#[pyo3(signature = (paths, *, stored=0, jobs=0))]
-pub fn headers(
-    py: Python<'_>,
-    paths: Vec<PathBuf>,
-    stored: usize,
-    jobs: usize,
-) -> PyResult<Vec<Option<Bound<'_, PyTuple>>>> {
-    /// How many files a task reads.
-    const TOGETHER: usize = 64;
-    /// The headers as Python values, so that each text is in memory once.
-    struct Collected<'py>(Python<'py>, Vec<Option<Bound<'py, PyTuple>>>);
-    impl Caller<Vec<Option<Header>>> for Collected<'_> {
-        fn take(&mut self, task: usize, found: Vec<Option<Header>>) -> PyResult<()> {
-            for (slot, header) in self.1[task * TOGETHER..].iter_mut().zip(found) {
-                *slot = header
-                    .map(|header| header.into_pyobject(self.0))
-                    .transpose()?;
-            }
-            Ok(())
-        }
-    }
-    let stop = AtomicBool::new(false);
-    let mut collected = Collected(py, vec![None; paths.len()]);
-    let parts: Vec<&[PathBuf]> = paths.chunks(TOGETHER).collect();
-    let read = AtomicUsize::new(0);
-    let task = |number: usize| {
-        let part = parts[number].iter();
-        part.map(|path| header(path, &read, stored)).collect()
-    };
-    in_parallel(py, parts.len(), jobs, &stop, task, &mut collected)?;
-    Ok(collected.1)
-}
-
-/// None for a file that is no litmus test with a final condition or a list of locations. The text
-/// only until so many bytes were `read`, and if it is what [`litmus::Test::read_text`] gives.
-fn header(path: &Path, read: &AtomicUsize, stored: usize) -> Option<Header> {
-    let text = String::from_utf8(litmus::Test::read_bytes(path).ok()?).ok()?;
-    let outline = Outline::read("", &text).ok()?;
-    let lists = |line: &str| {
-        let rest = line.trim_start().strip_prefix("locations");
-        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
-    };
-    let ends = !outline.condition().is_empty() || outline.end.lines().any(lists);
-    let (dialect, name) = (outline.dialect.to_owned(), outline.name.to_owned());
-    let before = read.fetch_add(text.len(), Ordering::Relaxed);
-    let is_stored = before + text.len() <= stored && !text.contains('\r');
-    // the buffer that was read into is larger
-    ends.then(|| (dialect, name, is_stored.then(|| text.clone())))
 }
