@@ -116,3 +116,19 @@ def test_a_read_in_vain_may_race(tmp_path: Path, consumers: int) -> None:
     }
     """
     assert kinds(explored(consuming(tmp_path, text, consumers), "rc20")) == {"race"}
+
+
+@pytest.mark.parametrize("body", ["while (!v && !LOAD(x)) {}", "while (!v) v = LOAD(x);"])
+@pytest.mark.parametrize("model", ["sc", "rc20"])
+def test_the_read_before_a_loop_without_events_is_not_in_vain(
+    tmp_path: Path, model: str, body: str
+) -> None:
+    """No other thread uses x, so that what the loop reads is not an event."""
+    text = f"""
+    atomic_int x, y;
+    void *wait(void *unused) {{ int v = LOAD(y); {body} return 0; }}
+    void *one(void *unused) {{ STORE(y, 1); return 0; }}
+    """
+    found = explored(program(tmp_path, text, "wait", "one"), model)
+    assert (found["complete"], found["blocked"]) == (1, 1)
+    assert kinds(found) == {"hang"}

@@ -143,8 +143,9 @@ impl Execution {
         match (states.next(node), self.graph.event(last).action) {
             (next, _) if next.is_handover() => true,
             (
+                // the read is in the round
                 Next::Blocked {
-                    wait: Wait::Spin { .. },
+                    wait: Wait::Spin { reads: 1.. },
                     ..
                 },
                 Action::Read { at, .. },
