@@ -360,7 +360,7 @@ fn compare(seeds: Range<u64>, most: u64) {
         let context = || format!("program {seed} under {name}: {text}\n{whole_text}");
         let ((seen, counts), (expected, expected_counts)) = match (with_parts, with_whole) {
             (Ok(seen), Ok(expected)) => (seen, expected),
-            (Err(Limit::Seconds), _) | (_, Err(Limit::Seconds)) => continue,
+            (Err(Some(Limit::Seconds)), _) | (_, Err(Some(Limit::Seconds))) => continue,
             (Err(_), Err(_)) => continue,
             _ => panic!("only one has more executions: {}", context()),
         };

@@ -12,13 +12,14 @@ pub struct Found {
     pub violations: BTreeSet<(FaultKind, Option<u32>)>,
 }
 
-/// What a program does, and in how many executions; the limit if these are too many.
+/// What a program does, and in how many executions; the limit if these are too many, none if the
+/// exploration says that some are missing.
 pub fn found(
     program: &Program,
     model: &Model,
     options: &Options,
     limits: Limits,
-) -> Result<(Found, Counts), Limit> {
+) -> Result<(Found, Counts), Option<Limit>> {
     let mut source = ProgramSource::new(program, limits);
     let (found, results) = source
         .results(model, options)
@@ -35,9 +36,11 @@ pub fn found(
             .map(|seen| (seen.fault.kind, site(seen)))
             .collect(),
     };
-    match found.limit {
-        None => Ok((all, found.counts)),
-        Some(limit) => Err(limit),
+    let mut truncations = found.truncations.iter();
+    let misses = truncations.any(|truncation| truncation.limit == "model");
+    match found.limit.is_some() || misses {
+        true => Err(found.limit),
+        false => Ok((all, found.counts)),
     }
 }
 

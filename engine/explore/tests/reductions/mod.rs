@@ -54,7 +54,9 @@ impl Comparison {
             };
             let (seen, reduced) = match explored(false) {
                 Ok(found) => found,
-                Err(Limit::Executions) => panic!("more executions of {seed} under {name}: {text}"),
+                Err(Some(Limit::Executions)) => {
+                    panic!("more executions of {seed} under {name}: {text}")
+                }
                 Err(_) => continue,
             };
             let expected = (self.expected)(without, &every, &seen);
