@@ -97,7 +97,7 @@ impl Paths {
         };
         let number = u32::try_from(self.folders.len())?;
         self.folders.push((folder, named));
-        let mut inside = Vec::new();
+        let (mut inside, before) = (Vec::new(), self.files.len());
         for entry in entries.map_while(Result::ok) {
             choice.entries += 1;
             if choice.entries % ENTRIES == 0 {
@@ -115,6 +115,9 @@ impl Paths {
                 self.files.push((number, name));
             }
         }
+        // most tools write files in the order of their names: they are read faster in that order
+        let names = &self.names;
+        self.files[before..].sort_unstable_by(|a, b| names.get(a.1).cmp(names.get(b.1)));
         for folder in inside {
             if choice.enters(&folder)? {
                 self.add(folder, named, choice)?;
