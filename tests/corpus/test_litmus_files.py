@@ -41,6 +41,19 @@ def test_tests_are_sorted_by_their_names_not_by_those_of_their_files(tmp_path: P
     ]
 
 
+def test_a_part_of_the_files_is_a_sequence_too(tmp_path: Path) -> None:
+    tests = folder_tests(written(tmp_path, {f"{name}.litmus": "none" for name in "abcde"}), ())
+    assert tests is not None
+    part = tests.files[1:4][1:]
+    assert [file.name for file in part] == ["c", "d"]
+    assert (len(part), part[-1].name, tests.files[-5].name, len(part[2:])) == (2, "d", "a", 0)
+    for at in (2, -3):
+        with pytest.raises(IndexError):
+            part[at]
+    with pytest.raises(ValueError, match="gaps"):
+        tests.files[::2]
+
+
 def test_links_to_folders_hidden_folders_and_builds_are_left_out(tmp_path: Path) -> None:
     files = ["a/1", ".hidden/2", "build/3", "b.litmus/4", "5"]
     written(tmp_path, {f"{name}.litmus": "none" for name in files})

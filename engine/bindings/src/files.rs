@@ -1,8 +1,8 @@
-//! The litmus tests of folders, found by their headers alone: their paths and names stand in two
-//! buffers, less than 100 bytes per test.
+//! The litmus tests of folders, found by their headers alone. Their paths and names are stored here,
+//! about 100 bytes per test; Python gets those that it asks for.
 use super::work::{in_parallel, Caller};
 use litmus::outline::Outline;
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PySliceMethods};
 use rustc_hash::FxHashMap;
@@ -418,13 +418,16 @@ impl LitmusFiles {
         if let Ok(slice) = at.downcast::<PySlice>() {
             let part = slice.indices(isize::try_from(self.range.len())?)?;
             if part.step != 1 {
-                return Err(PyIndexError::new_err("a part has no gaps"));
+                return Err(PyValueError::new_err("a part has no gaps"));
             }
             let start = self.range.start + usize::try_from(part.start)?;
             let range = start..start + part.slicelength;
             return Ok(LitmusFiles { list, range }.into_pyobject(py)?.into_any());
         }
-        let at = at.extract::<usize>().ok();
+        let at = match at.extract::<isize>()? {
+            at if at < 0 => self.range.len().checked_add_signed(at),
+            at => usize::try_from(at).ok(),
+        };
         match at.filter(|at| *at < self.range.len()) {
             Some(at) => {
                 let file = list.order[self.range.start + at];
