@@ -385,6 +385,26 @@ class PrintedAnswer:
     error: Final[Problem | None]  # as in an Answer
     malformed: Final[Problem | None]
 
+class LitmusFile:
+    """A `.litmus` file that was found in a folder."""
+
+    name: Final[str]  # of the test in the header; that of the file, if it is no litmus test
+    arch: Final[str]  # the dialect; "" of a file that is no litmus test
+    path: Final[str]
+    folder: Final[str]  # the one that was named
+
+class LitmusFiles(Sequence[LitmusFile]):
+    """Files of litmus tests, in the order of the names of the tests. A slice is a part of them, and
+    copies nothing."""
+
+    dialects: Final[Sequence[str]]  # of the tests, each once
+
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, at: int) -> LitmusFile: ...
+    @overload
+    def __getitem__(self, at: slice) -> Self: ...
+
 class LoadedModel:
     """A model for several calls of `check_files`, which share what is computed from it alone.
 
@@ -424,26 +444,6 @@ class Answer:
 
     def as_dict(self) -> AnswerDict:
         """All that is known."""
-
-class LitmusFile:
-    """A `.litmus` file that was found in a folder."""
-
-    name: Final[str]  # of the test in the header; that of the file, if it is no litmus test
-    arch: Final[str]  # the dialect; "" of a file that is no litmus test
-    path: Final[str]
-    folder: Final[str]  # the one that was named
-
-class LitmusFiles(Sequence[LitmusFile]):
-    """Files of litmus tests, in the order of the names of the tests. A slice is a part of them, and
-    copies nothing."""
-
-    dialects: Final[Sequence[str]]  # of the tests, each once
-
-    def __len__(self) -> int: ...
-    @overload
-    def __getitem__(self, at: int) -> LitmusFile: ...
-    @overload
-    def __getitem__(self, at: slice) -> LitmusFiles: ...
 
 def litmus_files(
     folders: Sequence[str],
