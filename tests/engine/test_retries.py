@@ -211,6 +211,22 @@ def test_rounds_that_are_undone_are_left_out_where_nobody_can_tell(
 
 
 @pytest.mark.parametrize("model", ORDERED)
+def test_a_thread_that_reads_the_same_again_and_again_hangs(tmp_path: Path, model: str) -> None:
+    """It comes to the inner header in a state that it was in, before it comes to the outer one: no
+    other thread uses z."""
+    text = """
+    atomic_int y, z;
+    void *wait(void *unused) {
+        while (!LOAD(y)) { STORE(z, 1); while (LOAD(z) > 1) {} }
+        return 0;
+    }
+    void *other(void *unused) { STORE(y, 0); return 0; }
+    """
+    waiting = program(tmp_path, text, "wait", "other")
+    assert kinds(found(waiting, model)) == kinds(found(waiting, model, retries=True)) == {"hang"}
+
+
+@pytest.mark.parametrize("model", ORDERED)
 def test_a_reader_that_is_never_let_in_hangs(tmp_path: Path, model: str) -> None:
     text = "atomic_uint l = 256;" + READ_WRITE_LOCK.split(";", 1)[1].replace("INSIDE", "")
     assert kinds(found(program(tmp_path, text, "reader", "reader"), model)) == {"hang"}

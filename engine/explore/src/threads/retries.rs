@@ -19,7 +19,8 @@
 //! header, before any other event, with the same frames, live registers, private memory and mutexes
 //! held. The two reads are atomic, each is the whole of its instruction, no event is between them,
 //! and they have the same location and memory order: the second one then is to the model what the
-//! first one would be. (What distinguishes a failed compare-exchange from a load is compared as well,
+//! first one would be. They read different values: a thread that reads the same again and again, and
+//! waits, would be left out each time, and its hang with it. (What distinguishes a failed compare-exchange from a load is compared as well,
 //! if the model does.) That the thread has a smaller number of rounds behind it in the counterpart
 //! can only mean that it reaches a limit later.
 //!
@@ -58,19 +59,25 @@ pub enum Retries {
     OfAnyKind,
 }
 
-/// A read that a thread has performed, and the thread before it.
+/// A read that a thread has performed, what it has read, and the thread before it.
 #[derive(Clone)]
 pub struct EarlierRead<T> {
     at: Location,
     order: Order,
     rmw: bool,
+    answer: Answer,
     before: Arc<T>,
 }
 
 impl<T> EarlierRead<T> {
     /// `before`: the thread that is about to perform it, as the first event of `instruction`. None for
     /// a read that cannot be left out.
-    pub fn new(action: Action, instruction: &Inst, before: &Arc<T>) -> Option<EarlierRead<T>> {
+    pub fn new(
+        action: Action,
+        answer: Answer,
+        instruction: &Inst,
+        before: &Arc<T>,
+    ) -> Option<EarlierRead<T>> {
         let Action::Read { at, order, rmw, .. } = action else {
             return None;
         };
@@ -79,13 +86,14 @@ impl<T> EarlierRead<T> {
             at,
             order,
             rmw,
+            answer,
             before: before.clone(),
         })
     }
 
     /// Whether another read may stand for this one.
     pub fn is_like(&self, other: &EarlierRead<T>, retries: Retries) -> bool {
-        let same = self.at == other.at && self.order == other.order;
+        let same = self.at == other.at && self.order == other.order && self.answer != other.answer;
         match retries {
             Retries::All => false,
             Retries::OfSameKind => same && self.rmw == other.rmw,

@@ -268,7 +268,7 @@ impl ProgramSource<'_> {
             let is_first = now.local.answers.is_empty();
             let instruction = now.thread.inst(self.program).filter(|_| is_first);
             let read = next.zip(instruction);
-            thread.last = read.and_then(|(next, inst)| EarlierRead::new(next, inst, now));
+            thread.last = read.and_then(|(next, inst)| EarlierRead::new(next, answer, inst, now));
         }
         let run = Arc::make_mut(&mut thread.now);
         run.awaits_answer = false;
