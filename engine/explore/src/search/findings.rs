@@ -6,7 +6,8 @@ use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::graph::interleaving::is_interleaving;
 use crate::history::UnexplainedCalls;
 use crate::search::execution::EndedExecution;
-use crate::source::{Action, Fault, FaultKind, Next, Source, Wait};
+use crate::source::{Action, Fault, FaultKind, Next, Source, ThreadId, Wait};
+use program::ir::SiteId;
 use program::memory::{Memory, USE_OF_ENDED_LOCAL};
 use std::cmp::Ordering;
 
@@ -87,8 +88,8 @@ impl Findings {
             _ => ExecutionEnd::Complete,
         };
         self.counts.count(end, execution.orbit);
-        for fault in unjoined(source, execution) {
-            self.violate(&fault, None, None, execution.graph, 1);
+        for site in unjoined(source, execution) {
+            self.warn(site);
         }
         if end == ExecutionEnd::Blocked && !may_hang {
             for fault in hangs(execution) {
@@ -137,6 +138,24 @@ impl Findings {
                 calls: calls.cloned(),
             }),
         }
+    }
+
+    /// Records that main may return while the thread runs that is created here. No execution shows
+    /// that better than another.
+    fn warn(&mut self, site: SiteId) {
+        let same = |seen: &&mut Violation| {
+            seen.fault.kind == FaultKind::Unjoined && seen.fault.site == Some(site)
+        };
+        if let Some(seen) = self.violations.iter_mut().find(same) {
+            seen.count += 1;
+            return;
+        }
+        let fault = Fault {
+            kind: FaultKind::Unjoined,
+            message: "main may return while this thread runs, which ends the process".to_owned(),
+            site: Some(site),
+        };
+        self.violate(&fault, None, None, &Graph::new(), 1);
     }
 
     /// Records a limit that stopped a thread, once.
@@ -237,35 +256,31 @@ fn hangs<T: Clone>(execution: &EndedExecution<T>) -> Vec<Fault> {
     faults
 }
 
-/// The threads that may still run when the process ends with main: no join waits for the thread, and
-/// some event of it, if it has events, does not precede the last one of main.
-fn unjoined<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Vec<Fault> {
-    let (graph, mut faults) = (execution.graph, Vec::new());
+/// Where the threads are created that may still run when the process ends with main: no join waits for
+/// the thread, and some event of it, if it has events, does not precede the last one of main.
+fn unjoined<'e, S: Source>(
+    source: &S,
+    execution: &EndedExecution<'e, S::Thread>,
+) -> impl Iterator<Item = SiteId> + 'e {
+    let graph = execution.graph;
     let ended = matches!(execution.next(0), Some(Next::Done(_)));
-    if !ended
-        || !execution
-            .thread(0)
-            .is_some_and(|main| source.ends_process(main))
-    {
-        return faults;
-    }
+    let main = execution.thread(0).filter(|_| ended);
+    let ends = main.is_some_and(|main| source.ends_process(main));
+    let joins = |event: &Event| matches!(event.action, Action::Join { .. });
+    let joins = ends && graph.events.iter().any(joins);
     let end = graph.threads[0].last;
-    let is_over = |id: EventId| end != NONE && (id == end || graph.precedes(id, end));
-    for (thread, events) in graph.threads.iter().enumerate().skip(1) {
-        let joins = |(id, event): (usize, &Event)| {
-            event.action == Action::Join { thread } && is_over(id as EventId)
-        };
-        let over = events.last != NONE && is_over(events.last);
-        if events.creator != NONE && !over && !graph.events.iter().enumerate().any(joins) {
-            faults.push(Fault {
-                kind: FaultKind::Unjoined,
-                message: "main may return while this thread runs, which ends the process"
-                    .to_owned(),
-                site: Some(graph.event(events.creator).site),
-            });
-        }
-    }
-    faults
+    let is_over = move |id: EventId| end != NONE && (id == end || graph.precedes(id, end));
+    let is_joined = move |thread: ThreadId| {
+        let mut events = graph.events.iter().zip(0..);
+        events.any(|(event, id)| event.action == Action::Join { thread } && is_over(id))
+    };
+    let threads = graph.threads.iter().enumerate().skip(1);
+    threads
+        .filter(move |(thread, events)| {
+            let over = ends && events.last != NONE && is_over(events.last);
+            ends && events.creator != NONE && !over && !(joins && is_joined(*thread))
+        })
+        .map(move |(_, events)| graph.event(events.creator).site)
 }
 
 const UNALLOCATED: &str = "use not ordered with the allocation";
