@@ -59,11 +59,13 @@ class _Task(Protocol[A_co]):
 class Results(Iterator[A_co]):
     """Results that are found one after the other, each when it is asked for. After an exception,
     such as KeyboardInterrupt, `partial` is what was found until then of the result in progress.
-    `unread` says why programs of a folder could not be read, by name."""
+    `unread` says why programs of a folder could not be read, by name; `recorded` are the structures
+    of the corpus among what is asked about, which hold mistakes on purpose."""
 
     def __init__(self, tasks: Iterable[_Task[A_co]], groups: Sequence[ProgramGroup] = ()) -> None:
         self._tasks = iter(tasks)
         self.unread = {name: why for group in groups for name, why in group.unread.items()}
+        self.recorded = frozenset(group.name for group in groups if group.structure)
         self._running: _Task[A_co] | None = None
 
     def __next__(self) -> A_co:
@@ -114,7 +116,7 @@ class Relaxations(Results[Relaxed]):
                 progress=progress or Quiet(),
                 end=end,
             )
-            super().__init__(done)
+            super().__init__(done, self._groups)
             return
         super().__init__(
             searches(
@@ -129,11 +131,6 @@ class Relaxations(Results[Relaxed]):
             ),
             self._groups,
         )
-
-    @property
-    def recorded(self) -> frozenset[str]:
-        """The structures of the corpus among what is relaxed."""
-        return frozenset(each.name for each in self._groups if each.structure)
 
     def refuse_corpus(self) -> None:
         """Raises BadInput if a source belongs to the corpus, so that `apply` would refuse it."""

@@ -35,13 +35,14 @@ if TYPE_CHECKING:
     epilog="""\
 Pass every program that uses a library: a mutant survives if none of them notices it. A mutant has
 one memory order a step weaker, lacks one fence, notification or post of a semaphore, or notifies
-one thread instead of all. Scenarios that are violated as they are written are left out.
+one thread instead of all. Scenarios that are violated as they are written are excluded: repair them
+first.
 
 With --clients and --as, whose meaning is that of weakspot linearize, the smallest client of the
 object that notices a surviving mutant is printed, and -o writes these clients as a scenario.
 
-Exit code 1 if a mutant survives, 3 if a limit was reached, or if a program of a folder cannot be
-read; those are printed at the end.
+Exit code 1 if a mutant survives, or if a program of yours is violated as it is written; 3 if a
+limit was reached, or if a program of a folder cannot be read; those are printed at the end.
 
 Examples:
   weakspot mutate tests/weakspot/*.cpp -I include
@@ -114,6 +115,7 @@ def mutate(
             mutants.mutated(each, terminal.console(), everything=everything)
 
     tried: list[Clients] = []
+    recorded: set[str] = set()
 
     def mutants_of(progress: Progress) -> Results[Mutated]:
         if clients is not None and behaves_as is not None:
@@ -122,7 +124,7 @@ def mutate(
                     clients, behaves_as, calls=client_calls, build=build, progress=progress
                 )
             )
-        return projects.mutate(
+        results = projects.mutate(
             what,
             models=models,
             machine_models=machine_models(),
@@ -132,12 +134,16 @@ def mutate(
             progress=progress,
             executor=executor,
         )
+        recorded.update(results.recorded)
+        return results
 
     found, all_read = one_by_one(mutants_of, show, "the results so far are printed")
     if output is not None and tried and tried[0].noticing:
         tried[0].write(output)
     if strict and not all_read:
         return BAD
-    if any(each.of("survives") for each in found):
+    # the corpus holds mistakes on purpose
+    wrong = any(each.violated for each in found if each.subject not in recorded)
+    if wrong or any(each.of("survives") for each in found):
         return FINDINGS
     return NOTHING_FOUND if all_read and all(each.decided for each in found) else INCONCLUSIVE

@@ -62,6 +62,11 @@ class Mutated(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(each for each in self.mutants if each.result == result)
 
     @property
+    def violated(self) -> tuple[str, ...]:
+        """The scenarios that violate something as they are written."""
+        return tuple(each.scenario for each in self.left_out if each.violated)
+
+    @property
     def decided(self) -> bool:
         """Whether every mutant is noticed or survives, and every scenario was asked."""
         unknown = any(not each.violated for each in self.left_out)

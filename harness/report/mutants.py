@@ -35,6 +35,14 @@ def mutated(found: Mutated, out: Console, *, everything: bool = False) -> None:
             out.print(Text(f"undecided: {each.place}: {reason}", style="dim"))
     for left in found.left_out:
         out.print(Text(f"excluded: {left.scenario}, {left.why}", style="dim"))
+    if found.violated and not found.scenarios:
+        out.print(
+            Text.assemble(
+                ("help: ", "cyan"),
+                "every scenario is violated as it is written: repair it first (weakspot gate "
+                "proposes a change)",
+            )
+        )
     for each in found.of("survives"):
         if each.client:
             out.print(

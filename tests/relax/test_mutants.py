@@ -131,6 +131,15 @@ def test_a_scenario_that_is_violated_as_it_is_is_left_out(tmp_path: Path) -> Non
     assert [each.violated for each in found.left_out] == [True]
 
 
+def test_a_program_of_the_user_that_is_violated_as_it_is_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("wrong.c").write_text(PUBLISH.replace("USE", "assert(data == 7)"))
+    assert guarded(command, ["mutate", "wrong.c"]) == 1
+    assert "every scenario is violated as it is written" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("structure", ["ms_queue", "treiber_stack"])
 def test_the_scenarios_of_the_corpus_notice_every_mutant(structure: str) -> None:
     """Their recorded weakest orders are those that are written."""
