@@ -277,7 +277,8 @@ def explored(
             limits,
             jobs=jobs,
             part=of,
-            stop_at_first=stop_at_first,
+            # what is drawn after a violation would not change the answer
+            stop_at_first=stop_at_first or of.sample,
             done=done,
             earlier=earlier,
             keep=keep,

@@ -16,8 +16,8 @@ The table [machines] of weakspot.toml names machines: pi = "ssh:pi.lan". This co
 Machines of campaigns in results/ (or in WEAKSPOT_RESULTS) are listed too, also those that are gone.
 
 --probe connects to each machine, reads its profile, measures how evenly it runs, and stores this in
-results/machines.json. A machine that cannot be reached is listed as such, with exit code 3; it is
-an error, with exit code 2, if it is the only one that was asked for.
+results/machines.json. A machine that cannot be reached is listed as such, with exit code 3, also if
+it is named later without --probe; it is an error, with exit code 2, if it is the only one to probe.
 
 Examples:
   weakspot machines
@@ -65,7 +65,8 @@ def machines(names: tuple[str, ...], probing: bool, as_json: bool) -> int:
         out = terminal.console()
         lines = report.in_full(found) if names or probing else report.listed(found)
         terminal.print_lines(lines, out)
-    return INCONCLUSIVE if errors else NOTHING_FOUND
+    unreachable = bool(errors) or (bool(names) and any(each.reason for each in found))
+    return INCONCLUSIVE if unreachable else NOTHING_FOUND
 
 
 def _has_kind(name: str) -> bool:

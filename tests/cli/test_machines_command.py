@@ -43,6 +43,7 @@ def test_listing_contacts_nobody_and_a_probe_is_remembered(run: Run, path: str) 
         each["name"]: each for each in map(json.loads, run("machines", "--json").out.splitlines())
     }
     assert "No route to host" in after["pi"]["reason"]
+    assert run("machines", "pi").code == 3, "it could not be reached"
     assert after["local"]["profile"]["cores"] >= 1
     assert after["local"]["reached"]
     assert "mine" in (*after, *after["local"]["aliases"])

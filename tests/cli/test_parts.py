@@ -108,6 +108,19 @@ def test_a_sample_is_repeatable_and_never_safe(adders: Path, run: Run) -> None:
     assert sampled("4")[1]["sample"] != sample
 
 
+@pytest.mark.parametrize("program", ["mp.c", "adders.c"])
+def test_a_sample_ends_before_its_time_when_nothing_is_left_to_draw(
+    adders: Path,  # noqa: ARG001
+    run: Run,
+    program: str,
+) -> None:
+    """mp.c is violated, and of adders.c with two threads all executions are drawn soon."""
+    ended = run("check", program, "-m", "rc11", "-D", "THREADS=2", "--sample", "1h", "--json")
+    sample = json.loads(ended.out.splitlines()[0])["sample"]
+    assert 0 < sample["distinct"] <= sample["draws"] < 10_000
+    assert program == "mp.c" or sample["known"] > 0.999_999
+
+
 def test_a_sample_shows_violations_with_their_witness(run: Run) -> None:
     ended = run("check", "mp.c", "-m", "rc11", "--sample", "30s", "--executions", "100")
     assert ended.code == 1

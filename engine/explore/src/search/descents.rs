@@ -167,7 +167,13 @@ pub struct Leaves {
     seen: FxHashMap<u64, f64>,
     /// Those without.
     empty: FxHashMap<u64, f64>,
+    /// The probability that a descent ends at one of all these.
+    known: f64,
 }
+
+/// A further descent shows nothing new with this probability at most: all leaves were seen, up to
+/// the rounding of their probabilities.
+const NEGLIGIBLE: f64 = 1e-9;
 
 impl Leaves {
     pub fn add(&mut self, descent: &Descent) {
@@ -176,7 +182,15 @@ impl Leaves {
             0 => &mut self.empty,
             _ => &mut self.seen,
         };
-        seen.insert(descent.leaf, 1.0 / descent.weight);
+        let mass = 1.0 / descent.weight;
+        if seen.insert(descent.leaf, mass).is_none() {
+            self.known += mass;
+        }
+    }
+
+    /// Whether further descents would show nothing new.
+    pub fn all_seen(&self) -> bool {
+        self.known >= 1.0 - NEGLIGIBLE
     }
 
     /// None before the first descent.

@@ -43,8 +43,8 @@ fn descend<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
     }
 }
 
-/// Draws executions until a limit is reached. The numbers of the draws make them repeatable,
-/// whichever worker makes them.
+/// Draws executions until all were drawn or a limit is reached. The numbers of the draws make them
+/// repeatable, whichever worker makes them.
 pub fn sample<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
     worker: &mut W,
     queue: &'q BranchQueue<'q, S, F>,
@@ -56,11 +56,12 @@ where
 {
     repeatedly(queue, |number| {
         let descent = descend(worker, Population::new(1, seeded(seed, number)))?;
-        leaves
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .add(&descent);
-        Ok(())
+        let mut leaves = leaves.lock().unwrap_or_else(PoisonError::into_inner);
+        leaves.add(&descent);
+        match leaves.all_seen() {
+            true => Err(Halt::Over),
+            false => Ok(()),
+        }
     })
 }
 
