@@ -167,6 +167,23 @@ def test_constructors_run_in_each_instance(written: Written) -> None:
     assert ordered.reason == "it has constructors with a priority, which are not run again in order"
 
 
+@pytest.mark.parametrize("end", ["return 0;", "exit(0);"])
+def test_exit_handlers_run_in_each_instance(here: Machine, tmp_path: Path, end: str) -> None:
+    source = tmp_path / "exits.c"
+    source.write_text(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n"
+        "static atomic_int stop;\nstatic pthread_t thread;\nstatic int ended;\n"
+        "static void *run(void *given) { while (!stop) { } return given; }\n"
+        "static void last(void) { assert(ended == 1); assert(0); }\n"
+        "static void first(void) { stop = 1; pthread_join(thread, NULL); ended++; }\n"
+        "int main(void) {\n  atexit(last);\n  atexit(first);\n"
+        f"  pthread_create(&thread, NULL, run, NULL);\n  {end}\n}}\n"
+    )
+    run = ran(source, here)
+    assert run.failed == run.instances > 0
+    assert {each.message for each in run.failures} == {"0"}, run
+
+
 def test_a_failure_ends_its_instance_and_no_other(written: Written) -> None:
     """The second assertion of an instance would not be reached in a program of its own."""
     top = "static int round;\n"

@@ -137,12 +137,14 @@ impl<'p> ProgramSource<'p> {
     }
 
     fn prologue(&mut self, memory: Arc<Memory>) {
-        let mut memory = memory;
+        let (mut memory, mut at_exit) = (memory, Vec::new());
         for start in self.program.constructors.iter().chain([&self.program.main]) {
             let mut run = SuspendedThread::new(self.program, 0, *start, memory);
             run.local.alone = true;
+            run.thread.at_exit = at_exit;
             let end = self.runner().advance(&mut run, self.limits.instructions);
             memory = run.local.memory.clone();
+            at_exit = run.thread.at_exit.clone();
             let main = *start == self.program.main;
             if end.is_none() && !main {
                 self.refused = Some("a global constructor that starts threads is not supported");

@@ -27,6 +27,8 @@ pub enum Flow {
     /// The call is not complete: run it again.
     Wait,
     ExitThread(Val),
+    /// The thread calls `exit`.
+    ExitProcess,
     /// Unwind: the exception has a handler.
     Raise(Raised),
     /// Call the function, then set the once flag.

@@ -9,7 +9,8 @@ use crate::memory::value::Val;
 
 /// The start function of a thread has returned, or the thread exits: the destructors of its
 /// thread-local variables follow, then the functions that the library runs, and then its end. When
-/// main returns, the process ends instead of the latter.
+/// main returns or calls `exit`, those that run at the end of the process follow instead of the
+/// library's. A global constructor is a thread of its own here, which nothing follows.
 pub fn ended<W: Environment>(
     program: &Program,
     thread: &mut Thread,
@@ -17,7 +18,10 @@ pub fn ended<W: Environment>(
     result: Val,
 ) -> Result<(), RunEnd> {
     let result = *thread.ending.get_or_insert(result);
-    thread.end(result);
+    if thread.id == 0 && thread.start != program.main {
+        thread.end(result);
+        return Ok(());
+    }
     let next = match thread.at_exit.pop() {
         Some((function, argument)) => match program.function_at(function) {
             Some(id) => Some((id, Some(argument))),
@@ -26,13 +30,23 @@ pub fn ended<W: Environment>(
                 return Err(RunEnd::new(Outcome::Unsupported, message, None));
             }
         },
-        None if thread.returned => None,
         None => {
-            let function = program.thread_exits.get(thread.exits);
+            let functions = match thread.returned {
+                true => &program.process_exits,
+                false => &program.thread_exits,
+            };
+            let function = functions.get(thread.exits);
             thread.exits += 1;
+            let over = function.is_none() && !thread.returned;
+            if over && thread.id == 0 && !program.process_exits.is_empty() {
+                let message = "pthread_exit in main is not supported where something runs at the \
+                               end of the process";
+                return Err(RunEnd::new(Outcome::Unsupported, message, None));
+            }
             function.map(|id| (*id, None))
         }
     };
+    thread.end(result);
     if let Some((function, argument)) = next {
         thread.state = State::Running;
         let mark = environment.locals(thread);

@@ -485,6 +485,17 @@ fn run<W: Environment>(
                     ended(program, thread, environment, value)?;
                     return Ok(());
                 }
+                Flow::ExitProcess if thread.start != program.main => {
+                    let message = "a call of exit in a global constructor is not supported";
+                    return Err(RunEnd::new(Outcome::Unsupported, message, Some(*site)).into());
+                }
+                Flow::ExitProcess => {
+                    if !thread.returned {
+                        thread.exits = 0;
+                    }
+                    thread.returned = true;
+                    return Ok(ended(program, thread, environment, Val::constant(0))?);
+                }
                 Flow::Raise(raised) => {
                     thread.raised = Some(raised);
                     return Ok(());

@@ -118,7 +118,8 @@ pub struct Thread {
     pub state: State,
     /// How many choices between values the thread has made.
     pub choices: u64,
-    /// How many of `Program::thread_exits` have been entered.
+    /// How many of `Program::thread_exits`, or `Program::process_exits` if main has returned, have
+    /// been entered.
     pub exits: usize,
     pub result: Val,
     /// It has ended by `pthread_exit`, which ends the process only with the last thread.
@@ -149,7 +150,7 @@ pub struct Thread {
     pub at_exit: Vec<(u64, Val)>,
     /// The result of a thread that is ending, while such functions run.
     pub ending: Option<Val>,
-    /// Main has returned.
+    /// Main has returned, or has called `exit`.
     pub returned: bool,
     /// The number of the operation at the last scheduling point.
     pub last_call: u32,

@@ -80,7 +80,9 @@ pub enum Extern {
     /// Ends the program; the text says why.
     Abort(&'static str),
     Trap,
+    /// Ends the process after its exit handlers have run, or at once.
     Exit,
+    ExitNow,
     /// A value below the argument: each is explored.
     Choose,
     /// The execution is not one of the program's: what has been assumed does not hold.

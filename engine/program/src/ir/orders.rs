@@ -105,7 +105,8 @@ pub struct NewFence<'a> {
 impl Program {
     /// A hash of the code, variables and sites of the program.
     pub fn fingerprint(&self) -> u64 {
-        let code = (&self.functions, &self.constructors, self.main);
+        let exits = (&self.thread_exits, &self.process_exits);
+        let code = (&self.functions, &self.constructors, self.main, exits);
         let memory = (&self.globals, &self.locals, &self.parameters);
         let mut hasher = DefaultHasher::new();
         format!("{code:?}{memory:?}{:?}", self.sites).hash(&mut hasher);

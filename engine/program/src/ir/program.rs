@@ -96,6 +96,9 @@ pub struct Program {
     pub constructors: Vec<FuncId>,
     /// Functions of the library that run, in this order, when a thread ends.
     pub thread_exits: Vec<FuncId>,
+    /// Functions that run, in this order, when the process ends: the one of the library that runs the
+    /// handlers of `atexit` and `__cxa_atexit`, then global destructors.
+    pub process_exits: Vec<FuncId>,
     /// What `weakspot_parameter` returns; 0 for a number that is not among them.
     pub parameters: Vec<u64>,
     /// Some call is a trylock, which tests a mutex without waiting: an unlock is then observable.

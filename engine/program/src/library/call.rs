@@ -140,6 +140,7 @@ pub fn call<'p, L: Library<'p>>(
         | Extern::Abort(_)
         | Extern::Trap
         | Extern::Exit
+        | Extern::ExitNow
         | Extern::Ignored(_) => Ok(call.alone(t.id, |at| l.text(at))?),
     }
 }
@@ -181,9 +182,10 @@ impl ExternCall<'_> {
             }
             Extern::Abort(words) => self.error(Outcome::Assertion, words),
             Extern::Trap => self.error(Outcome::Assertion, "trap"),
-            Extern::Exit => match self.arg(0).bits as u32 {
-                0 => self.error(Outcome::Complete, ""),
-                code => self.error(Outcome::Assertion, format!("exit({code})")),
+            Extern::Exit | Extern::ExitNow => match (self.arg(0).bits as u32, thread) {
+                (0, 0) if self.function == Extern::Exit => Ok(Flow::ExitProcess),
+                (0, _) => self.error(Outcome::Complete, ""),
+                (code, _) => self.error(Outcome::Assertion, format!("exit({code})")),
             },
             Extern::Ignored(value) => number(value),
             other => self.error(Outcome::Memory, format!("{other:?} is not supported here")),

@@ -36,10 +36,8 @@ pub const IGNORED: &[&str] = &[
     "pthread_setname_np",
     "pthread_setaffinity_np",
     "pthread_setconcurrency",
-    "atexit",
     // for the front end's headers
     "weakspot_arrives_without_waiting",
-    "__cxa_atexit",
     "setbuf",
     "setvbuf",
 ];
@@ -357,7 +355,8 @@ impl<'a> Lower<'_, '_, 'a> {
             "weakspot_discard" => (Discard, "call", Order::Na, vec![]),
             "weakspot_misuse" => (Misuse, "call", Order::Na, given),
             "weakspot_unsupported" => (Refuse, "call", Order::Na, given),
-            "exit" | "_Exit" | "_exit" | "quick_exit" => (Exit, "call", Order::Na, given),
+            "exit" => (Exit, "call", Order::Na, given),
+            "_Exit" | "_exit" => (ExitNow, "call", Order::Na, given),
             name if IGNORED.contains(&name) => (Ignored(0), "", Order::Na, vec![]),
             _ => cxx::meaning(name, &given).ok_or_else(|| {
                 let name = cxx::demangled(name);
@@ -372,7 +371,7 @@ impl<'a> Lower<'_, '_, 'a> {
         let needed = match function {
             ThreadExit | Malloc | Free | MutexLock | MutexUnlock | CondSignal | CondBroadcast
             | BarrierWait | CondInit | SleepBegin | SleepEnd | Sleepers | Destroy(_) | Exit
-            | Choose | Misuse | Refuse | Raise | Parameter | Called => 1,
+            | ExitNow | Choose | Misuse | Refuse | Raise | Parameter | Called => 1,
             Bytes(BytesOp::Strlen) => 1,
             Sleep | Wake | Notify | AtThreadExit | ThreadEqual | AttrSetType | Once | Calloc
             | Realloc | AlignedAlloc | Bytes(_) => 2,

@@ -123,7 +123,13 @@ impl<'m, 'a> Lowering<'m, 'a> {
             }
             match global.name {
                 "llvm.global_ctors" => {
-                    self.constructors(init)?;
+                    let found = self.by_priority(init);
+                    self.program.constructors = found;
+                    continue;
+                }
+                "llvm.global_dtors" => {
+                    let found = self.by_priority(init);
+                    self.program.process_exits.extend(found.iter().rev());
                     continue;
                 }
                 name if name.starts_with("llvm.") => continue,
@@ -139,9 +145,12 @@ impl<'m, 'a> Lowering<'m, 'a> {
         Ok(())
     }
 
-    fn constructors(&mut self, init: &Value<'a>) -> Result<()> {
-        let Value::List(entries) = init else {
-            return Ok(());
+    /// The functions of a list of global constructors or destructors, in the order in which
+    /// constructors run.
+    fn by_priority(&mut self, init: &Value<'a>) -> Vec<FuncId> {
+        let entries = match init {
+            Value::List(entries) => entries.as_slice(),
+            _ => &[],
         };
         let mut found = Vec::new();
         for (_, entry) in entries {
@@ -154,11 +163,10 @@ impl<'m, 'a> Lowering<'m, 'a> {
             }
         }
         found.sort_by_key(|f| f.0);
-        for (_, id) in found {
-            self.reach(id);
-            self.program.constructors.push(id);
+        for (_, id) in &found {
+            self.reach(*id);
         }
-        Ok(())
+        found.into_iter().map(|(_, id)| id).collect()
     }
 
     /// Reads the bases of a class from its type information (Itanium C++ ABI, 2.9.5).

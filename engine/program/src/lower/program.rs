@@ -10,6 +10,9 @@ use rustc_hash::FxHashMap;
 /// Functions with names that begin so run when a thread ends, in the order of their names.
 const THREAD_EXIT: &str = "weakspot_thread_exit_";
 
+/// The function that runs the handlers that are registered for the end of the process.
+const PROCESS_EXIT: &str = "weakspot_process_exit";
+
 /// Lowers what `main` and the global constructors reach.
 pub fn lower(module: &Module) -> Result<Program> {
     let mut lowering = Lowering {
@@ -55,6 +58,10 @@ pub fn lower(module: &Module) -> Result<Program> {
     exits.sort();
     lowering.program.thread_exits = exits.iter().map(|(_, id)| **id).collect();
     for id in lowering.program.thread_exits.clone() {
+        lowering.reach(id);
+    }
+    if let Some(id) = lowering.functions.get(PROCESS_EXIT).copied() {
+        lowering.program.process_exits.push(id);
         lowering.reach(id);
     }
     lowering.images()?;

@@ -98,7 +98,7 @@ impl Machine {
         for constructor in program.constructors.clone() {
             let mut thread = Thread::new(0, constructor);
             thread.enter(program, constructor, &[], (0, 0), 0);
-            let main = std::mem::replace(&mut self.threads[0], Rc::new(thread));
+            let mut main = std::mem::replace(&mut self.threads[0], Rc::new(thread));
             while self.end.is_none() && self.threads[0].state == State::Running {
                 if !self.enabled(context, 0) {
                     break;
@@ -111,6 +111,9 @@ impl Machine {
                     },
                 );
             }
+            // destructors of its thread-local variables
+            let registered = self.threads[0].at_exit.clone();
+            Rc::make_mut(&mut main).at_exit.extend(registered);
             self.threads[0] = main;
             self.shared.done[0] = None;
             self.shared.live = 1;
