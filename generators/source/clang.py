@@ -8,6 +8,7 @@ names the place.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import platform
 import posixpath
@@ -161,13 +162,35 @@ def run(clang: Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str
     """The raw text of the IR, and the names of the user's files that it was made from."""
     name = path.name if not path.name.startswith("-") else f"./{path.name}"
     language = SUFFIXES[path.suffix]
-    # a source may rely on an indirect include: it then gets the complete headers
-    for lean in ([LEAN], []) if language == "c++" else ([],):
-        flags = [*options, *lean, *LANGUAGE_FLAGS[language]]
-        text, status, stderr = _compiled(clang, language, flags, path, name)
-        if text is not None:
-            return text, sorted({path.name, *_included(stderr, clang)})
-    raise _compile_error(stderr, clang, path, status)
+    flags = [*options, *LANGUAGE_FLAGS[language]]
+    text, status, stderr = _compiled(clang, language, flags, path, name)
+    if text is None:
+        raise _compile_error(stderr, clang, path, status)
+    return text, sorted({path.name, *_included(stderr, clang)})
+
+
+_MARKER = re.compile(r'^# \d+ "((?:[^"\\\n]|\\.)*)"', re.MULTILINE)
+_FRONT_END = re.compile(r'^ "?([^"\n]+?)"? "?-cc1"? ', re.MULTILINE)
+
+
+def read_text(clang: Clang, path: Path, options: Sequence[str]) -> Iterator[str]:
+    """All that compiling the file depends on: what the preprocessor makes of it, which shows what
+    it found and did not find, each file that was read, whose columns the preprocessor loses, the
+    options and folders that clang uses in the end, and the program that a wrapper script starts."""
+    name = path.name if not path.name.startswith("-") else f"./{path.name}"
+    language = SUFFIXES[path.suffix]
+    flags = [each for each in FLAGS if each not in ("-S", "-emit-llvm", "-H")]
+    flags += [*options, *LANGUAGE_FLAGS[language], "-E", "-v"]
+    text, status, stderr = _compiled(clang, language, flags, path, name)
+    yield from (str(status), stderr, text or "")
+    for found in dict.fromkeys(_MARKER.findall(text or "")):
+        file = path.parent / re.sub(r"\\(.)", r"\1", found)
+        with contextlib.suppress(OSError):  # <built-in>
+            yield hashlib.sha256(file.read_bytes()).hexdigest()
+    for program in _FRONT_END.findall(stderr):
+        with contextlib.suppress(OSError):
+            status_of = Path(program).stat()
+            yield f"{program} {status_of.st_size} {status_of.st_mtime_ns}"
 
 
 def compile_library(clang: Clang, source: str) -> str:
@@ -192,6 +215,7 @@ def _compiled(
         environment = {**os.environ, "LC_ALL": "C", "ZIG_GLOBAL_CACHE_DIR": str(scratch / "zig")}
         command = [*clang.commands[language], *FLAGS, *flags, "-o", str(out), name]
         status, stderr = _execute(command, path, environment, clang.end)
+        stderr = re.sub(re.escape(str(scratch)) + r'[^"\s]*', "", stderr)  # random names
         if status != 0 or not out.exists():
             return None, status, stderr
         return out.read_text(encoding="utf-8", errors="surrogateescape"), status, stderr

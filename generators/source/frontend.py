@@ -47,11 +47,13 @@ any limit; an answer may be late by a second."""
 class Ir(msgspec.Struct, frozen=True):
     """Clean LLVM IR of one source file. `text` is the verified module. `compiler` is the compiler
     with its version. `files` maps the file names in the debug information, without system headers,
-    to files."""
+    to files. `key` stands for all that it was made from; it is empty if a file was changed while
+    it was compiled."""
 
     text: str
     compiler: str
     files: dict[str, Path]
+    key: str
 
 
 def compile_source(
@@ -74,29 +76,50 @@ def compile_source(
     `end`.
     """
     end = Deadline(end.at + _GRACE)
-    asked = question(path, build=build, compiler=compiler)
-    folder, searched = asked.path.parent, asked.searched
-    place = cache.path_of(asked.key)
-    known = cache.read_made(place, cache.Entry, folder, searched)
-    if known is None:
-        texts: dict[Path, str] = {}
-        names: set[str] = set()
-        for unit in (asked, *asked.others):
-            texts[unit.path], read = _compiled(unit, folder, end)
-            away = os.path.relpath(*map(os.path.realpath, (unit.path.parent, folder)))
-            names.update(posixpath.normpath(posixpath.join(away, name)) for name in read)
-        limited = msgspec.structs.replace(asked.compiler, end=end)
-        raw = linking.linked(texts, limited, folder, asked.meanings)
-        text = irtext.clean(raw, limited, _own_digest(), asked.path)
-        made = cache.inputs(sorted(names), folder, searched)
-        known = cache.Entry(text=text, compiler=asked.compiler.describe(raw), inputs=made)
-        cache.write_made(place, known, made)
-    files = {name: Path(os.path.normpath(folder / name)) for name in known.inputs.names}
+    asked = question(path, build=build, compiler=compiler, end=end)
+    try:
+        asked, known = _answer(asked, build, end)
+    except BadInput:
+        if not asked.lean:
+            raise
+        # it may rely on an indirect include: then it gets the complete headers
+        cache.write(_needs_all(asked.key), _NeedsAll())
+        asked = _asked(asked.path, build, compiler, end, lean=False)
+        asked, known = _answer(asked, build, end)
+    folder = asked.path.parent
+    files = {name: Path(os.path.normpath(folder / name)) for name in known.names}
     text = known.text
     if base is not None:
         text = irtext.renamed(text, folder, base)
         files = {irtext.name_from(name, folder, base): path for name, path in files.items()}
-    return Ir(text=text, compiler=known.compiler, files=files)
+    return Ir(text=text, compiler=known.compiler, files=files, key=asked.key)
+
+
+def _answer(asked: Question, build: Build, end: Deadline) -> tuple[Question, cache.Entry]:
+    """What is compiled, and the question that it answers: one without a key, and nothing is
+    cached, if a file has changed meanwhile."""
+    place = cache.path_of(asked.key)
+    if (known := cache.read(place, cache.Entry)) is not None:
+        return asked, known
+    folder = asked.path.parent
+    texts: dict[Path, str] = {}
+    names: set[str] = set()
+    for unit in (asked, *asked.others):
+        texts[unit.path], read = _compiled(unit, folder, end)
+        away = os.path.relpath(*map(os.path.realpath, (unit.path.parent, folder)))
+        names.update(posixpath.join(away, name) if away != "." else name for name in read)
+    limited = msgspec.structs.replace(asked.compiler, end=end)
+    raw = linking.linked(texts, limited, folder, asked.meanings)
+    text = irtext.clean(raw, limited, _own_digest(), asked.path)
+    known = cache.Entry(
+        text=text,
+        compiler=asked.compiler.describe(raw),
+        names=tuple(sorted(map(posixpath.normpath, names))),
+    )
+    if _asked(asked.path, build, asked.named, end, lean=asked.lean).key != asked.key:
+        return msgspec.structs.replace(asked, key=""), known
+    cache.write(place, known)
+    return asked, known
 
 
 def _compiled(unit: Question, folder: Path, end: Deadline) -> tuple[str, list[str]]:
@@ -110,60 +133,80 @@ def _compiled(unit: Question, folder: Path, end: Deadline) -> tuple[str, list[st
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A question to the compiler. `key` stands for everything that is known before it runs; the
-    files that it reads may also depend on the names in the `searched` folders. `others` are the
-    program's other translation units, `meanings` those of inline assembly."""
+    """A question to the compiler. `key` stands for all that the answer depends on, with the content
+    of the files. `others` are the program's other translation units, `meanings` those of inline
+    assembly. `named` is the compiler that was asked for; `lean` is set if C++ headers are read
+    without optional includes."""
 
     path: Path
     options: tuple[str, ...]
     compiler: clang.Clang
-    searched: tuple[Path, ...]
     key: str
+    named: str | None
+    lean: bool = False
     others: tuple[Question, ...] = ()
     meanings: tuple[Meaning, ...] = ()
 
 
+class _NeedsAll(msgspec.Struct, frozen=True):
+    """Cached for a program that does not compile without the optional includes of libc++."""
+
+
+def _needs_all(key: str) -> Path | None:
+    return cache.path_of(cache.digest("needs all", key))
+
+
 def question(
-    path: Path,
-    *,
-    build: Build = NO_OPTIONS,
-    compiler: str | None = None,
+    path: Path, *, build: Build = NO_OPTIONS, compiler: str | None = None, end: Deadline = NEVER
 ) -> Question:
-    """The question that `compile_source` asks; it raises the same errors for invalid arguments."""
-    path = Path(path)
-    unit = _unit(path, build, compiler)
-    others = tuple(_unit(each, build, compiler) for each in build.other_sources(path))
+    """The question that `compile_source` asks, about the files as they are now; it raises the same
+    errors for invalid arguments."""
+    asked = _asked(Path(path), build, compiler, end, lean=True)
+    if asked.lean and cache.read(_needs_all(asked.key), _NeedsAll) is not None:
+        return _asked(asked.path, build, compiler, end, lean=False)
+    return asked
+
+
+def _asked(
+    path: Path, build: Build, compiler: str | None, end: Deadline, *, lean: bool
+) -> Question:
+    unit = _unit(path, build, compiler, end, lean=lean)
+    others = tuple(
+        _unit(each, build, compiler, end, lean=lean) for each in build.other_sources(path)
+    )
     meanings = build.meanings
-    folders = (folder for each in (unit, *others) for folder in each.searched)
     texts = (text for each in meanings for text in (each.pattern, each.body))
     return msgspec.structs.replace(
         unit,
-        searched=tuple(dict.fromkeys(folders)),
         key=cache.digest(unit.key, *(each.key for each in others), "", *texts),
+        lean=any(each.lean for each in (unit, *others)),
         others=others,
         meanings=meanings,
     )
 
 
-def _unit(path: Path, build: Build, compiler: str | None) -> Question:
+def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean: bool) -> Question:
     """The question about one translation unit."""
     _check_source(path)
-    folder = path.parent
     found = clang.find(compiler)
     given = build_options(path, build)
-    options = ("-I.", *given.meaning, *given.clang)
-    paths = [os.environ.get(name, "") for name in ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")]
+    lean = lean and SUFFIXES[path.suffix] == "c++"
+    options = ("-I.", *given.meaning, *given.clang, *([clang.LEAN] if lean else []))
+    limited = msgspec.structs.replace(found, end=end)
     return Question(
         path=path,
         options=options,
         compiler=found,
-        searched=(folder, *given.searched, *map(Path, clang.PACKAGED)),
+        named=compiler,
+        lean=lean,
         key=cache.digest(
             _own_digest(),
             found.identity,
             os.path.normpath(path.absolute()),
-            *paths,
+            os.environ.get("CCC_OVERRIDE_OPTIONS", ""),
             *options,
+            "",
+            *clang.read_text(limited, path, options),
         ),
     )
 

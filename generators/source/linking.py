@@ -141,6 +141,6 @@ def _library_module(path: Path, found: Clang) -> str:
     if known is None:
         raw, _ = compiler.run(found, path, [])
         text = irtext.relative_names(raw, found, path.parent)
-        known = cache.Entry(text=text, compiler="", inputs=cache.inputs((), path.parent))
+        known = cache.Entry(text=text, compiler="")
         cache.write(place, known)
     return known.text

@@ -69,7 +69,7 @@ class Program(msgspec.Struct, frozen=True):
     """A program. The engine refers to `sites` by number. `digest` changes with its LLVM IR. `files`
     maps the names of its source files to files; `others` are its translation units besides
     `source`; `given` are the options of the `build` that it was read with, with names relative to
-    `base`."""
+    `base`. `key` stands for the text that it was read from; see Ir."""
 
     source: Path
     files: dict[str, Path]
@@ -81,6 +81,7 @@ class Program(msgspec.Struct, frozen=True):
     others: tuple[Unit, ...] = ()
     build: Build = NO_OPTIONS
     base: Path | None = None
+    key: str = ""
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -248,6 +249,7 @@ def read_program(
         ),
         build=build,
         base=base,
+        key=ir.key,
     )
 
 

@@ -1,17 +1,15 @@
 """A project's answers between runs, in its folder `.weakspot`: one file per answer, written as soon
-as it is known, under a key of all that it depends on.
+as it is known, under a key of all that it depends on, with the content of the source's files.
 
-An answer also holds the files that it was made of, since which headers a source includes is known
-only once it is compiled; it counts as long as they are unchanged. So Ctrl-C loses at most the
-answer in progress, an unchanged scenario costs nothing, and a truncated file is an answer that is
-asked for again. An answer that a time limit truncated is not stored: the next run may find more.
+So Ctrl-C loses at most the answer in progress, an unchanged scenario costs the preprocessor's time,
+and a truncated file is an answer that is asked for again. An answer that a time limit truncated is
+not stored: the next run may find more.
 Answers for other contents of the files stay, such as those of another branch.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -31,7 +29,6 @@ class CacheStore(Generic[T]):
 
     def __init__(self, folder: Path | None, type_: type[T]) -> None:
         self._folder, self._type = folder, type_
-        self._files: dict[str, tuple[Path, Sequence[Path]]] = {}
         self._known: dict[str, T] = {}
         self.stored: set[str] = set()
 
@@ -43,15 +40,10 @@ class CacheStore(Generic[T]):
     def count(self) -> int:
         return len(self._known)
 
-    def expect(self, key: str, folder: Path, searched: Sequence[Path]) -> None:
-        """Say where the files of this key's answer are: their names are relative to the folder, and
-        a new file in a searched folder may hide one of them."""
-        self._files[key] = folder, searched
-
     def has(self, key: str) -> bool:
         if key in self._known:
             return True
-        found = self._read(key)
+        found = cache.read(self._path(key), self._type)
         if found is None:
             return False
         self._known[key] = found
@@ -65,19 +57,11 @@ class CacheStore(Generic[T]):
     def put(self, key: str, answer: object, *, final: bool = True) -> None:
         assert isinstance(answer, self._type)
         self._known[key] = answer
-        if final and key in self._files:
-            cache.write_made(self._path(key), answer, answer.inputs)  # type: ignore[attr-defined]
-        elif final:
+        if final:
             cache.write(self._path(key), answer)
 
     def _path(self, key: str) -> Path | None:
         return self._folder / f"{cache.digest(key)}.json" if self._folder is not None else None
-
-    def _read(self, key: str) -> T | None:
-        """The answer for the files as they are now; one without files always holds."""
-        if key not in self._files:
-            return cache.read(self._path(key), self._type)
-        return cache.read_made(self._path(key), self._type, *self._files[key])
 
 
 def project_folder(root: Path) -> Path:

@@ -40,6 +40,7 @@ from weakspot.harness.gate.jobs import (
 from weakspot.harness.gate.outcome import ScenarioResult
 from weakspot.harness.values.bounds import DEFAULT, Bounds
 from weakspot.harness.values.descriptions import resumption
+from weakspot.system import cache
 
 COMPARED = ("sc", "tso")
 """A program that violates something is explored under these too, to show where it happens: sc is
@@ -181,7 +182,6 @@ class Answers:
     def _job(self, file: str, model: Model, *, compared: bool = False) -> ScenarioJob:
         scenario = self._scenario(file)
         key = self._key(scenario, model)
-        self._store.expect(key, scenario.folder, scenario.searched)
         if scenario.test is not None:
             return CheckScenario(key=key, scenario=scenario, model=model, checker=self._checker)
         return ExploreScenario(
@@ -206,13 +206,15 @@ class Answers:
         return self._scenarios[file]
 
     def _key(self, scenario: Scenario, model: Model) -> str:
-        """All that the answer depends on and that is known before the scenario's files are read."""
+        """All that the answer depends on."""
         if model.path not in self._digests:
             self._digests[model.path] = model_digest(model.path, model.of_programs.path)
         digest = self._digests[model.path]
         parts = [__version__, self._explorer.version, scenario.name, model.name, digest]
         if scenario.test is None:
             parts += [scenario.question.key, *_limits(scenario.bounds)]
+        else:
+            parts.append(cache.digest(scenario.test.text))
         return " ".join(parts)
 
 

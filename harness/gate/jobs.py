@@ -29,7 +29,6 @@ from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.record import key, program_name
 from weakspot.harness.values.verdict import Verdict
-from weakspot.system import cache
 from weakspot.system.deadline import NEVER, Deadline, ending
 
 if TYPE_CHECKING:
@@ -45,13 +44,12 @@ they tell what the program's accesses depend on."""
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a scenario under a model: its exploration, or a litmus test's verdict.
     `sites` are those of the exploration's violations, `machines` says for each of its tests which
-    kinds of machine can show it. `inputs` are the files that the answer was made of."""
+    kinds of machine can show it."""
 
     exploration: Exploration | None = None
     verdict: Verdict | None = None
     sites: tuple[Site, ...] = ()
     machines: dict[str, dict[str, bool]] = {}
-    inputs: cache.Inputs
 
     @property
     def seconds(self) -> float:
@@ -76,19 +74,9 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     build: Build = NO_OPTIONS
     bounds: Bounds = Bounds()
 
-    @property
-    def folder(self) -> Path:
-        """The folder that names of its files are relative to."""
-        return self.path.parent
-
-    @property
-    def searched(self) -> Sequence[Path]:
-        """The folders in which a new file may hide another one."""
-        return () if self.test is not None else self.question.searched
-
     @cached_property
     def question(self) -> frontend.Question:
-        """What the compiler is asked: all that compiling it depends on besides its files."""
+        """What the compiler is asked, with the content of the files."""
         return frontend.question(self.path, build=self.build)
 
     def generated(self, seconds: float = 0.0, end: Deadline = NEVER) -> Generated:
@@ -114,30 +102,21 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _generated(self) -> list[Generated]:
         return []
 
-    @cached_property
-    def inputs(self) -> cache.Inputs:
-        """The files that it is made of, as they are now."""
-        names = (
-            (Path(self.name).name,)
-            if self.test is not None
-            else tuple(self.generated().program.files)
-        )
-        return cache.inputs(names, self.folder, self.searched)
+    @property
+    def is_current(self) -> bool:
+        """Whether the program was compiled from the text that the question is about."""
+        return not self._generated or self._generated[0].program.key == self.question.key
 
 
 class ReadScenario(Scenario, frozen=True, kw_only=True, dict=True):
     """A scenario that was read, for a worker that does not have its files."""
 
     program: Generated | None
-    files: cache.Inputs
+    is_current: bool
 
     def generated(self, seconds: float = 0.0, end: Deadline = NEVER) -> Generated:  # noqa: ARG002
         assert self.program is not None
         return self.program
-
-    @cached_property
-    def inputs(self) -> cache.Inputs:
-        return self.files
 
 
 class ScenarioJob(Job, frozen=True, kw_only=True):
@@ -167,13 +146,11 @@ class ScenarioJob(Job, frozen=True, kw_only=True):
 
     def on_one_core(self) -> Self:
         scenario, end, seconds = self.scenario, ending(self.seconds), self.seconds
-        program, files = None, cache.Inputs((), ())
+        program = None
         try:
             if scenario.test is None and seconds:
                 program = scenario.generated(seconds * _GENERATING, end)
                 seconds = end.left
-            if seconds:
-                files = scenario.inputs
         except LimitReached:
             seconds = 0.0
         read = ReadScenario(
@@ -182,13 +159,15 @@ class ScenarioJob(Job, frozen=True, kw_only=True):
             test=scenario.test,
             bounds=scenario.bounds,
             program=program,
-            files=files,
+            is_current=scenario.is_current,
         )
         return msgspec.structs.replace(self, scenario=read, seconds=seconds)
 
     def answer(self, sink: Sink, answer: Answer, end: Deadline) -> None:
-        """Hand over the answer; one that the time limit truncated is not final."""
-        sink.answered(self, answer, final=not (answer.unknown and end.passed))
+        """Hand over the answer. It is not final if the time limit truncated it, or if a file was
+        edited between the question and the compilation."""
+        truncated = answer.unknown and end.passed
+        sink.answered(self, answer, final=not truncated and self.scenario.is_current)
 
 
 class CheckScenario(ScenarioJob, frozen=True, kw_only=True):
@@ -210,7 +189,7 @@ class CheckScenario(ScenarioJob, frozen=True, kw_only=True):
                 done=verdicts.append,
             )
             (verdict,) = verdicts
-            job.answer(sink, Answer(verdict=verdict, inputs=job.scenario.inputs), end)
+            job.answer(sink, Answer(verdict=verdict), end)
 
 
 class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
@@ -268,7 +247,6 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
             exploration=found,
             sites=tuple(dict.fromkeys(sites)),
             machines={test.name: possible_on(test) for test in found.tests},
-            inputs=self.scenario.inputs,
         )
 
     def _tree(self, generated: Generated) -> str:
@@ -285,7 +263,7 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
             result="Unknown",
             reasons=(why,),
         )
-        return Answer(exploration=exploration, inputs=cache.Inputs((), ()))
+        return Answer(exploration=exploration)
 
 
 def _sites(violation: Violation) -> Iterator[str]:

@@ -84,7 +84,7 @@ def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
             if each.answer.exploration is not None and each.job.model == job.model
         ]
         also = answers.config.machine_models if job.model.role == "language" else ()
-        parts = [part for each in together for part in (each.job.file, *each.answer.inputs.hashes)]
+        parts = [each.job.key for each in together]
         parts += [model_digest(each.of_programs.path) for each in also]
         jobs[job.file] = FindRepair(
             key=f"repair {job.key} {' '.join(parts)}",

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from projects import CONFIG, PUSH_POP, QUEUE, Project
@@ -15,6 +16,7 @@ from weakspot import _engine
 from weakspot.generators.source import clang
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
+from weakspot.harness.gate.jobs import Scenario
 
 
 @pytest.fixture
@@ -52,6 +54,41 @@ def test_a_question_whose_input_changed_is_asked_again(idle: Project, what: str)
     ended = idle.gate()
     assert ended.code == 2, "something is None now, and is called"
     assert "not callable" in ended.err
+
+
+def test_an_edit_while_a_scenario_is_explored_is_asked_about(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explore = EngineExplorer.explore
+    safe = (project.folder / "include/queue.hpp").read_text()
+
+    def edited(*arguments: Any, **options: Any) -> Any:
+        project.weaken()
+        return explore(*arguments, **options)
+
+    monkeypatch.setattr(EngineExplorer, "explore", edited)
+    assert project.gate().code == 0
+    monkeypatch.setattr(EngineExplorer, "explore", explore)
+    assert project.gate().code == 1, "this text was not explored"
+    project.write("include/queue.hpp", safe)
+    assert "2 unchanged" in project.gate().out
+
+
+def test_an_edit_before_a_scenario_is_compiled_is_not_stored_for_the_old_text(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    safe = (project.folder / "include/queue.hpp").read_text()
+    generated = Scenario.generated
+
+    def edited(*arguments: Any, **options: Any) -> Any:
+        project.weaken()
+        return generated(*arguments, **options)
+
+    monkeypatch.setattr(Scenario, "generated", edited)
+    assert project.gate().code == 1
+    monkeypatch.setattr(Scenario, "generated", generated)
+    project.write("include/queue.hpp", safe)
+    assert project.gate().code == 0
 
 
 def test_another_engine_is_asked_again(idle: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,9 @@
-"""Answers that are cached in files, and the files that each was made from.
+"""Answers that are cached in files.
 
-In: a key of everything that is known before the work begins. Out: the answer that is cached under
-it for the files as they are now. A key has an answer for each content of its files, so that one who
-changes between two branches of a project finds both. Compiled files are cached in the user's cache
-folder; without one that can be written there is no cache, and no error.
+In: a key of everything that the answer depends on, with the content of its files, so that one who
+changes between two branches of a project finds both. Out: the answer that is cached under it.
+Compiled files are cached in the user's cache folder; without one that can be written there is no
+cache, and no error.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,83 +20,15 @@ CACHE_ENTRIES = 1000
 """How many files of one kind a folder holds; those unused for longest are removed first, a tenth at
 once."""
 
-LISTS = 4
-"""How many lists of files an answer of one key may have been made from."""
-
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-class Inputs(msgspec.Struct, frozen=True):
-    """What must be unchanged for an answer to hold.
-
-    `hashes` are those of the files `names`, relative to a folder; `listing` is a hash of the names
-    in the searched folders, since a new file there may be included instead of another one.
-    """
-
-    names: tuple[str, ...]
-    hashes: tuple[str, ...]
-    listing: str = ""
-
-
 class Entry(msgspec.Struct, frozen=True):
-    """A compiled file."""
+    """A compiled file, and the names of the user's files that it was made from."""
 
     text: str
     compiler: str
-    inputs: Inputs
-
-
-def inputs(names: Sequence[str], folder: Path, searched: Sequence[Path] = ()) -> Inputs:
-    """The files, relative to the folder, as they are now. Raises OSError for one that is not."""
-    return Inputs(
-        names=tuple(names),
-        hashes=tuple(_digest_file(folder / name) for name in names),
-        listing=_listing(searched),
-    )
-
-
-class _Read(msgspec.Struct, frozen=True):
-    """Which files the answers of a key were made from, the last one first."""
-
-    lists: tuple[tuple[str, ...], ...] = ()
-
-
-def read_made(
-    path: Path | None, type_: type[T], folder: Path, searched: Sequence[Path]
-) -> T | None:
-    """The answer that `write_made` has cached there for the files as they are now."""
-    if path is None:
-        return None
-    for names in (read(_lists(path), _Read) or _Read()).lists:
-        try:
-            place = _made(path, inputs(names, folder, searched))
-        except OSError:  # a file is not there
-            continue
-        if (found := read(place, type_)) is not None:
-            with contextlib.suppress(OSError):
-                os.utime(place)
-                os.utime(_lists(path))
-            return found
-    return None
-
-
-def write_made(path: Path | None, answer: msgspec.Struct, made: Inputs) -> None:
-    """Cache an answer that was made from these files, beside those from other contents of them."""
-    if path is None:
-        return
-    write(_made(path, made), answer)
-    known = (read(_lists(path), _Read) or _Read()).lists
-    lists = (made.names, *(each for each in known if each != made.names))
-    write(_lists(path), _Read(lists[:LISTS]))
-
-
-def _lists(path: Path) -> Path:
-    return path.with_suffix(".files")
-
-
-def _made(path: Path, made: Inputs) -> Path:
-    parts = "\0".join(made.names), "\0".join(made.hashes), made.listing
-    return path.with_name(f"{path.stem}-{digest(*parts)[:32]}{path.suffix}")
+    names: tuple[str, ...] = ()
 
 
 def folder_of(kind: str) -> Path | None:
@@ -118,10 +49,15 @@ def path_of(key: str) -> Path | None:
 
 def read(path: Path | None, type_: type[T]) -> T | None:
     """The answer that is cached there; None where there is none that is whole."""
+    if path is None:
+        return None
     try:
-        return msgspec.json.decode(path.read_bytes(), type=type_) if path else None
+        found = msgspec.json.decode(path.read_bytes(), type=type_)
     except (OSError, msgspec.DecodeError):
         return None
+    with contextlib.suppress(OSError):
+        os.utime(path)  # those unused for longest are removed first
+    return found
 
 
 def write(path: Path | None, answer: msgspec.Struct) -> None:
@@ -160,15 +96,3 @@ def _remove_oldest(folder: Path, suffix: str) -> None:
 
 def digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()
-
-
-def _digest_file(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _listing(folders: Sequence[Path]) -> str:
-    names = []
-    for folder in folders:
-        with contextlib.suppress(PermissionError):
-            names.append("/".join(sorted(file.name for file in folder.iterdir())))
-    return digest(*names)
