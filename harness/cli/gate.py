@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND
+from weakspot.harness.cli.errors import BAD, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import cluster_option
 from weakspot.harness.cli.output import say, tell, watched
@@ -115,8 +115,9 @@ def gate(
     _write(outcome, outputs)
     if write_baseline:
         accepted = projects.write_baseline(outcome)
+        undecided = INCONCLUSIVE if outcome.undecided else NOTHING_FOUND
         say([f"{amount(accepted, 'accepted finding')} in {outcome.baseline}"])
-        return INCONCLUSIVE if outcome.undecided else NOTHING_FOUND
+        return outcome.exit_code if outcome.exit_code == BAD else undecided
     return outcome.exit_code
 
 

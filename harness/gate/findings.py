@@ -15,10 +15,12 @@ from weakspot.harness.gate import baseline
 from weakspot.harness.gate.answers import Answered, Answers
 from weakspot.harness.gate.config import fails
 from weakspot.harness.gate.expectations import unmet_expectation
+from weakspot.harness.gate.jobs import Unreadable
 from weakspot.harness.gate.outcome import AcceptedFinding, ReportedFinding, SourceSpan, Status
 from weakspot.harness.gate.source_spans import source_span
 from weakspot.harness.gate.suggested_repairs import SuggestedRepair, suggested_repairs
 from weakspot.harness.judge.findings import judge
+from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.exploration import Exploration, Violation
@@ -50,7 +52,8 @@ class GateFindings:
         self.record = Record(manifest=manifest, explorations=tuple(explorations))
 
     def reported(self) -> Iterator[ReportedFinding]:
-        """Findings of programs in the order of the scenarios, then those of litmus tests."""
+        """Findings of programs in the order of the scenarios, those of litmus tests, and scenarios
+        that cannot be read."""
         repairs = suggested_repairs(self.work)
         causes: set[tuple[str, Status]] = set()
         order = {file: at for at, file in enumerate(self.files.values())}
@@ -72,6 +75,37 @@ class GateFindings:
                 test = self.work.tests[answered.job.file]
                 if wrong := unmet_expectation(test, answered.answer.verdict):
                     yield self._litmus(wrong, answered)
+        for file, why in self.work.unreadable.items():
+            reported = self._unreadable(file, why)
+            known = (reported.cause, reported.status)
+            yield msgspec.structs.replace(reported, is_repeat=known in causes)
+            causes.add(known)
+
+    def _unreadable(self, file: str, why: Unreadable) -> ReportedFinding:
+        """A scenario that was not checked, at the place of the error, which may be in a header."""
+        match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", why.place, re.DOTALL)
+        path, line, column = (match[1], match[2], match[3]) if match else ("", None, None)
+        name = Path(os.path.relpath(path, self.config.root)).as_posix() if path else file
+        there = source_span(self.config.root, name, int(line or 1), int(column or 0))
+        kind = KINDS["WS002"]
+        return ReportedFinding(
+            finding=Finding(
+                id=kind.id,
+                severity=kind.severity,
+                message=f"{file}: {why.message}",
+                subject=file,
+                sites=(str(there),),
+                fix=why.advice or kind.advice,
+            ),
+            message=why.message,
+            scenario=file,
+            fingerprint=baseline.fingerprint(kind.id, file, "", why.message),
+            status="fails",
+            places=(there,),
+            fix=why.advice or kind.advice,
+            models=tuple(each.name for each in self.config.models),
+            cause=f"{there} {why.message}",
+        )
 
     def _status(self, finding: Finding, fingerprint: str) -> Status:
         if fingerprint in self.accepted:

@@ -14,6 +14,10 @@ Status = Literal["fails", "reported", "accepted"]
 """Whether a finding fails the gate, is only reported, or is accepted in the baseline."""
 
 
+BAD_INPUT = ("WS002",)
+"""The findings about the input itself, which always fail: no baseline accepts them."""
+
+
 class SourceSpan(msgspec.Struct, frozen=True):
     """A word of a source line in the project.
 
@@ -97,14 +101,15 @@ class ReportedFinding(msgspec.Struct, frozen=True, kw_only=True):
 class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
     """A scenario under a model.
 
-    `result` is that of its exploration; for a litmus test, whether it is as the file expects.
+    `result` is that of its exploration; for a litmus test, whether it is as the file expects; Error
+    for a scenario that cannot be read.
     `unchanged` is set if the answer was stored by an earlier run. `seconds` is the time that
     finding the answer took.
     """
 
     file: str
     model: str
-    result: Literal["Safe", "Violated", "Unknown", "Ok", "No"]
+    result: Literal["Safe", "Violated", "Unknown", "Ok", "No", "Error"]
     reasons: tuple[str, ...] = ()
     executions: int = 0
     seconds: float = 0.0
@@ -179,6 +184,13 @@ class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(filter(None, (each.undecided for each in self.scenarios)))
 
     @property
+    def unreadable(self) -> frozenset[str]:
+        """The scenarios that cannot be read or compiled."""
+        return frozenset(each.file for each in self.scenarios if each.result == "Error")
+
+    @property
     def exit_code(self) -> int:
-        """1 with a failing finding, 3 with an undecided question, else 0."""
+        """2 with bad input, 1 with a failing finding, 3 with an undecided question, else 0."""
+        if any(each.finding.id in BAD_INPUT for each in self.findings):
+            return 2
         return 1 if self.failing else 3 if self.undecided else 0

@@ -48,6 +48,14 @@ KINDS: dict[str, FindingKind] = {
             "find out which is right: correct the source or the model, or record what is true.",
         ),
         FindingKind(
+            "WS002",
+            "scenario not checked",
+            "error",
+            "A scenario of the project cannot be read or compiled, or contains a construct that "
+            "weakspot does not model; nothing is known about it.",
+            "correct the file, or the options in [build] of weakspot.toml.",
+        ),
+        FindingKind(
             "WS101",
             "assertion violated",
             "error",

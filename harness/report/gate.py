@@ -59,7 +59,7 @@ def gate(outcome: GateOutcome, out: Console) -> None:
         out.print(Text.assemble(("undecided: ", "yellow"), text))
     for note in outcome.notes:
         out.print(Text(f"note: {note}", style="dim"))
-    colour = {0: "green", 1: "red"}.get(outcome.exit_code, "yellow")
+    colour = {0: "green", 1: "red", 2: "red"}.get(outcome.exit_code, "yellow")
     out.print(Text(closing(outcome), style=f"bold {colour}"))
 
 
@@ -80,6 +80,7 @@ def closing(outcome: GateOutcome) -> str:
         f"{amount(counts['Safe'], 'scenario')} safe" if counts["Safe"] else "",
         f"{amount(counts['Ok'], 'test')} as expected" if counts["Ok"] else "",
         f"{len(outcome.undecided)} undecided" if outcome.undecided else "",
+        f"{amount(len(outcome.unreadable), 'scenario')} not checked" if outcome.unreadable else "",
         f"{len(results.keys() - changed)} unchanged",
         f"{outcome.seconds:.1f} s",
     ]

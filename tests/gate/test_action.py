@@ -110,7 +110,8 @@ def test_job_fails_with_bad_input(job: Job) -> None:
     (job.repository / QUEUE).write_text("#error unfinished\n")
     gate = job.step("Check the memory orders")
     assert job.outputs["gate"]["exit-code"] == "2"
-    assert "unfinished" in gate.err
+    assert f"::error file={QUEUE},line=1" in gate.out
+    assert "unfinished" in job.summary
     assert job.step("Fail if something was found").code == 2
 
 

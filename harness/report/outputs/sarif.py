@@ -46,7 +46,7 @@ def sarif(outcome: GateOutcome) -> bytes:
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
-                "executionSuccessful": True,
+                "executionSuccessful": outcome.exit_code != 2,
                 "exitCode": outcome.exit_code,
                 "toolExecutionNotifications": [
                     {"level": "warning", "message": {"text": f"undecided: {text}"}}
