@@ -60,7 +60,7 @@ def accept(outcome: GateOutcome) -> int:
     found = [
         each
         for each in outcome.findings
-        if each.status != "reported" and each.finding.id not in BAD_INPUT
+        if each.status in ("fails", "accepted") and each.finding.id not in BAD_INPUT
     ]
     accepted = {} if outcome.whole else dict(known)
     for each in found:

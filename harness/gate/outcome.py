@@ -10,11 +10,12 @@ import msgspec
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.witness import Execution
 
-Status = Literal["fails", "reported", "accepted"]
-"""Whether a finding fails the gate, is only reported, or is accepted in the baseline."""
+Status = Literal["fails", "reported", "accepted", "suppressed"]
+"""Whether a finding fails the gate, is only reported, is accepted in the baseline, or is suppressed
+by a comment in the source."""
 
 
-BAD_INPUT = ("WS002",)
+BAD_INPUT = ("WS002", "WS003")
 """The findings about the input itself, which always fail: no baseline accepts them."""
 
 
@@ -64,7 +65,8 @@ class ReportedFinding(msgspec.Struct, frozen=True, kw_only=True):
     None for an event without one. `models` show it; the models in `safe` were checked and do not.
     `test` is the litmus test of the witness's cycle and `shape` its shape; `machines` says, by
     architecture, whether the cycle is possible there. `fingerprint` does not change when lines
-    move. Findings with one `cause`, a memory order or a cycle, and one status are printed once: the
+    move; `justification` is the reason in the comment that suppresses the finding. Findings with
+    one `cause`, a memory order or a cycle, and one status are printed once: the
     others have `is_repeat` set.
     """
 
@@ -85,7 +87,13 @@ class ReportedFinding(msgspec.Struct, frozen=True, kw_only=True):
     witness: Execution | None = None
     steps: tuple[SourceSpan | None, ...] = ()
     cause: str = ""
+    justification: str = ""
     is_repeat: bool = False
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether it is accepted or suppressed."""
+        return self.status in ("accepted", "suppressed")
 
     @property
     def short(self) -> str:

@@ -45,7 +45,8 @@ def run(
     except Interrupted:
         known = (each for each in work.answered if not each.job.compared)
         raise GateInterrupted([_result(work, each) for each in known]) from None
-    findings = tuple(GateFindings(work, accepted).reported())
+    reporter = GateFindings(work, accepted)
+    findings = tuple(reporter.reported())
     found = {each.fingerprint for each in findings}
     shown = tuple(each for each in work.answered if not each.job.compared)
     unreadable = (
@@ -56,6 +57,8 @@ def run(
     results = (*(_result(work, each) for each in shown), *work.refused, *unreadable)
     whole = set(config.scenarios) <= set(scenarios)
     decided = not any(each.undecided or each.result == "Error" for each in results)
+    if whole and decided:
+        findings += tuple(reporter.unused_suppressions())
     without_expectation = (
         f"{each.job.file} states no expected answer under {each.job.model.name}: use ~exists or "
         "forall, or add a comment (* Result: Never *)"

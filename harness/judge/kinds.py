@@ -56,6 +56,20 @@ KINDS: dict[str, FindingKind] = {
             "correct the file, or the options in [build] of weakspot.toml.",
         ),
         FindingKind(
+            "WS003",
+            "comment not understood",
+            "error",
+            "A comment that starts with `weakspot:` names an unknown finding or gives no reason.",
+            "write `weakspot: allow WS102 because REASON`.",
+        ),
+        FindingKind(
+            "WS004",
+            "comment without effect",
+            "warning",
+            "A comment allows a finding that does not occur at its line.",
+            "remove the comment.",
+        ),
+        FindingKind(
             "WS101",
             "assertion violated",
             "error",

@@ -140,6 +140,8 @@ def _result(outcome: GateOutcome, reported: ReportedFinding, rule: int) -> _Json
         result["suppressions"] = [
             {"kind": "external", "justification": f"accepted in {outcome.baseline}"}
         ]
+    if reported.status == "suppressed":
+        result["suppressions"] = [{"kind": "inSource", "justification": reported.justification}]
     return result
 
 
