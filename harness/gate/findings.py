@@ -91,9 +91,9 @@ class GateFindings:
             yield msgspec.structs.replace(reported, is_repeat=known in causes)
             causes.add(known)
 
-        for path, wrong in self.suppressions.invalid:
+        for path, invalid in self.suppressions.invalid:
             yield self._comment(
-                "WS003", path, wrong.line, wrong.column, wrong.message, wrong.advice
+                "WS003", path, invalid.line, invalid.column, invalid.message, invalid.advice
             )
 
     def unused_suppressions(self) -> Iterator[ReportedFinding]:
