@@ -28,12 +28,14 @@ class Ended(msgspec.Struct, frozen=True):
 
 class Job(msgspec.Struct):
     """A job on a runner: the checked-out repository, the runner's folder for temporary files, the
-    inputs of the action, and the outputs of the steps that were run."""
+    inputs of the action, the outputs of the steps that were run, and where the action's sources
+    are."""
 
     repository: Path
     temporary: Path
     inputs: dict[str, str] = msgspec.field(default_factory=dict)
     outputs: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
+    sources: Path = ROOT
 
     @property
     def summary(self) -> str:
@@ -84,7 +86,7 @@ class Job(msgspec.Struct):
             path = match[1].split(".")
             known: Mapping[str, Any] = {
                 "inputs": given,
-                "github": {"action_path": str(ROOT)},
+                "github": {"action_path": str(self.sources)},
                 "steps": {key: {"outputs": each} for key, each in self.outputs.items()},
             }
             for part in path:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+import msgspec
+
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
@@ -341,20 +343,24 @@ def gate(
     paths: Sequence[str | os.PathLike[str]] = (),
     *,
     config: str | os.PathLike[str] | None = None,
+    build: Build = NO_OPTIONS,
     cached: bool = True,
     new_baseline: bool = False,
     progress: Progress | None = None,
     executor: TimedExecutor | None = None,
 ) -> GateOutcome:
     """Explore and check a project's scenarios, as the configuration says: `config`, or the nearest
-    weakspot.toml or pyproject.toml upwards. `paths` choose among its scenarios. Answers that still
-    hold come from the project's cache unless `cached` is false. With `new_baseline` the baseline
-    that the configuration names need not exist yet; `write_baseline` writes it. `executor` explores
-    and checks the scenarios, by default on this computer.
+    weakspot.toml or pyproject.toml upwards. `paths` choose among its scenarios. The options of
+    `build` take precedence over those of the configuration. Answers that still hold come from the
+    project's cache unless `cached` is false. With `new_baseline` the baseline that the
+    configuration names need not exist yet; `write_baseline` writes it. `executor` explores and
+    checks the scenarios, by default on this computer.
     """
     selected, scenarios = gate_config.select(
         Path(config) if config is not None else None, [Path(each) for each in paths], Path.cwd()
     )
+    if build != NO_OPTIONS:
+        selected = msgspec.structs.replace(selected, build=build.over(selected.build))
     return run_gate(
         selected,
         scenarios,

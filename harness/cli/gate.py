@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND
+from weakspot.harness.cli.errors import BAD, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import cluster_option
+from weakspot.harness.cli.options import cluster_option, compiler_options
 from weakspot.harness.cli.output import say, tell, watched
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.report.outputs import OUTPUTS, File, Printed
 from weakspot.system.files import disk
 
 if TYPE_CHECKING:
+    from weakspot.generators.source.build import Build
     from weakspot.harness.campaign.cluster import ClusterExecutor
 
 
@@ -80,6 +81,7 @@ Examples:
 @click.option(
     "--write-baseline", is_flag=True, help="Accept the present findings: they no longer fail."
 )
+@compiler_options
 @cluster_option
 @output_options
 def gate(
@@ -87,6 +89,7 @@ def gate(
     file: Path | None,
     no_cache: bool,
     write_baseline: bool,
+    build: Build,
     executor: ClusterExecutor | None,
     **outputs: Any,
 ) -> int:
@@ -104,6 +107,7 @@ def gate(
             outcome = projects.gate(
                 paths,
                 config=file,
+                build=build,
                 cached=not no_cache,
                 new_baseline=write_baseline,
                 progress=progress,
@@ -115,8 +119,9 @@ def gate(
     _write(outcome, outputs)
     if write_baseline:
         accepted = projects.write_baseline(outcome)
+        undecided = INCONCLUSIVE if outcome.undecided else NOTHING_FOUND
         say([f"{amount(accepted, 'accepted finding')} in {outcome.baseline}"])
-        return INCONCLUSIVE if outcome.undecided else NOTHING_FOUND
+        return outcome.exit_code if outcome.exit_code == BAD else undecided
     return outcome.exit_code
 
 

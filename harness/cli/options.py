@@ -200,7 +200,48 @@ strict_option = click.option(
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options for the compiler, which the command gets as one argument, `build`, together with
-    those of the project's configuration."""
+    those of the project's configuration; and those for standard input."""
+
+    @functools.wraps(command)
+    def with_build(build: Build, language: str | None, verbose: bool, **rest: Any) -> Any:
+        from weakspot.generators.source import build as builds
+        from weakspot.generators.source import database
+        from weakspot.system import project_file
+
+        here = Path.cwd()
+        file = project_file.find(here)
+        if file is not None:
+            from weakspot.harness.gate import config
+
+            build = build.over(config.build_of(file))
+        words = rest.get("what", ())
+        with _standard_input(words, language, build.std) as what:
+            if "what" in rest:
+                rest["what"] = what
+            if "-" in words:  # its headers and its build are found from where the user is
+                near = None if build.database else database.nearest(here / "stdin.c")
+                build = builds.Build(include=(here,), compile_commands=near).over(build)
+            if verbose:
+                _say_options(what, build)
+            return command(build=build, **rest)
+
+    verbose_option = click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        help="Say which compiler flags each source gets, and where they come from.",
+    )
+    language_option = click.option(
+        "language",
+        "-x",
+        type=click.Choice(["c", "c++"]),
+        help="Language of standard input.  [default: that of --std, else c]",
+    )
+    return compiler_options(language_option(verbose_option(with_build)))
+
+
+def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options for the compiler, which the command gets as one argument, `build`."""
 
     @functools.wraps(command)
     def with_build(
@@ -212,18 +253,13 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
         warnings: tuple[str, ...],
         std: tuple[str, ...],
         compile_commands: Path | None,
-        language: str | None,
-        verbose: bool,
         **rest: Any,
     ) -> Any:
         from weakspot.generators.source import build as builds
-        from weakspot.generators.source import database
-        from weakspot.system import project_file
 
         for name in undefines:
             if any(re.split(r"[=(]", each)[0] == name for each in defines):
                 raise click.UsageError(f"-D {name} and -U {name} contradict each other.")
-        here = Path.cwd()
         flags = (
             *(f"-U{name}" for name in undefines),
             *(word for name in system for word in ("-isystem", name)),
@@ -231,36 +267,16 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
             *(f"-W{name}" for name in warnings),
             *click.get_current_context().meta.get(COMPILER_FLAGS, ()),
         )
-        given = builds.Build(
+        build = builds.Build(
             defines=defines,
             include=include,
             std=std,
-            flags=builds.absolute(flags, here),
+            flags=builds.absolute(flags, Path.cwd()),
             compile_commands=compile_commands,
         )
-        file = project_file.find(here)
-        if file is not None:
-            from weakspot.harness.gate import config
-
-            given = given.over(config.build_of(file))
-        words = rest.get("what", ())
-        with _standard_input(words, language, std) as what:
-            if "what" in rest:
-                rest["what"] = what
-            if "-" in words:  # its headers and its build are found from where the user is
-                near = None if given.database else database.nearest(here / "stdin.c")
-                given = builds.Build(include=(here,), compile_commands=near).over(given)
-            if verbose:
-                _say_options(what, given)
-            return command(build=given, **rest)
+        return command(build=build, **rest)
 
     for option in (
-        click.option(
-            "-v",
-            "--verbose",
-            is_flag=True,
-            help="Say which compiler flags each source gets, and where they come from.",
-        ),
         click.option(
             "--compile-commands",
             metavar="FILE",
@@ -275,12 +291,6 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             metavar="STD",
             help="Version of C or C++, such as c11 or c++17.",
-        ),
-        click.option(
-            "language",
-            "-x",
-            type=click.Choice(["c", "c++"]),
-            help="Language of standard input.  [default: that of --std, else c]",
         ),
         click.option(
             "warnings", "-W", multiple=True, metavar="NAME", help="Accepted; no warning is printed."

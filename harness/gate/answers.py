@@ -16,7 +16,7 @@ from types import MappingProxyType
 import msgspec
 
 from weakspot import __version__
-from weakspot.errors import BadInput
+from weakspot.errors import BadInput, Interrupted, WeakspotError
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness.campaign import plan
 from weakspot.harness.campaign.cache import CacheStore, project_folder
@@ -36,6 +36,7 @@ from weakspot.harness.gate.jobs import (
     ExploreScenario,
     Scenario,
     ScenarioJob,
+    Unreadable,
 )
 from weakspot.harness.gate.outcome import ScenarioResult
 from weakspot.harness.values.bounds import DEFAULT, Bounds
@@ -71,7 +72,8 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 class Answers:
     """The answers about scenarios, within the configured budget. `answered` are those so far, in
     the order of the scenarios; `refused` are questions that cannot be asked: a program under a
-    model under which none can be explored. `notes` are about the repairs; `tests` are the
+    model under which none can be explored; `unreadable` are the scenarios that cannot be read or
+    compiled, about which nothing more is asked. `notes` are about the repairs; `tests` are the
     litmus files among the scenarios; `ends` is when the budget is used up."""
 
     def __init__(
@@ -87,6 +89,7 @@ class Answers:
         self.notes: list[str] = []
         self.answered: list[Answered] = []
         self.refused: list[ScenarioResult] = []
+        self.unreadable: dict[str, Unreadable] = {}
         self.tests: dict[str, Test] = {}
         self.ends = time.monotonic() + config.budget
         known = project_folder(config.root) if cached else None
@@ -99,9 +102,8 @@ class Answers:
         self._checker = Engine()
 
     def ask(self, files: Sequence[str]) -> None:
-        """Answer every question about the scenarios. Raises BadInput, Unsupported, MissingTool or
-        ToolFailed for one that cannot be read or compiled, and Stopped on Ctrl-C."""
-        jobs = [job for file in files for job in self._jobs(file)]
+        """Answer every question about the scenarios. Raises Stopped on Ctrl-C."""
+        jobs = [job for file in files for job in self._readable_jobs(file)]
         self._ask(jobs)
         self._ask([job for file in files for job in self._weaker(file)])
         self._ask([job for file in files for job in self._compared(file)])
@@ -125,6 +127,10 @@ class Answers:
                 for job in jobs
                 if self._store.has(job.key)
             ]
+            for each in answered:
+                if each.answer.unreadable is not None:
+                    self.unreadable.setdefault(each.job.file, each.answer.unreadable)
+            answered = [each for each in answered if each.job.file not in self.unreadable]
             self.answered += answered
             self.notes += [
                 f"{each.job.file} under {each.job.model.name}: {note}"
@@ -134,6 +140,15 @@ class Answers:
             ]
 
     # --- questions ------------------------------------------------------------------------------
+
+    def _readable_jobs(self, file: str) -> list[ScenarioJob]:
+        try:
+            return list(self._jobs(file))
+        except Interrupted:
+            raise
+        except WeakspotError as error:
+            self.unreadable[file] = Unreadable.of(error)
+            return []
 
     def _jobs(self, file: str) -> Iterator[ScenarioJob]:
         """The scenario under the configured models; a litmus test of another dialect under those

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput
-from weakspot.harness.gate.outcome import AcceptedFinding, GateOutcome
+from weakspot.harness.gate.outcome import BAD_INPUT, AcceptedFinding, GateOutcome
 from weakspot.harness.values.record import digest
 from weakspot.system.files import pretty, replace, unreadable
 
@@ -57,7 +57,11 @@ def accept(outcome: GateOutcome) -> int:
     """
     path = Path(outcome.baseline)
     known = {each.fingerprint: each for each in read(path, needed=False)}
-    found = [each for each in outcome.findings if each.status != "reported"]
+    found = [
+        each
+        for each in outcome.findings
+        if each.status in ("fails", "accepted") and each.finding.id not in BAD_INPUT
+    ]
     accepted = {} if outcome.whole else dict(known)
     for each in found:
         there = each.places[0]

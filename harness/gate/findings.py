@@ -15,10 +15,19 @@ from weakspot.harness.gate import baseline
 from weakspot.harness.gate.answers import Answered, Answers
 from weakspot.harness.gate.config import fails
 from weakspot.harness.gate.expectations import unmet_expectation
-from weakspot.harness.gate.outcome import AcceptedFinding, ReportedFinding, SourceSpan, Status
+from weakspot.harness.gate.jobs import Unreadable
+from weakspot.harness.gate.outcome import (
+    BAD_INPUT,
+    AcceptedFinding,
+    ReportedFinding,
+    SourceSpan,
+    Status,
+)
 from weakspot.harness.gate.source_spans import source_span
 from weakspot.harness.gate.suggested_repairs import SuggestedRepair, suggested_repairs
+from weakspot.harness.gate.suppressions import InvalidComment, Suppression, suppressions
 from weakspot.harness.judge.findings import judge
+from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.exploration import Exploration, Violation
@@ -32,6 +41,8 @@ class GateFindings:
 
     def __init__(self, work: Answers, accepted: Iterable[AcceptedFinding]) -> None:
         self.config, self.work = work.config, work
+        self.sources = dict(self._sources())
+        self.suppressions = SourceSuppressions(self.config.root, self.sources)
         self.accepted = {each.fingerprint for each in accepted}
         self.sites: dict[str, list[Site]] = {}
         self.files: dict[str, str] = {}
@@ -50,7 +61,8 @@ class GateFindings:
         self.record = Record(manifest=manifest, explorations=tuple(explorations))
 
     def reported(self) -> Iterator[ReportedFinding]:
-        """Findings of programs in the order of the scenarios, then those of litmus tests."""
+        """Findings of programs in the order of the scenarios, those of litmus tests, and scenarios
+        that cannot be read."""
         repairs = suggested_repairs(self.work)
         causes: set[tuple[str, Status]] = set()
         order = {file: at for at, file in enumerate(self.files.values())}
@@ -64,6 +76,7 @@ class GateFindings:
                 reported = msgspec.structs.replace(
                     reported, needs=repair.needs, edits=repair.edits, fix=repair.fix
                 )
+            reported = self.suppressions.applied(reported)
             known = (cause, reported.status)
             yield msgspec.structs.replace(reported, cause=cause, is_repeat=known in causes)
             causes.add(known)
@@ -72,6 +85,82 @@ class GateFindings:
                 test = self.work.tests[answered.job.file]
                 if wrong := unmet_expectation(test, answered.answer.verdict):
                     yield self._litmus(wrong, answered)
+        for file, why in self.work.unreadable.items():
+            reported = self._unreadable(file, why)
+            known = (reported.cause, reported.status)
+            yield msgspec.structs.replace(reported, is_repeat=known in causes)
+            causes.add(known)
+
+        for path, invalid in self.suppressions.invalid:
+            yield self._comment(
+                "WS003", path, invalid.line, invalid.column, invalid.message, invalid.advice
+            )
+
+    def unused_suppressions(self) -> Iterator[ReportedFinding]:
+        """Comments that suppressed none of the findings reported before; meaningful after a run
+        that decided the whole project."""
+        for path, unused in self.suppressions.unused():
+            message = f"no finding {' or '.join(unused.ids)} occurs at line {unused.at}"
+            yield self._comment("WS004", path, unused.line, unused.column, message)
+
+    def _sources(self) -> Iterator[tuple[str, str]]:
+        """The sources that the scenarios were made of, relative to the project, each with one of
+        the scenarios."""
+        for each in self.work.answered:
+            if each.answer.verdict is None:
+                for name in (Path(each.job.file).name, *each.answer.inputs.names):
+                    yield os.path.normpath(Path(each.job.file).parent / name), each.job.file
+
+    def _comment(
+        self, id: str, file: str, line: int, column: int, message: str, advice: str = ""
+    ) -> ReportedFinding:
+        there = source_span(self.config.root, file, line, column)
+        mark = baseline.fingerprint(id, file, "", there.text)
+        finding = Finding(
+            id=id,
+            severity=KINDS[id].severity,
+            message=message,
+            subject=file,
+            sites=(str(there),),
+            fix=advice or KINDS[id].advice,
+        )
+        return ReportedFinding(
+            finding=finding,
+            message=message,
+            scenario=self.sources[file],
+            fingerprint=mark,
+            status="fails" if id in BAD_INPUT else self._status(finding, mark),
+            places=(there,),
+            fix=finding.fix,
+            models=tuple(each.name for each in self.config.models),
+            cause=f"{there} {id}",
+        )
+
+    def _unreadable(self, file: str, why: Unreadable) -> ReportedFinding:
+        """A scenario that was not checked, at the place of the error, which may be in a header."""
+        match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", why.place, re.DOTALL)
+        path, line, column = (match[1], match[2], match[3]) if match else ("", None, None)
+        name = Path(os.path.relpath(path, self.config.root)).as_posix() if path else file
+        there = source_span(self.config.root, name, int(line or 1), int(column or 0))
+        kind = KINDS["WS002"]
+        return ReportedFinding(
+            finding=Finding(
+                id=kind.id,
+                severity=kind.severity,
+                message=f"{file}: {why.message}",
+                subject=file,
+                sites=(str(there),),
+                fix=why.advice or kind.advice,
+            ),
+            message=why.message,
+            scenario=file,
+            fingerprint=baseline.fingerprint(kind.id, file, "", why.message),
+            status="fails",
+            places=(there,),
+            fix=why.advice or kind.advice,
+            models=tuple(each.name for each in self.config.models),
+            cause=f"{there} {why.message}",
+        )
 
     def _status(self, finding: Finding, fingerprint: str) -> Status:
         if fingerprint in self.accepted:
@@ -183,6 +272,42 @@ class GateFindings:
             witness=witness,
             steps=tuple(None for _ in witness.events) if witness else (),
         )
+
+
+class SourceSuppressions:
+    """The comments in the project's sources that suppress findings, and which did; `invalid` are
+    those that cannot be understood. Files are relative to the project's folder; those outside
+    of it are not read."""
+
+    def __init__(self, root: Path, files: Iterable[str]) -> None:
+        self._found: dict[str, list[Suppression]] = {}
+        self.invalid: list[tuple[str, InvalidComment]] = []
+        self._used: set[tuple[str, Suppression]] = set()
+        for file in dict.fromkeys(files):
+            if Path(file).is_absolute() or file.startswith(("..", "<")):
+                continue
+            if not (root / file).is_file():
+                continue
+            text = (root / file).read_text(encoding="utf-8", errors="replace")
+            self._found[file], invalid = suppressions(text, (*BAD_INPUT, "WS004"))
+            self.invalid += [(file, each) for each in invalid]
+
+    def applied(self, reported: ReportedFinding) -> ReportedFinding:
+        """The finding, suppressed if a comment at one of its sites allows it."""
+        places = (*reported.places, *(need.place for need in reported.needs))
+        for place in places:
+            for each in self._found.get(place.file, ()):
+                if each.at == place.line and reported.finding.id in each.ids:
+                    self._used.add((place.file, each))
+                    return msgspec.structs.replace(
+                        reported, status="suppressed", justification=each.reason
+                    )
+        return reported
+
+    def unused(self) -> Iterator[tuple[str, Suppression]]:
+        """The comments that have suppressed nothing."""
+        for file, found in self._found.items():
+            yield from ((file, each) for each in found if (file, each) not in self._used)
 
 
 def _length(violation: Violation) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from weakspot import __version__
-from weakspot.errors import LimitReached
+from weakspot.errors import Interrupted, LimitReached, WeakspotError
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source import frontend
 from weakspot.generators.source.build import NO_OPTIONS, Build
@@ -41,13 +41,26 @@ _GENERATING = 0.3
 they tell what the program's accesses depend on."""
 
 
+class Unreadable(msgspec.Struct, frozen=True):
+    """Why a scenario cannot be read or compiled: an error of its user, as a value."""
+
+    message: str
+    place: str = ""
+    advice: str = ""
+
+    @staticmethod
+    def of(error: WeakspotError) -> Unreadable:
+        return Unreadable(error.message, error.place or "", error.advice or "")
+
+
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a scenario under a model: its exploration, or a litmus test's verdict.
-    `sites` are those of the exploration's violations, `machines` says for each of its tests which
-    kinds of machine can show it."""
+    """What is known of a scenario under a model: its exploration, a litmus test's verdict, or why
+    it is `unreadable`. `sites` are those of the exploration's violations, `machines` says for each
+    of its tests which kinds of machine can show it."""
 
     exploration: Exploration | None = None
     verdict: Verdict | None = None
+    unreadable: Unreadable | None = None
     sites: tuple[Site, ...] = ()
     machines: dict[str, dict[str, bool]] = {}
 
@@ -164,10 +177,12 @@ class ScenarioJob(Job, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, scenario=read, seconds=seconds)
 
     def answer(self, sink: Sink, answer: Answer, end: Deadline) -> None:
-        """Hand over the answer. It is not final if the time limit truncated it, or if a file was
-        edited between the question and the compilation."""
+        """Hand over the answer. It is not final if the time limit truncated it, if a file was edited
+        between the question and the compilation, or if it is an error, which may come from outside
+        the files."""
         truncated = answer.unknown and end.passed
-        sink.answered(self, answer, final=not truncated and self.scenario.is_current)
+        final = not truncated and answer.unreadable is None and self.scenario.is_current
+        sink.answered(self, answer, final=final)
 
 
 class CheckScenario(ScenarioJob, frozen=True, kw_only=True):
@@ -212,6 +227,10 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
                     answer = job._explored(sink, end)
                 except LimitReached as error:
                     answer = job._not_explored(error.message)
+                except Interrupted:
+                    raise
+                except WeakspotError as error:
+                    answer = Answer(unreadable=Unreadable.of(error))
                 job.answer(sink, answer, end)
             else:
                 before = f"the budget of {job.budget:g} s was used up before"

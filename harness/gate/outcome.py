@@ -10,8 +10,13 @@ import msgspec
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.witness import Execution
 
-Status = Literal["fails", "reported", "accepted"]
-"""Whether a finding fails the gate, is only reported, or is accepted in the baseline."""
+Status = Literal["fails", "reported", "accepted", "suppressed"]
+"""Whether a finding fails the gate, is only reported, is accepted in the baseline, or is suppressed
+by a comment in the source."""
+
+
+BAD_INPUT = ("WS002", "WS003")
+"""The findings about the input itself, which always fail: no baseline accepts them."""
 
 
 class SourceSpan(msgspec.Struct, frozen=True):
@@ -60,7 +65,8 @@ class ReportedFinding(msgspec.Struct, frozen=True, kw_only=True):
     None for an event without one. `models` show it; the models in `safe` were checked and do not.
     `test` is the litmus test of the witness's cycle and `shape` its shape; `machines` says, by
     architecture, whether the cycle is possible there. `fingerprint` does not change when lines
-    move. Findings with one `cause`, a memory order or a cycle, and one status are printed once: the
+    move; `justification` is the reason in the comment that suppresses the finding. Findings with
+    one `cause`, a memory order or a cycle, and one status are printed once: the
     others have `is_repeat` set.
     """
 
@@ -81,7 +87,13 @@ class ReportedFinding(msgspec.Struct, frozen=True, kw_only=True):
     witness: Execution | None = None
     steps: tuple[SourceSpan | None, ...] = ()
     cause: str = ""
+    justification: str = ""
     is_repeat: bool = False
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether it is accepted or suppressed."""
+        return self.status in ("accepted", "suppressed")
 
     @property
     def short(self) -> str:
@@ -97,14 +109,15 @@ class ReportedFinding(msgspec.Struct, frozen=True, kw_only=True):
 class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
     """A scenario under a model.
 
-    `result` is that of its exploration; for a litmus test, whether it is as the file expects.
+    `result` is that of its exploration; for a litmus test, whether it is as the file expects; Error
+    for a scenario that cannot be read.
     `unchanged` is set if the answer was stored by an earlier run. `seconds` is the time that
     finding the answer took.
     """
 
     file: str
     model: str
-    result: Literal["Safe", "Violated", "Unknown", "Ok", "No"]
+    result: Literal["Safe", "Violated", "Unknown", "Ok", "No", "Error"]
     reasons: tuple[str, ...] = ()
     executions: int = 0
     seconds: float = 0.0
@@ -179,6 +192,13 @@ class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(filter(None, (each.undecided for each in self.scenarios)))
 
     @property
+    def unreadable(self) -> frozenset[str]:
+        """The scenarios that cannot be read or compiled."""
+        return frozenset(each.file for each in self.scenarios if each.result == "Error")
+
+    @property
     def exit_code(self) -> int:
-        """1 with a failing finding, 3 with an undecided question, else 0."""
+        """2 with bad input, 1 with a failing finding, 3 with an undecided question, else 0."""
+        if any(each.finding.id in BAD_INPUT for each in self.findings):
+            return 2
         return 1 if self.failing else 3 if self.undecided else 0

@@ -32,8 +32,8 @@ def run(
 ) -> GateOutcome:
     """Explore and check the scenarios, by default on this computer, and report their findings.
 
-    Raises BadInput, Unsupported, MissingTool or ToolFailed for one that cannot be read or
-    compiled, BadInput for a baseline that cannot be read; a `new_baseline` need not be there.
+    One that cannot be read or compiled is a finding. Raises BadInput for a baseline that cannot be
+    read; a `new_baseline` need not be there.
     """
     begun = time.monotonic()
     accepted = baseline.read(
@@ -45,12 +45,20 @@ def run(
     except Interrupted:
         known = (each for each in work.answered if not each.job.compared)
         raise GateInterrupted([_result(work, each) for each in known]) from None
-    findings = tuple(GateFindings(work, accepted).reported())
+    reporter = GateFindings(work, accepted)
+    findings = tuple(reporter.reported())
     found = {each.fingerprint for each in findings}
     shown = tuple(each for each in work.answered if not each.job.compared)
-    results = (*(_result(work, each) for each in shown), *work.refused)
+    unreadable = (
+        ScenarioResult(file=file, model=model.name, result="Error")
+        for file in work.unreadable
+        for model in config.models
+    )
+    results = (*(_result(work, each) for each in shown), *work.refused, *unreadable)
     whole = set(config.scenarios) <= set(scenarios)
-    decided = not any(each.undecided for each in results)
+    decided = not any(each.undecided or each.result == "Error" for each in results)
+    if whole and decided:
+        findings += tuple(reporter.unused_suppressions())
     without_expectation = (
         f"{each.job.file} states no expected answer under {each.job.model.name}: use ~exists or "
         "forall, or add a comment (* Result: Never *)"

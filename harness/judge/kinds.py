@@ -48,6 +48,28 @@ KINDS: dict[str, FindingKind] = {
             "find out which is right: correct the source or the model, or record what is true.",
         ),
         FindingKind(
+            "WS002",
+            "scenario not checked",
+            "error",
+            "A scenario of the project cannot be read or compiled, or contains a construct that "
+            "weakspot does not model; nothing is known about it.",
+            "correct the file, or the options in [build] of weakspot.toml.",
+        ),
+        FindingKind(
+            "WS003",
+            "comment not understood",
+            "error",
+            "A comment that starts with `weakspot:` names an unknown finding or gives no reason.",
+            "write `weakspot: allow WS102 because REASON`.",
+        ),
+        FindingKind(
+            "WS004",
+            "comment without effect",
+            "warning",
+            "A comment allows a finding that does not occur at its line.",
+            "remove the comment.",
+        ),
+        FindingKind(
             "WS101",
             "assertion violated",
             "error",

@@ -39,14 +39,14 @@ SHAPES = {
 def gate(outcome: GateOutcome, out: Console) -> None:
     """Print the findings, what is undecided, and a closing line with the counts."""
     for reported in outcome.findings:
-        if reported.status != "accepted" and not reported.is_repeat:
+        if not reported.is_hidden and not reported.is_repeat:
             for line in finding(reported, outcome.alike(reported), terminal.text_width(out)):
                 out.print(line)
             out.print()
-    for each in (reported for reported in outcome.findings if reported.status == "accepted"):
-        out.print(
-            Text(f"accepted: {each.finding.id} {each.message} ({each.places[0]})", style="dim")
-        )
+    for each in filter(lambda reported: reported.is_hidden, outcome.findings):
+        why = f": {each.justification}" if each.justification else ""
+        text = f"{each.status}: {each.finding.id} {each.message} ({each.places[0]}){why}"
+        out.print(Text(text, style="dim"))
     for stale in outcome.stale:
         out.print(
             Text.assemble(
@@ -59,7 +59,7 @@ def gate(outcome: GateOutcome, out: Console) -> None:
         out.print(Text.assemble(("undecided: ", "yellow"), text))
     for note in outcome.notes:
         out.print(Text(f"note: {note}", style="dim"))
-    colour = {0: "green", 1: "red"}.get(outcome.exit_code, "yellow")
+    colour = {0: "green", 1: "red", 2: "red"}.get(outcome.exit_code, "yellow")
     out.print(Text(closing(outcome), style=f"bold {colour}"))
 
 
@@ -72,14 +72,17 @@ def closing(outcome: GateOutcome) -> str:
         results.setdefault(each.file, set()).add(each.result)
     counts = Counter(found.pop() for found in results.values() if len(found) == 1)
     accepted = sum(each.status == "accepted" for each in outcome.findings)
+    suppressed = sum(each.status == "suppressed" for each in outcome.findings)
     others = sum(each.status == "reported" for each in outcome.findings)
     parts = [
         amount(len(outcome.causes), "finding") if outcome.failing else "",
         f"{others} reported without failing" if others else "",
         f"{accepted} accepted" if accepted else "",
+        f"{suppressed} suppressed" if suppressed else "",
         f"{amount(counts['Safe'], 'scenario')} safe" if counts["Safe"] else "",
         f"{amount(counts['Ok'], 'test')} as expected" if counts["Ok"] else "",
         f"{len(outcome.undecided)} undecided" if outcome.undecided else "",
+        f"{amount(len(outcome.unreadable), 'scenario')} not checked" if outcome.unreadable else "",
         f"{len(results.keys() - changed)} unchanged",
         f"{outcome.seconds:.1f} s",
     ]
@@ -237,6 +240,7 @@ class Flat(msgspec.Struct, frozen=True, kw_only=True):
     machines: dict[str, bool]
     needs: tuple[RequiredOrder, ...]
     test: str
+    justification: str
     witness: Witness | None
 
 
@@ -257,6 +261,7 @@ def flat(reported: ReportedFinding) -> Flat:
         machines=reported.machines,
         needs=reported.needs,
         test=reported.test,
+        justification=reported.justification,
         witness=shortened(reported),
     )
 

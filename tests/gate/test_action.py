@@ -110,7 +110,8 @@ def test_job_fails_with_bad_input(job: Job) -> None:
     (job.repository / QUEUE).write_text("#error unfinished\n")
     gate = job.step("Check the memory orders")
     assert job.outputs["gate"]["exit-code"] == "2"
-    assert "unfinished" in gate.err
+    assert f"::error file={QUEUE},line=1" in gate.out
+    assert "unfinished" in job.summary
     assert job.step("Fail if something was found").code == 2
 
 
@@ -130,6 +131,64 @@ def test_unknown_compiler_is_refused_before_anything_is_installed(job: Job) -> N
     assert refused.code == 2
     assert "::error" in refused.out
     assert list(job.temporary.glob("weakspot")) == []
+
+
+def test_wheel_is_identified_by_the_content_of_the_sources(job: Job, tmp_path: Path) -> None:
+    job.sources = tmp_path / "sources"
+    source = job.sources / "engine" / "lib.rs"
+    source.parent.mkdir(parents=True)
+
+    def key() -> str:
+        assert job.step("Identify the sources").code == 0
+        return job.outputs["sources"]["key"]
+
+    source.write_text("one")
+    first = key()
+    (job.sources / "engine" / "target").mkdir()
+    (job.sources / "engine" / "target" / "built").write_text("what is built is no source")
+    assert key() == first
+    source.write_text("two")
+    assert key() != first
+    source.write_text("one")
+    assert key() == first
+    source.rename(source.with_name("main.rs"))
+    assert key() != first
+
+
+PYTHON = """\
+#!/bin/bash
+echo "$*" >>"$RUNNER_TEMP/calls"
+case "$*" in
+  "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && cp "$0" "$3/bin/weakspot" ;;
+  *" wheel "*) cd "$RUNNER_TEMP" && mkdir -p weakspot-wheel && touch weakspot-wheel/w.whl ;;
+  --version) echo "weakspot 0.1.0" ;;
+esac
+"""
+
+
+def test_wheel_is_built_once_and_then_installed_from_the_cache(
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "python3").write_text(PYTHON)
+    (programs / "python3").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    calls = job.temporary / "calls"
+
+    def installed() -> list[str]:
+        calls.write_text("")
+        done = job.step("Install weakspot")
+        assert done.code == 0, done.err
+        shutil.rmtree(job.temporary / "weakspot")  # a fresh runner; the wheel is restored
+        return [line for line in calls.read_text().splitlines() if "pip" in line]
+
+    wheels = job.temporary / "weakspot-wheel"
+    install = f"-m pip --quiet install {wheels}/w.whl ziglang"
+    assert installed() == [f"-m pip --quiet wheel --no-deps --wheel-dir {wheels} {ROOT}", install]
+    assert installed() == [install]
+    job.inputs = {"package": "weakspot==0.1.0"}
+    assert installed() == ["-m pip --quiet install weakspot==0.1.0 ziglang"]
 
 
 def test_gitlab_job_leaves_what_it_declares(job: Job) -> None:

@@ -99,6 +99,37 @@ def test_run_takes_machines_and_seconds_from_it(project: Project) -> None:
     assert ended.code == 0, "a host that nothing runs on is not contacted"
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("-D", "GIVEN=1", "-I", "more"),
+        ("-DGIVEN=1", "-isystem", "more"),
+        ("-include", "more/own.hpp", "-D", "GIVEN"),
+        ("--", "-DGIVEN", "-Imore"),
+    ],
+)
+def test_options_for_the_compiler_are_those_of_check(
+    project: Project, options: tuple[str, ...]
+) -> None:
+    project.write("more/own.hpp", "#pragma once\n#ifndef GIVEN\n#error no macro\n#endif\n")
+    include = "" if "-include" in options else "#include <own.hpp>\n"
+    test = project.write("tests/own.cpp", f"{include}int main() {{}}\n")
+    name = str(test.relative_to(project.folder))
+    assert project.gate(name).code == (0 if not include else 2)
+    assert project.gate(name, *options).code == 0
+    assert project.weakspot("check", name, *options).code == 0
+    assert project.gate(name, "-D", "GIVEN", "-U", "GIVEN").code == 2
+
+
+def test_options_of_the_command_line_go_over_those_of_the_configuration(project: Project) -> None:
+    path = project.folder / "weakspot.toml"
+    path.write_text(f'build.defines = ["GIVEN=1"]\n{path.read_text()}')
+    project.write("tests/own.cpp", "#if GIVEN != 2\n#error first\n#endif\nint main() {}\n")
+    assert project.gate("tests/own.cpp").code == 2
+    assert project.gate("tests/own.cpp", "-DGIVEN=2").code == 0
+    assert project.gate("tests/own.cpp").code == 2, "the answer is that for other options"
+
+
 def test_a_model_that_is_named_twice_is_checked_once(project: Project) -> None:
     project.write(
         "weakspot.toml", 'models = ["rc11", "rc11"]\n[gate]\nscenarios = ["tests/*.litmus"]\n'

@@ -1,4 +1,4 @@
-"""The pre-commit hook, as pre-commit runs it; only that it installs nothing for it."""
+"""The pre-commit hook for an installed weakspot, as pre-commit runs it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ MANIFEST = Path(__file__).parents[2] / ".pre-commit-hooks.yaml"
 @pytest.fixture
 def commit(project: Project, place: Path) -> Project:
     """The project as a repository with the hook; its command stages everything and runs hooks."""
-    (hook,) = load_manifest(str(MANIFEST))
-    asked = ("id", "name", "entry", "files", "pass_filenames", "require_serial")
-    local = {**{key: hook[key] for key in asked}, "language": "system"}
+    built, installed = load_manifest(str(MANIFEST))
+    asked = ("id", "name", "entry", "language", "files", "pass_filenames", "require_serial")
+    local = {key: installed[key] for key in asked}
+    same = set(asked) - {"id", "language"}
+    assert all(built[key] == installed[key] for key in same)
     config = {"repos": [{"repo": "local", "hooks": [local]}]}
     project.write(".pre-commit-config.yaml", json.dumps(config))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

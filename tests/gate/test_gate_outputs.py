@@ -196,6 +196,45 @@ def test_json_prints_undecided_questions_on_stderr(project: Project) -> None:
     assert "undecided: tests/push_pop.cpp under rc20" in ended.err
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "line"),
+    [
+        ("tests/push_pop.cpp", "#include <thread>\n\nint main() { return nothing; }\n", 3),
+        ("include/queue.hpp", "#pragma once\n#error unfinished\n", 2),
+        ("tests/bad.litmus", "C bad\n{ }\nP0 (atomic_int* x) { what }\n", 3),
+    ],
+)
+def test_a_scenario_that_cannot_be_read_is_a_finding_in_every_output(
+    project: Project, file: str, text: str, line: int
+) -> None:
+    project.write(".git/HEAD", "ref: refs/heads/main\n")
+    project.write("tests/SB.litmus", WEAK_SB)
+    project.write(file, text)
+    files = ("--sarif", "out.sarif", "--junit", "out.xml", "--markdown", "out.md")
+    ended = project.gate(*files, "--github")
+    assert ended.code == 2
+    run = sarif(project, ended)
+    places = {each["ruleId"]: each["locations"][0]["physicalLocation"] for each in run["results"]}
+    assert places.keys() == {"WS001", "WS002"}
+    assert places["WS002"]["artifactLocation"]["uri"] == file
+    assert places["WS002"]["region"]["startLine"] == line
+    assert run["invocations"][0]["executionSuccessful"] is False
+    (suite,) = JUnitXml.fromfile(str(project.folder / "out.xml"))
+    found = [result for case in suite for result in case.result]
+    assert [each.type for each in found if isinstance(each, Error)] == ["WS002"]
+    assert [each.type for each in found if isinstance(each, Failure)] == ["WS001"]
+    assert f"`{file}:{line}" in (project.folder / "out.md").read_text()
+    assert f"::error file={file},line={line}," in ended.out
+    ids = [json.loads(each)["id"] for each in project.gate("--json").out.splitlines()]
+    assert sorted(ids) == ["WS001", "WS002"]
+
+
+def test_no_baseline_accepts_a_scenario_that_cannot_be_read(project: Project) -> None:
+    project.write("tests/push_pop.cpp", "int main() { return nothing; }\n")
+    assert project.gate("--write-baseline").code == 2
+    assert project.gate().code == 2
+
+
 def test_a_file_that_cannot_be_written_is_an_error(project: Project) -> None:
     ended = project.gate("--sarif", "nowhere/out.sarif")
     assert ended.code == 2

@@ -12,9 +12,9 @@ from weakspot.harness.report.outputs import Printed
 
 
 def commands(outcome: GateOutcome) -> Iterator[str]:
-    """One command per finding that is not accepted, and per undecided question."""
+    """One command per finding that is not hidden, and per undecided question."""
     for reported in outcome.findings:
-        if reported.status != "accepted" and not reported.is_repeat:
+        if not reported.is_hidden and not reported.is_repeat:
             yield _finding(outcome, reported)
     for text in outcome.undecided:
         yield f"::warning title=weakspot: undecided::{_data(text)}"

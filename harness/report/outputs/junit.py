@@ -13,7 +13,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(outcome: GateOutcome) -> bytes:
-    """The file's content. An undecided question is an error."""
+    """The file's content. An undecided question is an error, and so is an unreadable scenario."""
     cases = [_case(outcome, each) for each in outcome.scenarios]
     suite = ElementTree.Element(
         "testsuite",
@@ -50,7 +50,10 @@ def _case(outcome: GateOutcome, scenario: ScenarioResult) -> ElementTree.Element
         kinds = dict.fromkeys(each.finding.id for each in failing)
         messages = "; ".join(dict.fromkeys(each.message for each in failing))
         failure = ElementTree.SubElement(
-            case, "failure", type=", ".join(kinds), message=_NOT_XML.sub("?", messages)
+            case,
+            "error" if scenario.result == "Error" else "failure",
+            type=", ".join(kinds),
+            message=_NOT_XML.sub("?", messages),
         )
         first = {each.cause: each for each in reversed(failing)}
         shown = (

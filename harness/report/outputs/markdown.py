@@ -27,7 +27,7 @@ def _lines(outcome: GateOutcome) -> Iterator[str]:
         head = f"{len(outcome.undecided)} undecided"
     yield f"### weakspot: {head}"
     for reported in outcome.findings:
-        if reported.status != "accepted" and not reported.is_repeat:
+        if not reported.is_hidden and not reported.is_repeat:
             yield ""
             yield from _finding(reported, outcome.alike(reported))
     if outcome.undecided:

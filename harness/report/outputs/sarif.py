@@ -46,7 +46,7 @@ def sarif(outcome: GateOutcome) -> bytes:
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
-                "executionSuccessful": True,
+                "executionSuccessful": outcome.exit_code != 2,
                 "exitCode": outcome.exit_code,
                 "toolExecutionNotifications": [
                     {"level": "warning", "message": {"text": f"undecided: {text}"}}
@@ -140,6 +140,8 @@ def _result(outcome: GateOutcome, reported: ReportedFinding, rule: int) -> _Json
         result["suppressions"] = [
             {"kind": "external", "justification": f"accepted in {outcome.baseline}"}
         ]
+    if reported.status == "suppressed":
+        result["suppressions"] = [{"kind": "inSource", "justification": reported.justification}]
     return result
 
 
