@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from weakspot.errors import WeakspotError
 from weakspot.harness.cli import completion
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.linearize import calls_option, seconds_option, shown
@@ -46,9 +49,33 @@ def new(kind: str, header: Path, force: bool, calls: int, seconds: float, build:
     made = project.start(kind, header, Path(), build=build, force=force)
     path = os.path.relpath(made.path)
     say([f"wrote {path}, which calls {', '.join(made.functions)}"])
-    code = shown(path, kind, calls=calls, bounds=Bounds(seconds=seconds), build=made.build)
-    say([f"next: weakspot linearize {path} --as {kind}, with {_options(made.kind)}"])
+    try:
+        code = shown(path, kind, calls=calls, bounds=Bounds(seconds=seconds), build=made.build)
+    except WeakspotError:
+        made.path.unlink()
+        raise
+    words = ("weakspot", "linearize", path, "--as", kind, *_compiler_options(made.build))
+    say([f"next: {shlex.join(words)}", f"  with {_options(made.kind)}"])
     return code
+
+
+def _compiler_options(build: Build) -> Iterator[str]:
+    """The options that the file needs, without those of weakspot.toml, which every command
+    reads."""
+    from weakspot.harness.gate import config
+    from weakspot.system import project_file
+
+    file = project_file.find(Path.cwd())
+    below = config.build_of(file).layers if file is not None else ()
+    for layer in build.layers:
+        if layer in below:
+            continue
+        yield from (word for each in layer.include for word in ("-I", str(each)))
+        yield from (word for each in layer.defines for word in ("-D", each))
+        yield from (word for each in layer.std for word in ("--std", each))
+        if layer.compile_commands is not None:
+            yield from ("--compile-commands", str(layer.compile_commands))
+        yield from layer.flags
 
 
 def _options(kind: Kind) -> str:

@@ -53,7 +53,7 @@ class Kind(msgspec.Struct, frozen=True):
         return (FOLDER / f"{self.name}.h").read_text(encoding="utf-8")
 
 
-_PUT = r"(?:enqueue|push|put|send|write|offer|add|insert|produce|publish|append)"
+_PUT = r"(?:enqueue|push|emplace|put|send|write|offer|add|insert|produce|publish|append)"
 _TAKE = r"(?:dequeue|pop|take|recv|receive|read|poll|get|consume|remove|steal)"
 _FRONT, _BACK = r"_?(?:front|head|left|first|top)", r"_?(?:back|tail|right|last|bottom)"
 _REMOVE = r"(?:remove|erase|delete|extract)"

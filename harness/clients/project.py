@@ -16,7 +16,7 @@ from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.clients import kinds, operations, program, search
 from weakspot.harness.clients.wrappers import files
 from weakspot.harness.scaffold.declarations import read
-from weakspot.harness.scaffold.project import FOLDER, HEADERS, includes_of, with_source
+from weakspot.harness.scaffold.project import FOLDER, HEADERS, folder_for, includes_of, with_source
 from weakspot.system.files import disk
 
 _TRIES = 8
@@ -65,33 +65,32 @@ def start(
         )
     include, written = includes_of(header)
     own = build.over(Build(include=(include,)))
-    with disk(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
     candidates = [
         each
         for includes in (written, *with_source(header, path, written))
         for each in files(declared, found, includes, header.stem)
     ]
     why = ""
-    for text, functions in candidates[:_TRIES]:
-        trial = path.with_name(f".{path.stem}.trial{path.suffix}")
-        with disk(trial):
-            trial.write_text(text, encoding="utf-8")
-        try:
-            subject = program.subject(operations.read(trial), found, program.Variation(), {})
-            with search.compiled(subject, search.Size(2, 2), own):
-                pass
-        except (BadInput, Unsupported) as error:
-            why = why or error.message
-            continue
-        finally:
-            trial.unlink(missing_ok=True)
-        with disk(path):
-            path.write_text(text, encoding="utf-8")
-        return NewOperations(path, found, functions, own)
-    names = ", ".join(each.name for each in found.operations)
-    raise BadInput(
-        f"{header} does not declare the operations of kind {kind}{f': {why}' if why else ''}",
-        advice=f"write a file that defines the object and functions for its operations ({names}): "
-        "see weakspot linearize --help",
-    )
+    with folder_for(path):
+        for text, functions in candidates[:_TRIES]:
+            trial = path.with_name(f".{path.stem}.trial{path.suffix}")
+            with disk(trial):
+                trial.write_text(text, encoding="utf-8")
+            try:
+                subject = program.subject(operations.read(trial), found, program.Variation(), {})
+                with search.compiled(subject, search.Size(2, 2), own):
+                    pass
+            except (BadInput, Unsupported) as error:
+                why = why or error.message
+                continue
+            finally:
+                trial.unlink(missing_ok=True)
+            with disk(path):
+                path.write_text(text, encoding="utf-8")
+            return NewOperations(path, found, functions, own)
+        names = ", ".join(each.name for each in found.operations)
+        raise BadInput(
+            f"{header} does not declare the operations of kind {kind}{f': {why}' if why else ''}",
+            advice="write a file that defines the object and functions for its operations "
+            f"({names}): see weakspot linearize --help",
+        )

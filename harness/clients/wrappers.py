@@ -30,11 +30,9 @@ def files(
     calls."""
     for subject in subjects(declared, named, size=_ROOM):
         found: dict[str, tuple[Function, list[str]]] = {}
-        for function in (*subject.functions, *subject.generic):
+        for function in sorted(subject.functions, key=lambda each: bool(each.types)):
             operation = matching(kind, function.name.rpartition("::")[2])
             if operation is None or operation.name in found:
-                continue
-            if function in subject.generic and not operation.runs:
                 continue
             lines = _wrapper(subject, function, operation, cpp=declared.cpp)
             if lines:
@@ -62,14 +60,14 @@ def _wrapper(
 ) -> list[str]:
     """A function around one of the header's; empty if its types are not understood."""
     given = function.needed
-    returns = resolved(function.returns, subject.types)
+    types = subject.types_in(function)
+    returns = resolved(function.returns, types)
     if operation.takes or operation.gives or operation.runs:
         # what a number that a try returns means differs from lock to lock
         tells = operation.takes and not operation.waits
         if len(given) != operation.runs or (tells and returns not in ("bool", "_Bool")):
             return []
-        any_type = function in subject.generic
-        if operation.runs and not any_type and not _FUNCTION.fullmatch(given[0].type):
+        if operation.runs and not function.types and not _FUNCTION.fullmatch(given[0].type):
             return []
         call = subject.call(function, "function" if operation.runs else "")
         parameters = ["void (*function)(void)"] if operation.runs else []
@@ -79,22 +77,26 @@ def _wrapper(
     values, rest = given[:count], given[count:]
     if len(values) < count or len(rest) > 1:
         return []
-    if not all(NUMBER.fullmatch(plain(each, subject.types)) for each in values):
+    if not all(NUMBER.fullmatch(plain(each, types)) for each in values):
         return []
     names = ("value", "other")[:count] if count != 2 else ("key", "value")
     parameters = [f"long {name}" for name in names]
+    passed = [
+        f"static_cast<{plain(each, types)}>({name})" if each.type.endswith("&&") else name
+        for each, name in zip(values, names, strict=True)
+    ]
     if rest:
         out = rest[0].type
         if returns not in ("bool", "_Bool", "int") or not out.endswith(("&", "*")):
             return []
-        if not NUMBER.fullmatch(resolved(out[:-1].strip(), subject.types)):
+        type_ = resolved(out[:-1].strip(), types)
+        if not NUMBER.fullmatch(type_):
             return []
-        type_ = resolved(out[:-1].strip(), subject.types)
         parameters.append(f"{type_} {'&' if cpp else '*'}found")
         argument = "found" if out.endswith("&") or not cpp else "&found"
-        call = subject.call(function, ", ".join((*names, argument)))
+        call = subject.call(function, ", ".join((*passed, argument)))
         return _defined("bool", operation, parameters, [f"return {call};"], cpp=cpp)
-    call = subject.call(function, ", ".join(names))
+    call = subject.call(function, ", ".join(passed))
     if returns == "void" or (operation.must and NUMBER.fullmatch(returns)):
         tells = returns == "bool"
         body = [f"return {call};" if tells else f"{call};"]
@@ -102,7 +104,8 @@ def _wrapper(
     if _OPTIONAL.fullmatch(returns):
         body = [f"auto item = {call};", "if (item) found = *item;", "return bool(item);"]
         return _defined("bool", operation, [*parameters, "int &found"], body, cpp=cpp)
-    if NUMBER.fullmatch(returns):
+    # a bool says whether there was a value, which is lost
+    if NUMBER.fullmatch(returns) and (operation.arguments or returns not in ("bool", "_Bool")):
         return _defined(returns, operation, parameters, [f"return {call};"], cpp=cpp)
     return []
 

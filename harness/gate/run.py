@@ -66,11 +66,11 @@ def run(
         if each.answer.verdict is not None
         and not expectation(work.tests[each.job.file], each.job.model.name)
     )
-    started = {
-        each.job.file: each.answer.exploration.threads
+    sequential = dict.fromkeys(
+        each.job.file
         for each in shown
-        if each.answer.exploration is not None
-    }
+        if each.answer.exploration is not None and each.answer.exploration.sequential
+    )
     outcome = GateOutcome(
         below=_below_repository(config.root),
         scenarios=results,
@@ -78,7 +78,7 @@ def run(
         notes=(
             *work.notes,
             *without_expectation,
-            *(f"{file} {STARTS_NO_THREAD}" for file, threads in started.items() if threads == 0),
+            *(f"{file} {STARTS_NO_THREAD}" for file in sequential),
         ),
         stale=tuple(
             each for each in accepted if whole and decided and each.fingerprint not in found

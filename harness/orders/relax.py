@@ -212,7 +212,7 @@ class Relaxing:
                 self._leave_out(name, self._violated[name])
                 continue
             found = self._asked(name, program)
-            if not found["threads"]:
+            if found["result"] == "Safe" and not found["threads"]:
                 self._sequential.append(name)
             if found["violations"]:
                 self._leave_out(name, [each["kind"] for each in found["violations"]])

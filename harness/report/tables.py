@@ -44,7 +44,7 @@ def explorations(record: Record, out: Console) -> None:
             why = f"{each.program} under {each.model}: {limits_reached(each)}"
             out.print(Text(why, style="dim"))
     for name, given in record.explorations_of.items():
-        if any(each.threads == 0 for each in given):
+        if any(each.sequential for each in given):
             out.print(Text(f"{name} {STARTS_NO_THREAD}", style="dim"))
     notes(record, out)
     if under:

@@ -42,12 +42,14 @@ MAKE = Program(
     lost="runs with litmus7, whose programs it builds",
     advice="install make (Debian, Ubuntu: make)",
 )
-_FIRST = 100  # iterations of the first round: on a crowded machine each may cost a time slice
+_FIRST = 10  # iterations of the first round: on a crowded machine each may cost a time slice
 _SIZE = 10_000  # iterations between two launches of the threads, at most
 _GROWTH = 8
 _ROUND = 0.25  # of the time that a test has, a round should take
 _LONGEST = 5.0  # seconds of a round: those of a round that is interrupted are lost
 _GRACE = 3.0  # seconds that a round may be late, for the same reason
+_LATE = 4  # a round that takes so many times as long as expected is given up for a smaller one
+_SHORTEST = 0.2  # seconds that a round may always take
 
 _GCC_ERROR = re.compile(r"^t(?P<number>\d+)\.[cs]:(?:\d+:)*\s*(?:fatal )?[Ee]rror: (?P<message>.*)")
 _REFUSED = re.compile(r'File "t(?P<number>\d+)\.litmus":?,? *(?P<message>.*)')
@@ -247,26 +249,31 @@ class _Rounds:
 
     def measure(self, seconds: float, end: Deadline) -> str:
         """Rounds for `seconds`. Returns why the last one has no counts, if so. Raises Lost."""
-        wanted, begin = _FIRST, time.monotonic()
+        wanted, rate, begin = _FIRST, 0.0, time.monotonic()
         while True:
             size = min(wanted, _SIZE)
             runs = max(1, wanted // size)
             left = max(0.0, seconds - (time.monotonic() - begin))
+            limit = left + _GRACE
+            if rate:
+                limit = min(limit, max(_LATE * size * runs / rate, _SHORTEST))
             arguments = ("-q", "-s", str(size), "-r", str(runs))
-            ended = self.at.run(self.program, arguments, seconds=end.at_most(left + _GRACE))
+            ended = self.at.run(self.program, arguments, seconds=end.at_most(limit))
             found = parse_histograms(ended.out)
+            left = seconds - (time.monotonic() - begin)
+            if ended.timed_out and rate and left > 0:
+                # other programs want the processors now
+                wanted, rate = max(1, size * runs // _GROWTH), size * runs / (2 * limit)
+                continue
             if ended.timed_out or ended.code != 0 or len(found) != 1:
                 return _why(ended, size * runs)
             self._add(found[0], runs, ended.seconds)
-            left = seconds - (time.monotonic() - begin)
             if left <= 0:
                 return ""
             # rate of this round; a round should not outlast the time
             rate = size * runs / max(ended.seconds, 1e-3)
             share = min(left, max(_ROUND * seconds, 0.1))
-            wanted = int(max(_FIRST, min(_GROWTH * size * runs, _LONGEST * rate, rate * share)))
-            if wanted / rate > 2 * left and self.rounds > 1:
-                return ""
+            wanted = int(max(1, min(_GROWTH * size * runs, _LONGEST * rate, rate * share)))
 
     def _add(self, histogram: Histogram, launches: int, seconds: float) -> None:
         for count in histogram.histogram:

@@ -1,8 +1,10 @@
 """What a header declares: classes with their public member functions, and functions.
 
 In: the text of a C or C++ header. Out: `Declarations`, as they are written; nothing is preprocessed
-or looked up, so that a type is its spelling. Operators and nested classes are left out, and
-templates of functions but for members that take something of a type of their own.
+or looked up, so that a type is its spelling; macros that decorate a declaration are left out.
+Operators and nested classes are left out, and templates of functions except for members all of
+whose arguments have types that the template names. A class has the functions of its public base
+classes if the header declares these too.
 """
 
 from __future__ import annotations
@@ -21,21 +23,24 @@ Node = tree_sitter.Node
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """A parameter: its type with `&` and `*`, without its name; whether it has a default."""
+    """A parameter: its type with `&` and `*`; whether a call may leave it out; its name, if it has
+    one."""
 
     type: str
     default: bool = False
+    name: str = ""
 
 
 class Function(msgspec.Struct, frozen=True):
     """A function: its name, the type that it returns, its parameters, and whether the header
-    defines it."""
+    defines it. `types` are the type parameters of its own template."""
 
     name: str
     returns: str
     parameters: tuple[Parameter, ...] = ()
     defined: bool = True
     static: bool = False
+    types: tuple[str, ...] = ()
 
     @property
     def needed(self) -> tuple[Parameter, ...]:
@@ -50,14 +55,14 @@ class TemplateParameter(msgspec.Struct, frozen=True):
 
 
 class Class(msgspec.Struct, frozen=True):
-    """A class with its public constructors and member functions; `name` has its namespaces.
-    `generic` are member functions whose one parameter has the type that their template names."""
+    """A class with its public constructors and member functions; `name` has its namespaces. `base`:
+    only a class that is derived from it can be constructed."""
 
     name: str
     template: tuple[TemplateParameter, ...] = ()
     constructors: tuple[Function, ...] = ()
     functions: tuple[Function, ...] = ()
-    generic: tuple[Function, ...] = ()
+    base: bool = False
 
 
 class Declarations(msgspec.Struct, frozen=True):
@@ -75,7 +80,7 @@ def read(path: Path) -> Declarations:
 
 def read_text(path: str, source: bytes) -> Declarations:
     """The declarations in a source; its path tells the language."""
-    syntax = Syntax(path, source)
+    syntax = Syntax(path, _DECORATION.sub(lambda found: b" " * len(found[0]), source))
     reader = _Reader(syntax)
     reader.inside(syntax.root, "", ())
     cpp = not path.endswith((".h", ".c")) or _CPP.search(syntax.source) is not None
@@ -84,6 +89,14 @@ def read_text(path: str, source: bytes) -> Declarations:
 
 _CPP = re.compile(rb"^\s*(?:class|namespace|template|using)\b|\bstd::", re.MULTILINE)
 """What no C header has."""
+_DECORATION = re.compile(
+    rb"(?<!define )\b[A-Z][A-Z0-9_]{2,}(?=[ \t]+(?:alignas|auto|bool|char|class|const|constexpr"
+    rb"|explicit|extern|inline|int|long|short|signed|static|std|struct|unsigned|virtual|void)\b)"
+    rb"|(?<=class )[A-Z][A-Z0-9_]{2,}(?=[ \t]+(?!final\b)\w)"
+    rb"|(?<=\) )[A-Z][A-Z0-9_]{2,}(?=\s*[{;:])"
+)
+"""A macro before the type of a function, after its parameters or before the name of a class, such
+as an attribute."""
 _BODIES = {"linkage_specification", "declaration_list", "preproc_ifdef", "preproc_if"}
 _BODIES |= {"preproc_else", "translation_unit"}
 
@@ -125,8 +138,9 @@ class _Reader:
                 or each.child_by_field_name("default_type") is not None
             )
             kind: Literal["type", "value", "other"] = "other"
-            if each.type in ("type_parameter_declaration", "optional_type_parameter_declaration"):
+            if each.type.endswith("type_parameter_declaration"):
                 kind = "type"
+                default = default or each.type.startswith("variadic")
             elif each.type in ("parameter_declaration", "optional_parameter_declaration"):
                 kind = "value"
             names = [one for one in each.named_children if one.type.endswith("identifier")]
@@ -139,37 +153,66 @@ class _Reader:
             return
         own = self._text(name)
         public = node.type == "struct_specifier"
+        hidden = False
         constructors: list[Function] = []
         functions: list[Function] = []
-        generic: list[Function] = []
         for each in body.children:
             if each.type == "access_specifier":
                 public = self._text(each) == "public"
-            elif public and each.type in (
-                "function_definition",
-                "field_declaration",
-                "declaration",
-            ):
+            elif each.type in _MEMBERS:
                 deleted = any(one.type == "delete_method_clause" for one in each.children)
                 found = None if deleted else self._function(each)
                 if found is None or found.name.startswith("~"):
                     continue
-                (constructors if found.name == own else functions).append(found)
+                if public:
+                    (constructors if found.name == own else functions).append(found)
+                hidden = hidden or (not public and found.name == own)
             elif public and each.type == "template_declaration":
-                generic += self._generic(each)
+                functions += (one for one in self._generic(each) if one.name != own)
+        named = {each.name for each in functions}
+        for base in self._bases(node, scope):
+            functions += (each for each in base.functions if each.name not in named)
         self.classes.append(
-            Class(f"{scope}{own}", template, tuple(constructors), tuple(functions), tuple(generic))
+            Class(
+                f"{scope}{own}",
+                template,
+                tuple(constructors),
+                tuple(functions),
+                base=hidden and not constructors,
+            )
         )
 
+    def _bases(self, node: Node, scope: str) -> Iterator[Class]:
+        """The public base classes that were read before."""
+        public = node.type == "struct_specifier"
+        for clause in node.named_children:
+            if clause.type != "base_class_clause":
+                continue
+            given = public
+            for each in clause.children:
+                if each.type == ",":
+                    given = public
+                elif each.type in ("access_specifier", "public", "protected", "private"):
+                    given = self._text(each) == "public"
+                elif given and each.is_named:
+                    name = self._text(each).partition("<")[0].strip()
+                    yield from (one for one in self.classes if one.name in (name, scope + name))
+
     def _generic(self, node: Node) -> Iterator[Function]:
-        """The function of a template whose one parameter has the type that the template names
-        first."""
-        named = [each.name for each in self._template(node) if each.kind == "type"][:1]
+        """The function of a template whose arguments all have types that the template names."""
+        listed = tuple(self._template(node))
+        types = tuple(each.name for each in listed if each.kind == "type")
+        if any(each.kind != "type" and not each.default for each in listed):
+            return
         for each in node.named_children:
-            if each.type in ("function_definition", "declaration", "field_declaration"):
+            if each.type in _MEMBERS:
                 found = self._function(each)
-                if found is not None and [_bare(one.type) for one in found.needed] == named:
-                    yield found
+                if (
+                    found is not None
+                    and found.needed
+                    and all(_bare(one.type) in types for one in found.needed)
+                ):
+                    yield msgspec.structs.replace(found, types=types)
 
     def _function(self, node: Node) -> Function | None:
         """The function that a declaration declares, if it declares one."""
@@ -204,10 +247,10 @@ class _Reader:
 
     def _parameters(self, listed: Node) -> Iterator[Parameter]:
         for each in listed.named_children:
-            if each.type not in ("parameter_declaration", "optional_parameter_declaration"):
+            if each.type not in _PARAMETERS:
                 continue
             text = self._text(each.child_by_field_name("type"))
-            suffix = ""
+            suffix = name = ""
             declarator = each.child_by_field_name("declarator")
             while declarator is not None and "declarator" in declarator.type:
                 written = self._text(declarator)
@@ -217,10 +260,14 @@ class _Reader:
                     suffix += "&&" if written.startswith("&&") else "&"
                 elif declarator.type.endswith("array_declarator"):
                     suffix += "*"
+                elif declarator.type == "variadic_declarator":
+                    pass
                 else:
                     suffix += "()"
                 inner = declarator.child_by_field_name("declarator")
                 declarator = inner or next(iter(declarator.named_children), None)
+            if declarator is not None:
+                name = self._text(declarator)
             if text == "void" and not suffix:
                 continue
             constant = any(
@@ -228,10 +275,15 @@ class _Reader:
             )
             yield Parameter(
                 ("const " if constant else "") + text + suffix,
-                default=each.type.startswith("optional"),
+                # a pack may be empty; one that takes all arguments is given one
+                default=each.type.startswith("optional")
+                or (each.type.startswith("variadic") and len(listed.named_children) > 1),
+                name=name,
             )
 
 
+_MEMBERS = {"function_definition", "field_declaration", "declaration"}
+_PARAMETERS = {f"{kind}parameter_declaration" for kind in ("", "optional_", "variadic_")}
 _NAMES = {"identifier", "field_identifier", "destructor_name", "type_identifier"}
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -70,23 +71,23 @@ def start(
             f"{os.path.relpath(path)} exists already",
             advice="--force writes it again; or copy it, change the copy, and run weakspot gate",
         )
+    listed = config_file.read(config).scenarios if keep else ()
     include, written = includes_of(header) if header is not None else (None, ())
-    with disk(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
     own = build.over(Build(include=(include,))) if include is not None else build
     program, chosen, why = None, None, ""
-    if declared is not None and header is not None:
-        program, chosen, why = _tried(
-            [
-                (each, path)
-                for one in (written, *with_source(header, path, written))
-                for each in scenarios(declared, one, header.stem)
-            ],
-            own,
-        )
-    text = chosen.text if chosen is not None else template(written, cpp=cpp)
-    with disk(path):
-        path.write_text(text, encoding="utf-8")
+    with folder_for(path):
+        if declared is not None and header is not None:
+            program, chosen, why = _tried(
+                [
+                    (each, path)
+                    for one in (written, *with_source(header, path, written))
+                    for each in scenarios(declared, one, header.stem)
+                ],
+                own,
+            )
+        text = chosen.text if chosen is not None else template(written, cpp=cpp)
+        with disk(path):
+            path.write_text(text, encoding="utf-8")
     files = [os.path.relpath(path, folder)]
     notes: list[str] = []
     if not keep:
@@ -95,7 +96,7 @@ def start(
         files.insert(0, OWN)
     else:
         notes.append(f"{OWN} was there and is unchanged")
-        if files[0] not in config_file.read(config).scenarios:
+        if files[0] not in listed:
             notes.append(f"add {files[0]} to the scenarios in {OWN}")
     if chosen is None:
         reason = f" ({why})" if why else ""
@@ -138,6 +139,22 @@ def _explored(program: Program) -> str:
     kinds = ", ".join(dict.fromkeys(each["kind"] for each in found["violations"]))
     more = kinds or "; ".join(found["reasons"]) or amount(found["complete"], "execution")
     return f"{found['result']} under {model.name}: {more}"
+
+
+@contextmanager
+def folder_for(path: Path) -> Iterator[None]:
+    """Make the folder of a file that the block writes. If the block fails, the folders that were
+    made are removed again."""
+    made = [each for each in path.parents if not each.exists()]
+    with disk(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for each in made:
+            with suppress(OSError):
+                each.rmdir()
+        raise
 
 
 def includes_of(header: Path) -> tuple[Path, tuple[str, ...]]:

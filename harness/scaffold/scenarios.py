@@ -16,7 +16,7 @@ from weakspot.harness.scaffold.declarations import Class, Declarations, Function
 
 _PART = r"(?:_?(?:back|front|bottom|top|head|tail|left|right|item|value|one))?"
 PUTS = re.compile(
-    rf"(?:.*_)?(?:try_?)?(?:push|enqueue|put|send|write|offer|add|insert|produce|publish|store"
+    rf"(?:.*_)?(?:try_?)?(?:push|enqueue|emplace|put|send|write|offer|add|insert|produce|publish|store"
     rf"|set|append){_PART}",
     re.IGNORECASE,
 )
@@ -30,8 +30,9 @@ STARTS = re.compile(r"(?:.*_)?(?:init|initialize|setup|reset|create)", re.IGNORE
 _ENDS = re.compile(r"(?:.*_)?(?:destroy|free|delete|deinit|fini|close|init|create)", re.IGNORECASE)
 NUMBER = re.compile(
     r"(?:const )?(?:std::)?(?:(?:unsigned|signed) ?)?(?:int|long|long long|short|char|bool|size_t"
-    r"|u?int(?:8|16|32|64|ptr)?_t|unsigned)|unsigned|uint\d+|u?int"
+    r"|size_type|u?int(?:8|16|32|64|ptr)?_t|unsigned)|unsigned|uint\d+|u?int"
 )
+_CAPACITY = re.compile(r"(?:.*_)?(?:n|.*(?:capacity|size|slots|elements?(?:_?count)?))_?", re.I)
 
 
 class Scenario(msgspec.Struct, frozen=True):
@@ -58,7 +59,7 @@ def subjects(declared: Declarations, named: str = "", *, size: int = 2) -> Itera
     to be made, such as a capacity, is `size`."""
     found: list[Subject | None] = []
     if declared.cpp:
-        classes = sorted(declared.classes, key=lambda each: not _alike(each.name, named))
+        classes = sorted(declared.classes, key=lambda each: _distance(each.name, named))
         found += [_of_class(each, size) for each in classes]
     found += _of_functions(declared.functions, size)
     yield from (each for each in found if each is not None)
@@ -82,10 +83,13 @@ def template(includes: Sequence[str], *, cpp: bool) -> str:
     return f"{note}\n{text}"
 
 
-def _alike(name: str, named: str) -> bool:
+def _distance(name: str, named: str) -> int:
+    """0 for the same name, 1 for one that is part of the other, 2 for any other."""
     plain = name.rpartition("::")[2].replace("_", "").lower()
     other = named.replace("_", "").replace("-", "").lower()
-    return bool(other) and (other in plain or plain in other)
+    if not other or (other not in plain and plain not in other):
+        return 2
+    return int(plain != other)
 
 
 # --- what both threads use -----------------------------------------------------------------------
@@ -94,7 +98,7 @@ def _alike(name: str, named: str) -> bool:
 class Subject(msgspec.Struct, frozen=True):
     """An object that both threads use: how it is declared, made ready and called. `functions` have
     only the parameters that a caller gives; `types` are what its template's parameters stand
-    for; `generic` take one argument of any type."""
+    for."""
 
     name: str
     declaration: str
@@ -102,25 +106,32 @@ class Subject(msgspec.Struct, frozen=True):
     functions: tuple[Function, ...]
     call: Callable[[Function, str], str]
     types: dict[str, str]
-    generic: tuple[Function, ...] = ()
+
+    def types_in(self, function: Function) -> dict[str, str]:
+        """What the names of types in a function's declaration stand for."""
+        return {**self.types, **dict.fromkeys(function.types, "int")}
 
 
 def _of_class(found: Class, size: int) -> Subject | None:
     needed = [each for each in found.template if not each.default]
-    if any(each.kind == "other" for each in needed):
+    if found.base or any(each.kind == "other" for each in needed):
         return None
     given = ", ".join("int" if each.kind == "type" else str(size) for each in needed)
     name = f"{found.name}<{given}>" if found.template else found.name
     arguments = ""
-    if found.constructors and all(each.needed for each in found.constructors):
-        sized = [
-            each
-            for each in found.constructors
-            if len(each.needed) == 1 and NUMBER.fullmatch(each.needed[0].type)
-        ]
-        if not sized:
-            return None
-        arguments = f"({size})"
+    numbers = [
+        each
+        for each in found.constructors
+        if each.needed and all(NUMBER.fullmatch(one.type) for one in each.needed)
+    ]
+    # one without arguments may leave a container without room
+    if any(not each.needed for each in found.constructors):
+        numbers = [each for each in numbers if _CAPACITY.fullmatch(each.needed[0].name)]
+    elif found.constructors and not numbers:
+        return None
+    if numbers:
+        fewest = min(len(each.needed) for each in numbers)
+        arguments = f"({', '.join([str(size)] * fewest)})"
     types = {each.name: "int" for each in needed if each.kind == "type"}
     return Subject(
         name=name,
@@ -129,7 +140,6 @@ def _of_class(found: Class, size: int) -> Subject | None:
         functions=tuple(each for each in found.functions if not each.static),
         call=lambda function, arguments: f"object.{function.name}({arguments})",
         types=types,
-        generic=tuple(each for each in found.generic if not each.static),
     )
 
 
@@ -181,7 +191,7 @@ def _passing(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
     for put in subject.functions:
         if not PUTS.fullmatch(put.name) or len(put.needed) != 1:
             continue
-        value = plain(put.needed[0], subject.types)
+        value = plain(put.needed[0], subject.types_in(put))
         pointed = value.removesuffix("*") if value.endswith("*") else ""
         if pointed in ("void", "int"):
             item, given, first = "static int item;\n", "&item", "item = 42;\n  "
@@ -209,13 +219,14 @@ def _passing(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
 def _taking(subject: Subject, take: Function, value: str, by_pointer: bool) -> str:
     """Statements that take a value out and assert that it is the one put in; empty if what the
     function returns is not understood."""
-    returns = resolved(take.returns, subject.types)
+    types = subject.types_in(take)
+    returns = resolved(take.returns, types)
     is_42 = "*(int *)value == 42" if by_pointer else "value == 42"
     if len(take.needed) == 1:
         out = take.needed[0].type
         if not out.endswith(("&", "*")) or out.startswith("const") or out.endswith("&&"):
             return ""
-        if resolved(out[:-1], subject.types) != value:
+        if resolved(out[:-1], types) != value:
             return ""
         call = subject.call(take, "value" if out.endswith("&") else "&value")
         checked = f"if ({call})\n    assert({is_42});"
@@ -268,7 +279,11 @@ def _calling(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
     simple = [
         each
         for each in subject.functions
-        if all(NUMBER.fullmatch(plain(one, subject.types)) for one in each.needed)
+        if all(
+            NUMBER.fullmatch(plain(one, subject.types_in(each)))
+            and (not one.type.endswith("&") or one.type.startswith("const "))
+            for one in each.needed
+        )
         and not each.name.startswith("operator")
     ]
     if not simple:

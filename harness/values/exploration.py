@@ -95,6 +95,12 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     @property
+    def sequential(self) -> bool:
+        """Whether the program starts no thread in any execution. One that went wrong, or was not
+        explored completely, may have ended before it started them."""
+        return self.result == "Safe" and self.threads == 0
+
+    @property
     def executions(self) -> int:
         """The number of executions explored, of all four kinds."""
         return self.complete + self.blocked + self.truncated + self.faulty

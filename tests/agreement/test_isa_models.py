@@ -170,6 +170,16 @@ def test_a_locked_instruction_reads_before_it_writes(
     assert (ours.observation, theirs.observation) == ("Never", "Sometimes")
 
 
+@pytest.mark.parametrize("flush", ["clflush", "clflushopt"])
+def test_a_flush_of_the_cache_is_no_mfence(herd7: Tool, flush: str) -> None:
+    test = LITMUS / "X86_64" / f"SB+{flush}s.litmus"
+    x86 = models.load()["x86"].path
+    (ours,) = ask(herd7, x86, [test]).values()
+    (mixed,) = ask(herd7, "x86tso-mixed.cat", [test]).values()
+    assert (ours.observation, mixed.observation) == ("Sometimes", "Never")
+    assert list(engine(x86, [test]).values()) == [ours]
+
+
 def test_sfence_is_no_mfence_contrary_to_x86tso_mixed(herd7: Tool) -> None:
     test = LITMUS / "X86_64" / "SB+sfences.litmus"
     (ours,) = ask(herd7, models.load()["x86"].path, [test]).values()

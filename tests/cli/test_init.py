@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -156,3 +157,116 @@ def test_what_is_no_header_is_an_error(
     assert ended.code == 2
     assert steady(ended.err, project) == snapshot
     assert not (project / "weakspot.toml").exists()
+
+
+BOUNDED = """\
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#define ALWAYS_INLINE inline
+template <typename T> class Base {
+public:
+  explicit Base(std::size_t capacity, int spins = 3)
+      : size_(capacity + 1), slots_(new T[size_]) { (void)spins; }
+  Base(const Base &) = delete;
+  PUT
+  TAKE
+protected:
+  template <typename U> bool put(U &&value) {
+    const auto tail = tail_.load(std::memory_order_relaxed);
+    const auto next = (tail + 1) % size_;
+    if (next == head_.load(std::memory_order_acquire)) return false;
+    slots_[tail] = std::forward<U>(value);
+    tail_.store(next, std::memory_order_release);
+    return true;
+  }
+  std::optional<T> take() {
+    const auto head = head_.load(std::memory_order_relaxed);
+    if (head == tail_.load(std::memory_order_acquire)) return std::nullopt;
+    std::optional<T> value = std::move(slots_[head]);
+    head_.store((head + 1) % size_, std::memory_order_release);
+    return value;
+  }
+  const std::size_t size_;
+  std::unique_ptr<T[]> slots_;
+  std::atomic<std::size_t> head_{0}, tail_{0};
+};
+template <typename T> class Bounded : public Base<T> {
+public:
+  Bounded(std::size_t capacity) : Base<T>(capacity) {}
+};
+"""
+PUTS = {
+    "forwarded": "template <typename U> bool try_enqueue(U &&value) "
+    "{ return put(std::forward<U>(value)); }",
+    "emplaced": "template <typename... Args> bool emplace(Args &&...args) "
+    "{ return put(T(std::forward<Args>(args)...)); }",
+    "overloaded": "bool try_push(const T &v) { return put(v); } "
+    "bool try_push(T &&v) { return put(std::move(v)); }",
+    "moved": "bool try_push(T &&v) { return put(std::move(v)); }",
+}
+TAKES = {
+    "optional": "ALWAYS_INLINE std::optional<T> pop() { return take(); }",
+    "reference": "ALWAYS_INLINE bool pop(T &value) "
+    "{ auto one = take(); if (one) value = *one; return bool(one); }",
+    "overloaded": "bool pop() { return bool(take()); } "
+    "bool pop(T &value) { auto one = take(); if (one) value = *one; return bool(one); }",
+    "deduced": "template <class U> bool try_dequeue(U &value) "
+    "{ auto one = take(); if (one) value = *one; return bool(one); }",
+}
+
+
+@pytest.mark.parametrize(
+    ("put", "take"),
+    [*((put, "optional") for put in PUTS), *(("forwarded", take) for take in TAKES)],
+)
+def test_a_queue_as_libraries_write_it_is_used(folder: Path, run: Run, put: str, take: str) -> None:
+    text = BOUNDED.replace("PUT", PUTS[put]).replace("TAKE", TAKES[take])
+    (folder / "bounded.hpp").write_text(text)
+    ended = run("init", "bounded.hpp")
+    assert "Bounded<int>: " in ended.out
+    assert "in one thread" in ended.out
+    assert "Safe under rc20: 2 executions" in ended.out
+    scenario = (folder / "tests" / "weakspot" / "bounded.cpp").read_text()
+    assert "Bounded<int> object(2);" in scenario
+    assert "assert(" in scenario
+    made = run("new", "queue", "bounded.hpp", "--calls", "2")
+    assert made.out.startswith("wrote tests/weakspot/operations/bounded.cpp"), made.err
+    assert "not linearizable" not in made.out
+
+
+def test_a_base_class_is_not_constructed(folder: Path, run: Run) -> None:
+    protected = BOUNDED.replace("  explicit Base", "protected:\n  explicit Base").replace(
+        "  PUT", "public:\n  PUT"
+    )
+    text = protected.replace("PUT", PUTS["moved"]).replace("TAKE", TAKES["optional"])
+    (folder / "base.hpp").write_text(text)
+    assert "Bounded<int>: try_push" in run("init", "base.hpp").out
+
+
+def test_a_run_that_fails_leaves_nothing(folder: Path, run: Run) -> None:
+    (folder / "weakspot.toml").write_text("[gate\n")
+    (folder / "some.hpp").write_text("struct Some { int get(); };\n")
+    before = sorted(folder.rglob("*"))
+    assert run("init", "some.hpp").code == 2
+    (folder / "weakspot.toml").unlink()
+    assert run("new", "queue", "some.hpp").code == 2
+    before.remove(folder / "weakspot.toml")
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_the_command_that_new_prints_works(folder: Path, run: Run) -> None:
+    (folder / "my include").mkdir()
+    own = "#ifndef OWN\n#error OWN is needed\n#endif\n"
+    text = BOUNDED.replace("PUT", PUTS["moved"]).replace("TAKE", TAKES["optional"])
+    (folder / "my include" / "bounded.hpp").write_text(own + text)
+    made = run("new", "queue", "my include/bounded.hpp", "--calls", "2", "-D", "OWN")
+    (line,) = (each for each in made.out.splitlines() if each.startswith("next: "))
+    program, *words = shlex.split(line.removeprefix("next: "))
+    assert program == "weakspot"
+    again = run(*words, "--calls", "2")
+    assert (again.code, again.err) == (made.code, "")
+    assert "as a queue, under rc20" in again.out

@@ -37,6 +37,19 @@ def test_a_program_that_starts_no_thread_is_reported_as_such(
     assert NOTE not in run(command, "mp.c").out
 
 
+@pytest.mark.parametrize("command", ["check", "gate", "relax"])
+def test_a_program_that_fails_before_its_threads_start_is_not(
+    run: Run, folder: Path, command: str
+) -> None:
+    early = "#include <assert.h>\n" + LEFT.replace(
+        "  pthread_create", "  assert(atomic_load(&x));\n  pthread_create"
+    )
+    (folder / "early.c").write_text(early)
+    ended = run(command, "early.c")
+    assert ended.code == 1
+    assert NOTE not in ended.out
+
+
 def test_json_counts_the_threads(run: Run, folder: Path) -> None:
     (folder / "alone.c").write_text(ALONE)
     lines = map(json.loads, run("check", "alone.c", "--json").out.splitlines())

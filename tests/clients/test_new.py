@@ -150,4 +150,4 @@ def test_the_advice_after_a_lock_names_no_option_of_containers() -> None:
     done = CliRunner().invoke(weakspot, ["new", "lock", "include/spin.h", "--calls", "2"])
     assert done.exit_code == 0
     assert "which calls spin_acquire, spin_release" in done.output
-    assert "--as lock, with more --calls or --threads" in done.output
+    assert "--as lock -I include\n  with more --calls or --threads" in done.output

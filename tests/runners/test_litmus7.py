@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 from litmus_texts import FENCE, adders, sb
@@ -15,11 +16,12 @@ from weakspot.generators.litmus import Test
 from weakspot.harness import machines
 from weakspot.harness.machines import Machine, local
 from weakspot.harness.machines.qemu import architectures
-from weakspot.harness.runners.litmus7 import Litmus7
+from weakspot.harness.runners.litmus7 import Litmus7, _Rounds
 from weakspot.harness.values.herdlog import format_histogram, parse_histograms
 from weakspot.harness.values.histogram import Histogram
-from weakspot.system import tools
+from weakspot.system import process, tools
 from weakspot.system.compilers import gcc
+from weakspot.system.deadline import NEVER
 from weakspot.system.processors import cores
 from weakspot.system.tools import Tool
 
@@ -171,3 +173,35 @@ def test_a_machine_that_is_not_known_is_refused(name: str) -> None:
         machines.resolve(name)
     assert "qemu:aarch64" in (caught.value.advice or "")
     assert "ssh:HOST" in (caught.value.advice or "")
+
+
+class Crowded:
+    """A session in which a round costs nothing at first, and a time slice per iteration later."""
+
+    def __init__(self, quick: int, slice_: float) -> None:
+        self.quick, self.slice, self.rounds = quick, slice_, 0
+
+    def run(self, program: Path, arguments: Sequence[str], *, seconds: float) -> process.Ended:
+        del program
+        self.rounds += 1
+        iterations = int(arguments[2]) * int(arguments[4])
+        costs = 0.001 if self.rounds <= self.quick else self.slice * iterations
+        time.sleep(min(costs, seconds))
+        out = (
+            f"Test SB Allowed\nHistogram (1 states)\n{iterations}:>0:rax=1; 1:rax=0;\nNo\n"
+            f"Witnesses\nPositive: 0, Negative: {iterations}\n"
+            "Condition exists (0:rax=0 /\\ 1:rax=0)\nObservation SB Never 0 1\n"
+        )
+        late = costs > seconds
+        return process.Ended(0, "" if late else out, "", min(costs, seconds), late)
+
+
+@pytest.mark.parametrize("quick", [0, 1, 3])
+def test_a_machine_that_becomes_slow_is_measured_for_the_whole_time(need: Need, quick: int) -> None:
+    need("litmus7")
+    session = Crowded(quick, 0.01)
+    rounds = _Rounds(sb("SB"), Path("unused"), local.machine(), session, ())  # type: ignore[arg-type]
+    begun = time.monotonic()
+    rounds.measure(3.0, NEVER)
+    assert 2.9 < time.monotonic() - begun < 3.5
+    assert rounds.spent > 1.5, "most of the time is spent in rounds that count"
