@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from weakspot.harness.values.verdict import PrintedVerdict, Verdict
     from weakspot.questions import FolderAnswers
 
+_DRAWING = 60.0  # seconds for one picture
+
 
 @command(
     epilog="""\
@@ -60,6 +62,7 @@ Examples:
   weakspot check my_queue.c -o tests                   write the litmus tests of violations
   weakspot check SB.litmus --model sc,tso,rc20
   weakspot check SB.litmus -m rc20 --witness           why the outcome is possible, or why not
+  weakspot check SB.litmus -m sc --graph SB.svg        the same as a picture
   weakspot check tests/ -m rc11,rc20 --diff            which tests distinguish two models?
   weakspot check tests/ -m rc20 --format herd          a log for mcompare7
   weakspot check duffy_wsq --json | jq .observation
@@ -93,6 +96,13 @@ Examples:
     type=click.Path(path_type=Path),
     help="Write the litmus tests of violations to this folder.",
 )
+@click.option(
+    "--graph",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Draw the execution of --witness, or of a violation, to a .dot or .svg file. Several "
+    "pictures are numbered: FILE-1.svg, FILE-2.svg.",
+)
 @strict_option
 @compiled_option("under c11 or the models given")
 @click.option(
@@ -118,6 +128,7 @@ def check(
     witnesses: bool,
     distinguishing: bool,
     output: Path | None,
+    graph: Path | None,
     strict: bool,
     configs: tuple[str, ...],
     code: Literal["tests", "operations", "all"],
@@ -141,6 +152,12 @@ def check(
 
     if executor is not None and (configs or part.estimate):
         raise click.UsageError("--cluster cannot be used with --compiled or --estimate.")
+    if graph is not None:
+        if configs or distinguishing or part.estimate or executor is not None:
+            raise click.UsageError(
+                "--graph cannot be used with --compiled, --diff, --estimate or --cluster."
+            )
+        _require_drawable(graph)
     if configs:
         if witnesses or distinguishing or form == "herd":
             raise click.UsageError(
@@ -153,7 +170,7 @@ def check(
         if form == "herd":
             raise click.UsageError("--estimate cannot be used with --format herd.")
         return _estimate(what, models, bounds, part, build, form)
-    if not (witnesses or distinguishing or configs or executor):
+    if not (witnesses or graph or distinguishing or configs or executor):
         folders = questions.check_folders(what, models=models, checker=checker, seconds=timeout)
         if folders is not None:
             if form == "herd":
@@ -166,7 +183,7 @@ def check(
             machine_models=machine_models(),
             checker=checker,
             tests=tests or distinguishing or form == "herd",
-            witnesses=witnesses and not distinguishing,
+            witnesses=(witnesses or graph is not None) and not distinguishing,
             seconds=timeout,
             bounds=bounds,
             part=part,
@@ -196,6 +213,8 @@ def check(
     ):
         record = answers.wait(progress)
     deliver(record)
+    if graph is not None:
+        _draw(record, graph)
     unread = UnreadTests()
     unread.add(record.verdicts)
     tell_aside(unread.lines())
@@ -223,6 +242,57 @@ def _show(record: Record, form: str | None, *, witnesses: bool = False) -> None:
 
         tables.explorations(record, terminal.console())
         tables.verdicts(record, terminal.console(), witnesses=witnesses)
+
+
+def _require_drawable(path: Path) -> None:
+    """Raises UsageError or MissingTool for a file that --graph cannot write."""
+    from weakspot.harness.report.graph import DOT
+    from weakspot.system import tools
+
+    if path.suffix not in (".dot", ".svg"):
+        raise click.UsageError(f"--graph writes .dot and .svg files; {path} is neither.")
+    if not path.parent.is_dir():
+        raise click.UsageError(f"--graph {path}: create the folder {path.parent} first.")
+    if path.suffix == ".svg":
+        tools.require(DOT)
+
+
+def _draw(record: Record, path: Path) -> None:
+    """Write the witnesses of the answers as graphs, and print which file shows what."""
+    import tempfile
+
+    from weakspot.errors import BadInput, ToolFailed
+    from weakspot.harness.report.graph import DOT, MOST, graphs
+    from weakspot.system import tools
+    from weakspot.system.files import disk
+    from weakspot.system.process import run
+
+    found = graphs(record)
+    if len(found) > MOST:
+        raise BadInput(
+            f"{len(found)} executions to draw, at most {MOST} are",
+            advice="name one test or program, or choose a model with --model",
+        )
+    if not found:
+        tell_aside([f"{path} is not written: no answer has an execution to draw"])
+        return
+    names = [path.with_stem(f"{path.stem}-{at}") for at in range(1, len(found) + 1)]
+    with disk(path.parent), tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        made = []
+        for each, name in zip(found, names if len(found) > 1 else [path], strict=True):
+            drawn = Path(folder) / name.name
+            source = drawn.with_suffix(".dot")
+            source.write_text(each.dot, encoding="utf-8")
+            if path.suffix == ".svg":
+                command = [tools.require(DOT).path, "-Tsvg", "-o", str(drawn), str(source)]
+                ended = run(command, seconds=_DRAWING)
+                if ended.code or ended.timed_out:
+                    message = ended.err.strip().partition("\n")[0]
+                    raise ToolFailed(f"dot cannot draw {each.title}: {message}")
+            made.append((drawn, name, each.title))
+        for drawn, name, title in made:
+            drawn.replace(name)
+            tell_aside([f"{name}: {title}"])
 
 
 def _require_one(under: Sequence[str], checker: str | None) -> None:

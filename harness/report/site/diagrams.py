@@ -13,12 +13,12 @@ folded.
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from weakspot.generators.litmus import Cas, Fence, Guard, Load, Rmw, Statement, Store, Test
+from weakspot.harness.report.graph import Step, communication, cycle_edges, events_of_threads
 from weakspot.harness.report.site.layout import LETTER, Box, Edge, arrange
 from weakspot.harness.report.witness import heading
 from weakspot.harness.values.witness import Execution, Witness, WitnessEvent
@@ -143,14 +143,11 @@ def cycle_diagram(test: Test) -> Diagram | None:
 
 def witness_diagram(witness: Witness) -> Diagram | None:
     """The diagram of a witness, None without events; reads of initial values are in the text."""
-    threads: defaultdict[int, list[int]] = defaultdict(list)
-    for number, event in enumerate(witness.events):
-        if event.thread is not None:
-            threads[event.thread].append(number)
+    threads = events_of_threads(witness)
     if not threads:
         return None
-    on_cycle = _cycle_edges(witness, threads)
-    edges = _communication(witness, on_cycle)
+    on_cycle = cycle_edges(witness, threads)
+    edges = communication(witness, on_cycle)
     important = {end for kind, *ends, _ in edges for end in ends}
     important |= {end for one, other, _ in on_cycle for end in (one, other)}
     if isinstance(witness, Execution):
@@ -171,48 +168,11 @@ def witness_diagram(witness: Witness) -> Diagram | None:
     return _diagram(nodes, place, drawn, heads, folded)
 
 
-_Step = tuple[int, int, str]
-
-
-def _cycle_edges(witness: Witness, threads: Mapping[int, Sequence[int]]) -> set[_Step]:
-    """The cycle's edges, each po as the steps from an event to the next one."""
-    found: set[_Step] = set()
-    for one, other, kind in witness.cycle:
-        thread = witness.events[one].thread
-        if kind == "po" and thread is not None and witness.events[other].thread == thread:
-            chain = threads[thread]
-            within = chain[chain.index(one) : chain.index(other) + 1]
-            found |= {(above, below, "po") for above, below in itertools.pairwise(within)}
-        else:
-            found.add((one, other, kind))
-    return found
-
-
-def _communication(witness: Witness, on_cycle: Iterable[_Step]) -> list[tuple[str, int, int, bool]]:
-    """The edges of rf, co and fr that are drawn, with whether they are on the cycle."""
-    events = witness.events
-    cycle = {(kind, one, other) for one, other, kind in on_cycle if kind != "po"}
-    initial = {read for write, read in witness.rf if events[write].thread is None}
-    found: dict[tuple[str, int, int], bool] = {}
-    for kind, pairs in (("rf", witness.rf), ("co", witness.co), ("fr", witness.fr)):
-        for one, other in pairs:
-            first, second = events[one].thread, events[other].thread
-            if first is None or second is None:
-                continue
-            key = kind, one, other
-            if key in cycle or (first != second and (kind != "fr" or one in initial)):
-                found[key] = key in cycle
-    for key in cycle:
-        if None not in (events[key[1]].thread, events[key[2]].thread):
-            found.setdefault(key, True)
-    return [(*key, cycle) for key, cycle in found.items()]
-
-
 def _nodes(
     witness: Witness,
     threads: Mapping[int, Sequence[int]],
     important: set[int],
-    on_cycle: Iterable[_Step],
+    on_cycle: Iterable[Step],
 ) -> tuple[list[list[int]], list[Node], dict[int, int]]:
     """The nodes of each thread, and the node of each event."""
     total = sum(map(len, threads.values()))
@@ -254,7 +214,7 @@ def _nodes(
     return chains, nodes, number_of
 
 
-def _po_pairs(on_cycle: Iterable[_Step], number_of: Mapping[int, int]) -> set[tuple[int, int]]:
+def _po_pairs(on_cycle: Iterable[Step], number_of: Mapping[int, int]) -> set[tuple[int, int]]:
     return {
         (number_of[one], number_of[other])
         for one, other, kind in on_cycle

@@ -1,0 +1,179 @@
+"""Executions as graphs in Graphviz's language: one cluster per thread, one labelled edge per pair.
+
+In: the answers of a Record. Out: one Graph per witness, whose `dot` is the text of a .dot file. The
+colours of rf, co and fr are those of herd7's pictures; the edges of the cycle are drawn in one of
+their own. `cycle_edges` and `communication` say which edges diagrams of the site have, too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from weakspot.harness.report.witness import explanation, heading, shortened
+from weakspot.harness.values.descriptions import describe_event
+from weakspot.harness.values.record import Record
+from weakspot.harness.values.witness import Execution, Witness
+from weakspot.system.tools import Program
+
+DOT = Program(
+    "dot",
+    lost="pictures of executions (check --graph FILE.svg)",
+    advice="install Graphviz (Debian, Ubuntu: graphviz), or write a .dot file, which needs nothing",
+    version_option="-V",
+)
+
+_COLOURS = {"po": "black", "rf": "red", "co": "blue", "fr": "#ff8040", "race": "#c000c0"}
+_CYCLE = "#008020"
+MOST = 20
+"""Pictures that are drawn at once; who asks for more has named a folder by mistake."""
+
+Step = tuple[int, int, str]
+"""An edge: two indices of a witness's events, and its name."""
+
+
+class Graph(msgspec.Struct, frozen=True):
+    """A witness to draw, and what it shows, in one line."""
+
+    title: str
+    witness: Witness
+
+    @property
+    def dot(self) -> str:
+        """The graph in Graphviz's language."""
+        return "\n".join(_lines(self.title, shortened(self.witness))) + "\n"
+
+
+def graphs(record: Record) -> list[Graph]:
+    """The witnesses of violations and of the tests that are not generated from programs; one that
+    several models give is there once."""
+    explored = {each.program.rpartition("/")[0] for each in record.explorations}
+    found: dict[tuple[str, str, bytes], tuple[Witness, list[str]]] = {}
+
+    def add(subject: str, shows: str, witness: Witness | None, model: str) -> None:
+        if witness is not None:
+            key = subject, shows, msgspec.json.encode(witness)
+            found.setdefault(key, (witness, []))[1].append(model)
+
+    for exploration in record.explorations:
+        for each in exploration.violations:
+            add(
+                exploration.program, f"{each.kind}: {each.message}", each.witness, exploration.model
+            )
+    for verdict in record.verdicts:
+        if not explored.intersection(record.entry[verdict.test].structures):
+            shows = (explanation(verdict) or [""])[-1].rstrip(":")
+            add(verdict.test, shows, verdict.witness, verdict.model)
+    return [
+        Graph(f"{subject} under {', '.join(models)}: {shows}", witness)
+        for (subject, shows, _), (witness, models) in found.items()
+    ]
+
+
+def cycle_edges(witness: Witness, threads: Mapping[int, Sequence[int]]) -> set[Step]:
+    """The cycle's edges, each po as the steps from an event to the next one."""
+    found: set[Step] = set()
+    for one, other, kind in witness.cycle:
+        thread = witness.events[one].thread
+        if kind == "po" and thread is not None and witness.events[other].thread == thread:
+            chain = threads[thread]
+            within = chain[chain.index(one) : chain.index(other) + 1]
+            found |= {(above, below, "po") for above, below in itertools.pairwise(within)}
+        else:
+            found.add((one, other, kind))
+    return found
+
+
+def communication(witness: Witness, on_cycle: Iterable[Step]) -> list[tuple[str, int, int, bool]]:
+    """The edges of rf, co and fr that are drawn, with whether they are on the cycle."""
+    events = witness.events
+    cycle = {(kind, one, other) for one, other, kind in on_cycle if kind != "po"}
+    initial = {read for write, read in witness.rf if events[write].thread is None}
+    found: dict[tuple[str, int, int], bool] = {}
+    for kind, pairs in (("rf", witness.rf), ("co", witness.co), ("fr", witness.fr)):
+        for one, other in pairs:
+            first, second = events[one].thread, events[other].thread
+            if first is None or second is None:
+                continue
+            key = kind, one, other
+            if key in cycle or (first != second and (kind != "fr" or one in initial)):
+                found[key] = key in cycle
+    for key in cycle:
+        if None not in (events[key[1]].thread, events[key[2]].thread):
+            found.setdefault(key, True)
+    return [(*key, cycle) for key, cycle in found.items()]
+
+
+def events_of_threads(witness: Witness) -> dict[int, list[int]]:
+    """The indices of each thread's events, in program order."""
+    threads: defaultdict[int, list[int]] = defaultdict(list)
+    for number, event in enumerate(witness.events):
+        if event.thread is not None:
+            threads[event.thread].append(number)
+    return dict(sorted(threads.items()))
+
+
+def _lines(title: str, witness: Witness) -> Iterator[str]:
+    threads = events_of_threads(witness)
+    on_cycle = cycle_edges(witness, threads)
+    yield "digraph witness {"
+    yield f"  label={_quoted(title)}; labelloc=t; fontname=monospace;"
+    yield "  node [shape=box, fontname=monospace]; edge [fontname=monospace];"
+    ends = {end for one, other, _ in on_cycle for end in (one, other)}
+    for thread, numbers in threads.items():
+        yield f"  subgraph cluster_{thread} {{"
+        yield f"    label={_quoted(heading(witness, thread))};"
+        for number in numbers:
+            event = witness.events[number]
+            text = f"{event.label}: {describe_event(event)}"
+            text = f"{text}\n{event.site}" if event.site else text
+            colour = f", color={_quoted(_CYCLE)}" if number in ends else ""
+            yield f"    e{number} [label={_quoted(text)}{colour}];"
+        yield "  }"
+    for write, read in witness.rf:  # initial values, where they are read
+        if witness.events[write].thread is None and read in _overtaken(witness):
+            event = witness.events[write]
+            text = f"initial {event.location} = {event.written}"
+            yield f"  i{read} [label={_quoted(text)}, style=dashed];"
+            yield f'  i{read} -> e{read} [label="rf", color="{_COLOURS["rf"]}"];'
+    for numbers in threads.values():
+        for above, below in itertools.pairwise(numbers):
+            yield _edge("po", above, below, (above, below, "po") in on_cycle)
+    for kind, one, other, cycle in communication(witness, on_cycle):
+        yield _edge(kind, one, other, cycle)
+    if isinstance(witness, Execution):
+        if witness.conflict is not None:
+            yield _edge("race", *witness.conflict, False)
+        for wait in witness.waits:
+            text = f"waits at {wait.site} for {wait.what}, which never happens"
+            yield f"  w{wait.thread} [label={_quoted(text)}, shape=plaintext];"
+            if wait.thread in threads:
+                yield f"  e{threads[wait.thread][-1]} -> w{wait.thread} [style=dashed];"
+    yield "}"
+
+
+def _overtaken(witness: Witness) -> set[int]:
+    return {read for read, _ in witness.fr}
+
+
+def _edge(kind: str, one: int, other: int, cycle: bool) -> str:
+    colour = _CYCLE if cycle else _COLOURS.get(kind, "black")
+    more = ", penwidth=2" if cycle else ""
+    if kind == "race":
+        more = ", dir=none, style=dashed, constraint=false"
+    elif kind != "po":
+        more += ", constraint=false"
+    quoted = _quoted(colour)
+    return (
+        f"  e{one} -> e{other} [label={_quoted(kind)}, color={quoted}, fontcolor={quoted}{more}];"
+    )
+
+
+def _quoted(text: str) -> str:
+    """A string of Graphviz, whose text is exactly this one: a backslash begins an escape there."""
+    plain = re.sub(r"[\x00-\x09\x0b-\x1f]", " ", text)
+    return '"' + plain.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
