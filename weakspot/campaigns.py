@@ -188,7 +188,9 @@ def forecast(
 
 
 def _runners(name: str | None) -> tuple[str, ...]:
-    return RUNNERS.names() if name in (None, "all") else (RUNNERS.get(name).name,)
+    if name is None or name == "all":
+        return RUNNERS.names()
+    return tuple(RUNNERS.get(each).name for each in name.split(","))
 
 
 def diff(before: str | os.PathLike[str], after: str | os.PathLike[str]) -> Comparison:

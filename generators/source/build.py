@@ -172,7 +172,7 @@ def _together(
         for each in layer:
             if each.use == "search":
                 name, path = each.words
-                if Path(path).is_dir():
+                if Path(path).is_dir() and Path(path) not in searched:
                     searched.append(Path(path))
                     relative = os.path.relpath(os.path.realpath(path), folder)
                     meaning += [f"-I{relative}"] if name == "-I" else [name, relative]

@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import itertools
+import logging
+import multiprocessing
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -58,14 +60,7 @@ def connected(address: str) -> Iterator[Client]:
                     f"{address!r} does not say how many workers to start",
                     advice="write for example --cluster local:2",
                 )
-            target = opened.enter_context(
-                distributed.LocalCluster(
-                    n_workers=int(count),
-                    threads_per_worker=1,
-                    dashboard_address=":0",
-                    silence_logs="CRITICAL",
-                )
-            )
+            target = opened.enter_context(_local(distributed, int(count)))
         try:
             client = distributed.Client(target, timeout=SECONDS)
         except (OSError, ValueError) as error:
@@ -75,6 +70,27 @@ def connected(address: str) -> Iterator[Client]:
                 "--cluster local:2 starts two workers on this computer",
             ) from error
         yield opened.enter_context(client)
+
+
+def _local(distributed: Any, workers: int) -> Any:
+    """A cluster on this computer. Its workers import the main module as they start, so a program
+    without a main guard comes here again in each of them."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise SystemExit(1)  # the process that starts this worker reports it
+    logging.getLogger("distributed.nanny").setLevel(logging.CRITICAL)
+    try:
+        return distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            silence_logs="CRITICAL",
+        )
+    except RuntimeError as error:
+        raise BadInput(
+            f"the workers on this computer did not start: {error}",
+            advice='in a program, connect below `if __name__ == "__main__":`, since each worker '
+            "imports the program",
+        ) from None
 
 
 def _dask() -> Any:

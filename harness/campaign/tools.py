@@ -89,16 +89,17 @@ def _prices() -> Prices:
 
 
 def choose_checkers(asked: str | None, *, witnesses: bool = False) -> list[Checker]:
-    """The checkers to ask: the one named, all that are installed, or the first that is.
+    """The checkers to ask: those named (`a,b`), all that are installed, or the first that is.
 
-    Raises MissingTool when none is, and BadInput when witnesses are wanted of one that gives
-    none.
+    Raises MissingTool when one that is named or all others are missing, and BadInput when
+    witnesses are wanted of one that gives none.
     """
-    named = CHECKERS if asked in (None, "all") else (CHECKERS.get(str(asked)),)
+    by_name = asked not in (None, "all")
+    named = [CHECKERS.get(each) for each in str(asked).split(",")] if by_name else list(CHECKERS)
     installed = (checker for checker in named if checker.available())
-    chosen = list(installed if asked == "all" else itertools.islice(installed, 1))
-    if not chosen:
-        wanted = tuple(named)
+    chosen = list(itertools.islice(installed, 1 if asked is None else None))
+    if not chosen or (by_name and len(chosen) < len(named)):
+        wanted = [checker for checker in named if checker not in chosen][: 1 if by_name else None]
         names = [checker.name for checker in wanted]
         raise MissingTool(
             f"no checker is installed: {', '.join(names)}"
@@ -120,12 +121,14 @@ def choose_checkers(asked: str | None, *, witnesses: bool = False) -> list[Check
 
 
 def choose_runners(asked: str | None, machine: Machine) -> list[Runner]:
-    """The runner of that name (None: the default), or all that can run on the machine; MissingTool
-    for none."""
-    one = RUNNERS.get(asked) if asked and asked != "all" else RUNNERS.default
-    named = list(RUNNERS) if asked == "all" else [one]
+    """The runners of those names (`a,b`; None: the default), or all that can run on the machine;
+    MissingTool for none, or without one that is named."""
+    if asked == "all":
+        named = list(RUNNERS)
+    else:
+        named = [RUNNERS.get(each) for each in (asked or RUNNERS.default.name).split(",")]
     missing = {runner.name: why for runner in named if (why := runner.available(machine))}
-    if len(missing) == len(named):
+    if len(missing) == len(named) or (missing and asked != "all"):
         why = "; ".join(f"{name} cannot run on {machine.name}: {w}" for name, w in missing.items())
         raise MissingTool(
             why, advice="weakspot doctor shows what is installed and how to get the rest"

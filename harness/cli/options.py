@@ -39,7 +39,7 @@ class Listing(click.Option):
 
 
 class Registered(click.Choice):  # type: ignore[type-arg,unused-ignore]
-    """One of the names of a registry, or `all`: looked up when a name is given."""
+    """Names of a registry, separated by commas, or `all`: looked up when names are given."""
 
     def __init__(self, names: Callable[[], tuple[str, ...]]) -> None:
         self._names, self.case_sensitive = names, True
@@ -47,6 +47,10 @@ class Registered(click.Choice):  # type: ignore[type-arg,unused-ignore]
     @property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
         return (*self._names(), "all")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        names = [super(Registered, self).convert(each, param, ctx) for each in value.split(",")]
+        return "all" if "all" in names else ",".join(dict.fromkeys(names))
 
 
 def checkers() -> tuple[str, ...]:

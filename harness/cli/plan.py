@@ -14,6 +14,7 @@ from weakspot.harness.cli.options import (
     cluster_option,
     compiled_option,
     duration,
+    listed,
     model_option,
     source_options,
     timeout_option,
@@ -42,7 +43,7 @@ Examples:
 @what_argument
 @model_option
 @run_options
-@checker_option("checkers", multiple=True, default=("all",), show_default=True)
+@checker_option("checkers", multiple=True, callback=listed, default=("all",), show_default=True)
 @compiled_option("under c11")
 @bound_options
 @timeout_option

@@ -14,6 +14,7 @@ from weakspot.harness.cli.options import (
     checker_option,
     cluster_option,
     compiled_option,
+    listed,
     model_option,
     source_options,
     timeout_option,
@@ -53,7 +54,7 @@ Examples:
 )
 @click.option("--fresh", is_flag=True, help="Start a new campaign instead of resuming one.")
 @run_options
-@checker_option("checkers", multiple=True, default=("all",), show_default=True)
+@checker_option("checkers", multiple=True, callback=listed, default=("all",), show_default=True)
 @compiled_option("under c11")
 @bound_options
 @timeout_option

@@ -7,8 +7,9 @@ for each.
 from __future__ import annotations
 
 import os
+import platform as host
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -107,11 +108,25 @@ def configurations(words: Sequence[str]) -> list[Configuration]:
     if not found:
         raise MissingTool(
             f"no compiler for {', '.join(words)}",
-            advice="; or ".join(
-                tools.advice(each.requires[0]) for each in FAMILIES if each.requires
-            ),
+            advice="; or ".join(_advice(chosen["compiler"], chosen["platform"], targets)),
         )
     return found
+
+
+def _advice(
+    compilers: Sequence[str], names: Sequence[str], targets: Mapping[str, Platform]
+) -> list[str]:
+    """How to get the compilers of these names, or any, for the targets of these names."""
+    advice: dict[str, None] = {}
+    for family in FAMILIES:
+        if compilers and family.name not in compilers:
+            continue
+        for name in names or targets:
+            native = targets[name].arch == host.machine()
+            needed = family.needed(targets[name].triple, "c", native=native)
+            for each in (needed,) if needed else family.requires[:1]:
+                advice[tools.advice(each)] = None
+    return list(advice)
 
 
 def compile_each(

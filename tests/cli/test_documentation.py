@@ -5,13 +5,17 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pages
 import pytest
 from samples import Run
+
+from weakspot.harness.cli import weakspot
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -137,3 +141,86 @@ def test_problem_matcher_of_the_editor_reads_the_gate(run: Run) -> None:
     place = re.search(second["regexp"], found[1])
     assert place
     assert place.groups() == ("queue.c", "12", "3")
+
+
+RUN = [
+    pytest.param(
+        page,
+        [each.commands for each in blocks],
+        marks=[pytest.mark.full] if mark == "slow" else [],
+        id=f"{page.name}{mark and f' ({mark})'}",
+    )
+    for page in PAGES
+    for mark in ("", "slow")
+    if (blocks := [each for each in pages.blocks(page) if each.mark == mark])
+]
+
+
+@pytest.mark.parametrize(("page", "blocks"), RUN)
+def test_commands_without_output_run_in_the_order_of_the_page(
+    run: Run, programs: Path, page: Path, blocks: list[tuple[str, ...]]
+) -> None:
+    """In one folder with the files that the page shows, unless an invisible `<!-- not run: … -->`
+    before them says why not."""
+    for name, text in pages.files(page).items():
+        (programs / name).parent.mkdir(parents=True, exist_ok=True)
+        (programs / name).write_text(text)
+    for command in itertools.chain(*blocks):
+        program, *words = shlex.split(command)
+        assert program == "weakspot", f"mark this as not run, or run it here: {command}"
+        ended = run(*words)
+        assert ended.code == (1 if re.search(r"^WS[12]", ended.out, re.M) else 0), (
+            f"{command}\n{ended.out}{ended.err}"
+        )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_in_the_text_exist_and_have_the_options_that_it_names(page: Path) -> None:
+    for line in pages.named(page):
+        words = re.split(r" (?:\||>|2>|&&|\|\|) | -- ", line)[0].replace("[", "").replace("]", "")
+        _, name, *rest = [each.rstrip("\")'") for each in words.split()]
+        if name.startswith("-"):
+            assert name in ("--cmake-dir", "--version", "--help"), line
+            continue
+        command = weakspot.get_command(click.Context(weakspot), name)
+        assert command, f"{page.name}: there is no command {name}: {line}"
+        context = click.Context(command)
+        known = {option: each for each in command.get_params(context) for option in each.opts}
+        for option, value in itertools.pairwise((*rest, "")):
+            if not re.match(r"--\w|-\w$", option):
+                continue
+            option, _, given = option.partition("=")
+            assert option in known, f"{page.name}: {name} has no option {option}: {line}"
+            if isinstance(known[option].type, click.Choice) and not value.isupper():
+                known[option].type.convert(given or value, known[option], context)
+
+
+def test_configuration_of_the_tutorial_is_accepted_as_printed(run: Run, programs: Path) -> None:
+    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```toml\n(models.*?)```", page, re.S)
+    (programs / "weakspot.toml").write_text(text)
+    (programs / "include").mkdir()
+    scenarios = programs / "tests" / "weakspot"
+    scenarios.mkdir(parents=True)
+    (scenarios / "nothing.cpp").write_text("int main() {}\n")
+    never = (programs / "SB.litmus").read_text().replace("exists (0:r0=0", "~exists (0:r0=2")
+    (scenarios / "SB.litmus").write_text(never)
+    assert run("gate", "--write-baseline").code == 0
+    ended = run("gate")
+    assert ended.code == 0, ended.err
+
+
+@pytest.mark.full
+def test_program_for_a_cluster_runs_and_needs_its_main_guard(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    page = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```python\n(from weakspot.*?)```", page, re.S)
+    (tmp_path / "guarded.py").write_text(text)
+    (tmp_path / "bare.py").write_text(re.sub(r"if __name__.*", "if True:", text))
+    run = [
+        subprocess.run([sys.executable, name], cwd=tmp_path, capture_output=True, text=True)
+        for name in ("guarded.py", "bare.py")
+    ]
+    assert [each.returncode for each in run] == [0, 1], run[0].stderr
+    assert 'connect below `if __name__ == "__main__":`' in run[1].stderr
+    assert len(run[1].stderr.splitlines()) < 20

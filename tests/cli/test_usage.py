@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 
 from weakspot import __version__
+from weakspot.system.tools import Tool
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -78,3 +81,23 @@ def test_model_is_printed_with_its_cat_file(run: Run) -> None:
 def test_explain_prints_the_page(run: Run) -> None:
     page = ROOT / "docs" / "findings" / "WS101.md"
     assert run("explain", "WS101").out.rstrip() == page.read_text().rstrip()
+
+
+@pytest.mark.usefixtures("folder")
+def test_checkers_and_runners_are_named_by_lists(run: Run, need: Callable[[str], Tool]) -> None:
+    need("herd7")
+    need("litmus7")
+    ended = run("check", "SB.litmus", "-m", "sc", "--checker", "engine,herd7", "--json")
+    assert [json.loads(line)["checker"] for line in ended.out.splitlines()] == ["engine", "herd7"]
+    ended = run("run", "SB.litmus", "--runner", "native,litmus7", "--for", "0.1s", "--json")
+    assert {json.loads(line)["runner"] for line in ended.out.splitlines()} == {"native", "litmus7"}
+    assert run("check", "SB.litmus", "--checker", "engine,nothing").code == 2
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.skipif(shutil.which("aarch64-linux-gnu-gcc") is not None, reason="it is installed")
+def test_advice_names_the_compiler_for_the_target_that_is_missing(run: Run) -> None:
+    ended = run("check", "SB.litmus", "--compiled", "gcc,O2,aarch64")
+    assert ended.code == 2
+    assert "Debian, Ubuntu: gcc-aarch64-linux-gnu)" in ended.err
+    assert "clang" not in ended.err

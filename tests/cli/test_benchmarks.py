@@ -1,0 +1,53 @@
+"""The benchmarks that docs/benchmarks.md names start and measure something small."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).resolve().parents[2] / "scripts" / "bench"
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("relax --only store_buffering", id="relax"),
+        pytest.param("explore --memory writers 7 --models sc", id="memory of exploring"),
+        pytest.param("explore --only writers --sizes 4 --models sc --rounds 1", id="exploring"),
+    ],
+)
+def test_benchmark_measures_what_the_page_says(command: str) -> None:
+    name, *rest = command.split()
+    done = subprocess.run(
+        [sys.executable, BENCH / name, *rest], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows"]
+
+
+@pytest.mark.parametrize("name", sorted(each.name for each in BENCH.iterdir() if not each.suffix))
+def test_benchmark_starts(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, BENCH / name, "--help"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_benchmark_of_a_cluster_says_what_it_needs(tmp_path: Path) -> None:
+    (tmp_path / "dask.py").write_text("raise ImportError")
+    done = subprocess.run(
+        [sys.executable, "-P", BENCH / "fleet"],
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "scripts/bench/fleet needs Dask: pip install '.[cluster]' in the clone's .venv\n"
+    )
