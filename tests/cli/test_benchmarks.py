@@ -30,14 +30,6 @@ def test_benchmark_measures_what_the_page_says(command: str) -> None:
     assert json.loads(done.stdout)["rows"]
 
 
-@pytest.mark.parametrize("name", sorted(each.name for each in BENCH.iterdir() if not each.suffix))
-def test_benchmark_starts(name: str) -> None:
-    done = subprocess.run(
-        [sys.executable, BENCH / name, "--help"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-
-
 def test_benchmark_of_a_cluster_says_what_it_needs(tmp_path: Path) -> None:
     (tmp_path / "dask.py").write_text("raise ImportError")
     done = subprocess.run(
