@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+import msgspec
+
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
@@ -59,10 +61,12 @@ class _Task(Protocol[A_co]):
 class Results(Iterator[A_co]):
     """Results that are found one after the other, each when it is asked for. After an exception,
     such as KeyboardInterrupt, `partial` is what was found until then of the result in progress.
-    `unread` says why programs of a folder could not be read, by name."""
+    `unread` says why programs of a folder could not be read, by name; `recorded` names the
+    structures of the corpus."""
 
     def __init__(self, tasks: Iterable[_Task[A_co]], groups: Sequence[ProgramGroup] = ()) -> None:
         self._tasks = iter(tasks)
+        self.recorded = frozenset(each.name for each in groups if each.structure)
         self.unread = {name: why for group in groups for name, why in group.unread.items()}
         self._running: _Task[A_co] | None = None
 
@@ -86,7 +90,7 @@ class Relaxations(Results[Relaxed]):
 
     def __init__(
         self,
-        read: Callable[[Report], tuple[ProgramGroup, ...]],
+        read: Callable[[Report, tuple[str, ...]], tuple[ProgramGroup, ...]],
         models: Sequence[Model],
         bounds: Bounds,
         report: Report,
@@ -97,7 +101,7 @@ class Relaxations(Results[Relaxed]):
         executor: Executor | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self._read, self._groups = read, read(report)
+        self._read, self._groups = read, read(report, ())
         self._explorations = {
             each.name: Explorations(each, bounds, also=machines) for each in models
         }
@@ -114,7 +118,7 @@ class Relaxations(Results[Relaxed]):
                 progress=progress or Quiet(),
                 end=end,
             )
-            super().__init__(done)
+            super().__init__(done, self._groups)
             return
         super().__init__(
             searches(
@@ -130,11 +134,6 @@ class Relaxations(Results[Relaxed]):
             self._groups,
         )
 
-    @property
-    def recorded(self) -> frozenset[str]:
-        """The structures of the corpus among what is relaxed."""
-        return frozenset(each.name for each in self._groups if each.structure)
-
     def refuse_corpus(self) -> None:
         """Raises BadInput if a source belongs to the corpus, so that `apply` would refuse it."""
         application.refuse_corpus(self._groups)
@@ -143,16 +142,23 @@ class Relaxations(Results[Relaxed]):
         """Write the memory orders of a result into its sources: those of its assignment number
         `take`, counted from one, or the best ones if those written suffice.
 
-        The programs are compiled and explored again; the files are restored if a program is not
-        safe. Raises BadInput for sources of the corpus, and if a limit was reached.
+        The programs are compiled and explored with the change first. Raises BadInput for sources
+        of the corpus, and if a limit was reached.
         """
         self.refuse_corpus()
+        change = self.proposal(relaxed, take=take)
+        change.write(lambda: None)
+        return change
 
-        def reread() -> tuple[tuple[str, Program], ...]:
-            (group,) = (each for each in self._read(_nothing) if each.name == relaxed.subject)
+    def proposal(self, relaxed: Relaxed, *, take: int | None = None) -> Rewritten:
+        """The change that `apply` makes, compiled and explored, but not written."""
+
+        def read(option: str) -> tuple[tuple[str, Program], ...]:
+            groups = self._read(_nothing, (option,))
+            (group,) = (each for each in groups if each.name == relaxed.subject)
             return group.programs
 
-        return application.apply(relaxed, take, self._explorations[relaxed.model], reread)
+        return application.proposal(relaxed, take, self._explorations[relaxed.model], read)
 
 
 def _nothing(_: str) -> None:
@@ -187,9 +193,10 @@ def relax(
 
     limits = bounds or Bounds()
 
-    def read(report: Report) -> tuple[ProgramGroup, ...]:
+    def read(report: Report, flags: tuple[str, ...]) -> tuple[ProgramGroup, ...]:
+        changed = msgspec.structs.replace(build, flags=(*build.flags, *flags))
         return program_groups(
-            paths_of(what), build=build, report=report, end=end, seconds=limits.seconds
+            paths_of(what), build=changed, report=report, end=end, seconds=limits.seconds
         )
 
     return Relaxations(

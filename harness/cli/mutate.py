@@ -35,13 +35,14 @@ if TYPE_CHECKING:
     epilog="""\
 Pass every program that uses a library: a mutant survives if none of them notices it. A mutant has
 one memory order a step weaker, lacks one fence, notification or post of a semaphore, or notifies
-one thread instead of all. Scenarios that are violated as they are written are left out.
+one thread instead of all. Scenarios that are violated as they are written are left out, with exit
+code 1 if they are your own.
 
 With --clients and --as, whose meaning is that of weakspot linearize, the smallest client of the
 object that notices a surviving mutant is printed, and -o writes these clients as a scenario.
 
-Exit code 1 if a mutant survives, 3 if a limit was reached, or if a program of a folder cannot be
-read; those are printed at the end.
+Exit code 1 if a mutant survives or a scenario of yours is violated as written, 3 if a limit was
+reached, or if a program of a folder cannot be read; those are printed at the end.
 
 Examples:
   weakspot mutate tests/weakspot/*.cpp -I include
@@ -133,11 +134,20 @@ def mutate(
             executor=executor,
         )
 
-    found, all_read = one_by_one(mutants_of, show, "the results so far are printed")
+    asked: list[Results[Mutated]] = []
+
+    def ask(progress: Progress) -> Results[Mutated]:
+        asked.append(mutants_of(progress))
+        return asked[0]
+
+    found, all_read = one_by_one(ask, show, "the results so far are printed")
     if output is not None and tried and tried[0].noticing:
         tried[0].write(output)
     if strict and not all_read:
         return BAD
-    if any(each.of("survives") for each in found):
+    # the corpus holds mistakes on purpose
+    mine = [each for each in found if each.subject not in asked[0].recorded]
+    wrong = any(left.violated for each in mine for left in each.left_out)
+    if wrong or any(each.of("survives") for each in found):
         return FINDINGS
     return NOTHING_FOUND if all_read and all(each.decided for each in found) else INCONCLUSIVE

@@ -35,6 +35,14 @@ def mutated(found: Mutated, out: Console, *, everything: bool = False) -> None:
             out.print(Text(f"undecided: {each.place}: {reason}", style="dim"))
     for left in found.left_out:
         out.print(Text(f"excluded: {left.scenario}, {left.why}", style="dim"))
+    if any(left.violated for left in found.left_out) and not found.scenarios:
+        out.print(
+            Text.assemble(
+                ("help: ", "cyan"),
+                "every scenario is violated as written, so no change can be noticed: "
+                "weakspot relax proposes a repair",
+            )
+        )
     for each in found.of("survives"):
         if each.client:
             out.print(

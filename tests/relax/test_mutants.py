@@ -157,6 +157,17 @@ def test_the_command_exits_with_1_if_a_mutant_survives(
     assert "left out  hang in waits.c" in capsys.readouterr().out
 
 
+def test_a_program_that_is_violated_as_it_is_has_no_mutants_and_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("wrong.c").write_text(PUBLISH.replace("USE", "assert(data == 7)"))
+    assert guarded(command, ["mutate", "wrong.c", "--model", "rc20"]) == 1
+    out = capsys.readouterr().out
+    assert "excluded: wrong.c, violated" in out
+    assert "every scenario is violated as written" in out
+
+
 NOTIFIES = """\
 #include <atomic>
 #include <thread>
