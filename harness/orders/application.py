@@ -4,6 +4,7 @@ what was meant."""
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -56,7 +57,12 @@ def proposal(
         for number, (path, content) in enumerate(change.after.items()):
             copy = Path(folder, f"{number}")
             copy.write_bytes(content)
-            files.append({"type": "file", "name": path, "external-contents": str(copy)})
+            # clang names the current folder as the shell does, perhaps through a link
+            shell = os.path.join(os.environ.get("PWD", os.curdir), os.path.relpath(path))
+            files += [
+                {"type": "file", "name": name, "external-contents": str(copy)}
+                for name in {path, os.path.normpath(os.path.abspath(shell))}
+            ]
         overlay = Path(folder, "overlay.json")
         overlay.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": files}))
         # one word, since ziglang's clang takes a second one for a source
