@@ -58,10 +58,10 @@ def proposal(
             copy = Path(folder, f"{number}")
             copy.write_bytes(content)
             # clang names the current folder as the shell does, perhaps through a link
-            shell = os.path.join(os.environ.get("PWD", os.curdir), os.path.relpath(path))
+            shell = os.path.join(os.environ.get("PWD", Path.cwd()), os.path.relpath(path))
             files += [
                 {"type": "file", "name": name, "external-contents": str(copy)}
-                for name in {path, os.path.normpath(os.path.abspath(shell))}
+                for name in {path, os.path.normpath(shell)}
             ]
         overlay = Path(folder, "overlay.json")
         overlay.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": files}))
