@@ -58,7 +58,7 @@ def proposal(
             copy = Path(folder, f"{number}")
             copy.write_bytes(content)
             # clang names the current folder as the shell does, perhaps through a link
-            shell = os.path.join(os.environ.get("PWD", Path.cwd()), os.path.relpath(path))
+            shell = Path(os.environ.get("PWD", Path.cwd())) / os.path.relpath(path)
             files += [
                 {"type": "file", "name": name, "external-contents": str(copy)}
                 for name in {path, os.path.normpath(shell)}
