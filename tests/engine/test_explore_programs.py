@@ -149,6 +149,88 @@ def test_a_weak_compare_exchange_fails_for_no_reason(tmp_path: Path) -> None:
     assert explored(strong, "sc")["result"] == "Safe"
 
 
+WEAK = "atomic_compare_exchange_weak"
+FAILS_EVERY_TIME = {
+    "in a loop": """
+    atomic_int x;
+    int take(void) {
+        for (int i = 0; i < 2; i++) { int e = 0; if (CAS(&x, &e, 1)) return 1; }
+        return 0;
+    }
+    void *one(void *p) { assert(take()); return 0; }
+    void *two(void *p) { return (void *)(long)LOAD(x); }
+    """,
+    "one site, two objects": """
+    atomic_int x, y;
+    __attribute__((noinline)) int take(atomic_int *at) { int e = 0; return CAS(at, &e, 1); }
+    void *one(void *p) { int a = take(&x), b = take(&y); assert(a || b); return 0; }
+    void *two(void *p) { return (void *)(long)(LOAD(x) + LOAD(y)); }
+    """,
+    "of one thread": """
+    atomic_int x;
+    void *one(void *p) { int e = 0; assert(CAS(&x, &e, 1)); return 0; }
+    void *two(void *p) { return 0; }
+    """,
+    "in a local": """
+    void *one(void *p) { atomic_int x = 0; int e = 0; assert(CAS(&x, &e, 1)); return 0; }
+    void *two(void *p) { return 0; }
+    """,
+    "counted": """
+    atomic_int x;
+    void *one(void *p) {
+        int e = 0, failures = 0;
+        while (!CAS(&x, &e, 1)) failures++;
+        assert(failures < 2);
+        return 0;
+    }
+    void *two(void *p) { return 0; }
+    """,
+}
+
+
+@pytest.mark.parametrize("case", FAILS_EVERY_TIME)
+def test_a_weak_compare_exchange_may_fail_each_time(tmp_path: Path, case: str) -> None:
+    text = FAILS_EVERY_TIME[case]
+    weak = program(tmp_path, text.replace("CAS", WEAK), "one", "two")
+    violated(explored(weak, "sc"), "assertion")
+    strong = program(tmp_path, text.replace("CAS", WEAK.replace("weak", "strong")), "one", "two")
+    assert explored(strong, "sc")["result"] == "Safe"
+
+
+@pytest.mark.parametrize("body", ["", "attempts++;"])
+@pytest.mark.parametrize("shared", [True, False])
+def test_retrying_a_weak_compare_exchange_ends(tmp_path: Path, body: str, shared: bool) -> None:
+    other = "one" if shared else "two"
+    text = f"""
+    atomic_int x;
+    void *one(void *p) {{
+        int e = LOAD(x), attempts = 0;
+        while (!atomic_compare_exchange_weak(&x, &e, e + 1)) {{ {body} }}
+        return 0;
+    }}
+    void *two(void *p) {{ return 0; }}
+    """
+    found = explored(program(tmp_path, text, "one", other), "rc20")
+    assert (found["result"], found["truncated"]) == ("Safe", 0)
+
+
+def test_a_wait_after_a_failure_for_no_reason_hangs(tmp_path: Path) -> None:
+    text = """
+    atomic_int x;
+    void *one(void *p) {
+        int e = 0;
+        if (!atomic_compare_exchange_weak(&x, &e, 1)) for (;;) sched_yield();
+        return 0;
+    }
+    void *two(void *p) { return 0; }
+    """
+    hung = explored(program(tmp_path, "#include <sched.h>\n" + text, "one", "two"), "sc")
+    violated(hung, "hang")
+    chosen = text.replace("!atomic_compare_exchange_weak(&x, &e, 1)", "weakspot_choose(2) == 0")
+    head = "#include <sched.h>\nint weakspot_choose(int);\n"
+    violated(explored(program(tmp_path, head + chosen, "one", "two"), "sc"), "hang")
+
+
 def test_a_failed_exchange_has_its_failure_order(tmp_path: Path) -> None:
     text = """
     atomic_int flag; int data;
