@@ -179,9 +179,9 @@ class ScenarioJob(Job, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, scenario=read, seconds=seconds)
 
     def answer(self, sink: Sink, answer: Answer, end: Deadline) -> None:
-        """Hand over the answer. It is not final if the time limit truncated it, if a file was edited
-        between the question and the compilation, or if it is an error, which may come from outside
-        the files."""
+        """Hand over the answer. It is not final if the time limit truncated it, if a file was
+        edited between the question and the compilation, or if it is an error, which may come from
+        outside the files."""
         truncated = answer.unknown and end.passed
         final = not truncated and answer.unreadable is None and self.scenario.is_current
         sink.answered(self, answer, final=final)

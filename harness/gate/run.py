@@ -71,8 +71,11 @@ def run(
         for each in shown
         if each.answer.exploration is not None and each.answer.exploration.sequential
     )
+    repository = repository_of(config.root) or config.root
     outcome = GateOutcome(
-        below=_below_repository(config.root),
+        below=config.root.relative_to(repository).as_posix(),
+        folder=str(config.root),
+        repository=str(repository),
         scenarios=results,
         findings=findings,
         notes=(
@@ -103,11 +106,9 @@ class GateInterrupted(Interrupted):
         self.results = tuple(results)
 
 
-def _below_repository(root: Path) -> str:
-    for folder in (root, *root.parents):
-        if (folder / ".git").exists():
-            return root.relative_to(folder).as_posix()
-    return "."
+def repository_of(root: Path) -> Path | None:
+    """The top of the repository that the folder is in."""
+    return next((each for each in (root, *root.parents) if (each / ".git").exists()), None)
 
 
 def _result(work: Answers, answered: Answered) -> ScenarioResult:
