@@ -23,7 +23,7 @@ from weakspot.harness.corpus.models import LANGUAGE, Model, of_machines
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate import config as gate_config
 from weakspot.harness.gate.outcome import GateOutcome
-from weakspot.harness.gate.run import run as run_gate
+from weakspot.harness.gate.projects import run_projects
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders import application, group_jobs, promotion
 from weakspot.harness.orders.explorations import Explorations
@@ -358,20 +358,25 @@ def gate(
     executor: TimedExecutor | None = None,
 ) -> GateOutcome:
     """Explore and check a project's scenarios, as the configuration says: `config`, or the nearest
-    weakspot.toml or pyproject.toml upwards. `paths` choose among its scenarios. The options of
-    `build` take precedence over those of the configuration. Answers that still hold come from the
-    project's cache unless `cached` is false. With `new_baseline` the baseline that the
+    weakspot.toml or pyproject.toml upwards. `paths` choose among its scenarios; each path has the
+    configuration that is nearest to it, and the outcomes of several projects are merged. The
+    options of `build` take precedence over those of the configuration. Answers that still hold come
+    from the project's cache unless `cached` is false. With `new_baseline` the baseline that the
     configuration names need not exist yet; `write_baseline` writes it. `executor` explores and
     checks the scenarios, by default on this computer.
     """
-    selected, scenarios = gate_config.select(
-        Path(config) if config is not None else None, [Path(each) for each in paths], Path.cwd()
-    )
-    if build != NO_OPTIONS:
-        selected = msgspec.structs.replace(selected, build=build.over(selected.build))
-    return run_gate(
+    here = Path.cwd()
+    selected = [
+        (msgspec.structs.replace(each, build=build.over(each.build)), scenarios)
+        if build != NO_OPTIONS
+        else (each, scenarios)
+        for each, scenarios in gate_config.select(
+            Path(config) if config is not None else None, [Path(each) for each in paths], here
+        )
+    ]
+    return run_projects(
         selected,
-        scenarios,
+        here,
         cached=cached,
         new_baseline=new_baseline,
         progress=progress,

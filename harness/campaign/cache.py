@@ -25,12 +25,14 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 class CacheStore(Generic[T]):
     """The answers of one type below a folder; a Store. Without a folder they last as long as the
-    process. `stored` are the keys of answers that an earlier run has left."""
+    process. `stored` are the keys of answers that an earlier run has left, `open` those of answers
+    that are not final."""
 
     def __init__(self, folder: Path | None, type_: type[T]) -> None:
         self._folder, self._type = folder, type_
         self._known: dict[str, T] = {}
         self.stored: set[str] = set()
+        self.open: set[str] = set()
 
     @property
     def place(self) -> str:
@@ -54,9 +56,15 @@ class CacheStore(Generic[T]):
         """The answer of a key that it has."""
         return self._known[key]
 
+    def forget(self, key: str) -> None:
+        """Have a question asked again whose answer is not final."""
+        self.open.discard(key)
+        del self._known[key]
+
     def put(self, key: str, answer: object, *, final: bool = True) -> None:
         assert isinstance(answer, self._type)
         self._known[key] = answer
+        (self.open.discard if final else self.open.add)(key)
         if final:
             cache.write(self._path(key), answer)
 

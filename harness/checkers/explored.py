@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from weakspot._engine import CallsDict, ExecutionDict, ExplorationDict, ViolationDict
     from weakspot.generators.cycles.patterns import Habits
 
-_TIME_LIMIT = "time limit of"  # how the engine's reason begins
+TIME_LIMIT = "time limit of"  # how the engine's reason begins
 
 
 def exploration_of(
@@ -135,8 +135,8 @@ def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, .
         return (f"{describe_estimate(estimate)}, not all of them explored",)
     reasons = list(dict.fromkeys(found["reasons"]))
     if found["limit"] == "seconds":  # part of the time may have gone to another part
-        whole = f"{_TIME_LIMIT} {round(bounds.seconds, 3):.15g} s"
-        reasons = [whole if each.startswith(_TIME_LIMIT) else each for each in reasons]
+        whole = f"{TIME_LIMIT} {round(bounds.seconds, 3):.15g} s"
+        reasons = [whole if each.startswith(TIME_LIMIT) else each for each in reasons]
     if (departures := found["departures"]) is not None:
         up_to = amount(departures, "departure")
         reasons.insert(0, f"what takes more than {up_to} was not explored")

@@ -59,9 +59,10 @@ Reads weakspot.toml, or [tool.weakspot] in pyproject.toml, in this folder or abo
   [build]
   include = ["include"]
 
-PATH restricts the check to one file or to the scenarios below a folder. Answers about unchanged
-scenarios are cached in .weakspot beside the configuration; an exploration that the budget or Ctrl-C
-ended resumes from there.
+PATH restricts the check to one file or to the scenarios below a folder, and the configuration that
+is nearest to it applies: several projects of a repository can be checked at once. Answers about
+unchanged scenarios are cached in .weakspot beside the configuration; an exploration that the budget
+or Ctrl-C ended resumes from there.
 
 Examples:
   weakspot gate
@@ -75,7 +76,7 @@ Examples:
     "file",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Configuration file.  [default: the nearest one, in this folder or above]",
+    help="Configuration file.  [default: the one nearest to PATH, or to this folder]",
 )
 @click.option("--no-cache", is_flag=True, help="Ignore cached answers.")
 @click.option(

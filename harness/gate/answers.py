@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -47,12 +48,14 @@ COMPARED = ("sc", "tso")
 """A program that violates something is explored under these too, to show where it happens: sc is
 what memory orders cannot repair, tso is x86."""
 
+_SHORTEST_ROUND = 0.1
+"""Seconds for which it is worth asking again."""
+
 
 KEYS = MappingProxyType(
     {
         "loops": "unroll =",
         "executions": "executions =",
-        "seconds": "a budget that leaves more than",
         "events": "events =",
         "instructions": "instructions =",
         "calls": "calls =",
@@ -68,13 +71,19 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
     answer: Answer
     unchanged: bool
 
+    @property
+    def violated(self) -> bool:
+        found = self.answer.exploration
+        return found is not None and bool(found.violations)
+
 
 class Answers:
     """The answers about scenarios, within the configured budget. `answered` are those so far, in
     the order of the scenarios; `refused` are questions that cannot be asked: a program under a
     model under which none can be explored; `unreadable` are the scenarios that cannot be read or
     compiled, about which nothing more is asked. `notes` are about the repairs; `tests` are the
-    litmus files among the scenarios; `ends` is when the budget is used up."""
+    litmus files among the scenarios; `ends` is when the budget is used up; `seconds` is
+    the time that each question took, by key."""
 
     def __init__(
         self,
@@ -87,6 +96,7 @@ class Answers:
         self.config, self.progress = config, progress
         self._executor = executor or LocalExecutor()
         self.notes: list[str] = []
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         self.answered: list[Answered] = []
         self.refused: list[ScenarioResult] = []
         self.unreadable: dict[str, Unreadable] = {}
@@ -102,11 +112,26 @@ class Answers:
         self._checker = Engine()
 
     def ask(self, files: Sequence[str]) -> None:
-        """Answer every question about the scenarios. Raises Stopped on Ctrl-C."""
+        """Answer every question about the scenarios. Raises Stopped on Ctrl-C.
+
+        Each gets a share of the budget. What the others leave of it goes to those that it did not
+        suffice for, which resume, until all is answered or no time is left.
+        """
         jobs = [job for file in files for job in self._readable_jobs(file)]
-        self._ask(jobs)
-        self._ask([job for file in files for job in self._weaker(file)])
-        self._ask([job for file in files for job in self._compared(file)])
+        further = max(len(self.config.machine_models), len(COMPARED))
+        later = further * len({job.file for job in jobs})
+        while jobs:
+            self._ask(jobs, later=later)
+            weaker = [job for file in files for job in self._weaker(file)]
+            self._ask(weaker, later=len(COMPARED) * len({job.file for job in weaker}))
+            compared = [job for file in files for job in self._compared(file)]
+            self._ask(compared, later=len({job.file for job in compared}))
+            left = self.ends - time.monotonic() > _SHORTEST_ROUND
+            jobs = self._unfinished() if left else []
+            later = len({each.job.file for each in self.answered if each.violated})  # repairs
+            later += further * (len({job.file for job in jobs}) - 1)  # one alone gets all
+            for job in jobs:
+                self._store.forget(job.key)
         place = {file: at for at, file in enumerate(files)}
         self.answered.sort(key=lambda each: place[each.job.file])
 
@@ -114,10 +139,28 @@ class Answers:
         """A file of the project as errors name it: relative to where the user is."""
         return Path(os.path.relpath(self.config.root / file))
 
-    def _ask(self, jobs: Sequence[ScenarioJob]) -> None:
+    def _unfinished(self) -> list[ScenarioJob]:
+        """The questions that their share of the budget did not suffice for."""
+        return [
+            each.job
+            for each in self.answered
+            if not each.job.compared
+            and each.answer.unknown
+            and each.job.key in self._store.open
+            and each.job.scenario.is_current
+        ]
+
+    def _ask(self, jobs: Sequence[ScenarioJob], *, later: int) -> None:
+        """Ask the questions, and leave time for so many that may follow."""
+        begun = time.monotonic()
+        part = len(jobs) / max(1, len(jobs) + later)
+        until = begun + max(0.0, self.ends - begun) * part
         try:
-            ask(jobs, self._store, self._executor.until(self.ends), progress=self.progress)
+            ask(jobs, self._store, self._executor.until(until), progress=self.progress)
         finally:
+            known = {each.job.key for each in self.answered}
+            again = {job.key for job in jobs} & known
+            self.answered = [each for each in self.answered if each.job.key not in again]
             answered = [
                 Answered(
                     job=job,
@@ -132,10 +175,14 @@ class Answers:
                     self.unreadable.setdefault(each.job.file, each.answer.unreadable)
             answered = [each for each in answered if each.job.file not in self.unreadable]
             self.answered += answered
+            for each in answered:
+                self.seconds[each.job.key] += each.answer.seconds
             self.notes += [
                 f"{each.job.file} under {each.job.model.name}: {note}"
                 for each in answered
-                if each.answer.exploration is not None and not each.unchanged
+                if each.answer.exploration is not None
+                and not each.unchanged
+                and each.job.key not in again
                 for note in resumption(each.answer.exploration)
             ]
 
@@ -188,8 +235,7 @@ class Answers:
     def _compared(self, file: str) -> Iterator[ScenarioJob]:
         """What shows where a violation happens, if there is one."""
         here = [each for each in self.answered if each.job.file == file]
-        found = (each.answer.exploration for each in here)
-        if any(exploration and exploration.violations for exploration in found):
+        if any(each.violated for each in here):
             for name in COMPARED:
                 if name not in {each.job.model.name for each in here}:
                     yield self._job(file, models.resolve(name), compared=True)

@@ -51,10 +51,13 @@ def read(path: Path, *, needed: bool) -> tuple[AcceptedFinding, ...]:
 
 
 def accept(outcome: GateOutcome) -> int:
-    """Write a baseline of the failing findings and the accepted ones still found; their number.
+    """Write a baseline of the failing findings and the accepted ones still found, one for each
+    project; their number.
 
     Accepted findings that the run did not find are dropped only if it covered the whole project.
     """
+    if outcome.projects:
+        return sum(map(accept, outcome.projects))
     path = Path(outcome.baseline)
     known = {each.fingerprint: each for each in read(path, needed=False)}
     found = [

@@ -374,10 +374,25 @@ def _matching(folder: Path, pattern: str) -> Iterator[str]:
             yield Path(os.path.relpath(path, folder)).as_posix()
 
 
-def select(file: Path | None, paths: Sequence[Path], here: Path) -> tuple[Config, tuple[str, ...]]:
-    """The configuration in `file`, or the nearest one from the folder `here` upwards, and the
-    scenarios that `paths` select. Raises BadInput if there are none."""
-    file = file or project_file.find(here)
+Selected = tuple[Config, tuple[str, ...]]
+"""A project's configuration and the scenarios to check."""
+
+
+def select(file: Path | None, paths: Sequence[Path], here: Path) -> tuple[Selected, ...]:
+    """The configuration in `file`, or the nearest one of each path upwards, and the scenarios that
+    the paths select. A path without one, and no path, has the nearest one from the folder `here`
+    upwards. Raises BadInput if there are no scenarios."""
+    file = file and here / file
+    around = file or project_file.find(here)
+    grouped: dict[Path | None, list[Path]] = {} if paths else {around: []}
+    for path in paths:
+        there = Path(os.path.normpath(here / path))
+        nearest = file or project_file.find(there if there.is_dir() else there.parent)
+        grouped.setdefault(nearest or around, []).append(path)
+    return tuple(_selected(nearest, there, here) for nearest, there in grouped.items())
+
+
+def _selected(file: Path | None, paths: Sequence[Path], here: Path) -> Selected:
     if file is None and not paths:
         raise BadInput(
             "no configuration file found and no PATH given",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import posixpath
+import os
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -147,13 +148,17 @@ class AcceptedFinding(msgspec.Struct, frozen=True, kw_only=True):
 class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The whole result of a run.
 
-    `below` is the project's folder relative to its repository, "." at the top; `stale` are accepted
+    `below` is the project's folder relative to its repository, "." at the top. The names of files
+    are relative to `folder`, by default the project's; it and the `repository` are absolute. With
+    several projects, `projects` are their outcomes by themselves. `stale` are accepted
     findings that no longer exist. `whole` is set if the run covered every scenario of the project.
     `seconds` is the duration of the run. `pages` is the address of the pages on findings, with
     {id} in it, if the project publishes them.
     """
 
     below: str
+    folder: str = ""
+    repository: str = ""
     scenarios: tuple[ScenarioResult, ...]
     findings: tuple[ReportedFinding, ...]
     notes: tuple[str, ...] = ()
@@ -162,10 +167,12 @@ class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
     whole: bool = False
     seconds: float = 0.0
     pages: str = ""
+    projects: tuple[GateOutcome, ...] = ()
 
     def uri(self, place: SourceSpan) -> str:
         """The file's path relative to the repository."""
-        return posixpath.normpath(posixpath.join(self.below, place.file))
+        path = os.path.relpath(Path(self.folder, place.file), self.repository or None)
+        return Path(path).as_posix()
 
     @property
     def failing(self) -> tuple[ReportedFinding, ...]:

@@ -11,6 +11,7 @@ from typing import Literal
 from weakspot.errors import Interrupted
 from weakspot.harness.campaign.executor import TimedExecutor
 from weakspot.harness.campaign.progress import Progress, Quiet
+from weakspot.harness.checkers.explored import TIME_LIMIT
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.answers import Answered, Answers
 from weakspot.harness.gate.config import Config
@@ -71,8 +72,11 @@ def run(
         for each in shown
         if each.answer.exploration is not None and each.answer.exploration.sequential
     )
+    repository = repository_of(config.root) or config.root
     outcome = GateOutcome(
-        below=_below_repository(config.root),
+        below=config.root.relative_to(repository).as_posix(),
+        folder=str(config.root),
+        repository=str(repository),
         scenarios=results,
         findings=findings,
         notes=(
@@ -103,20 +107,23 @@ class GateInterrupted(Interrupted):
         self.results = tuple(results)
 
 
-def _below_repository(root: Path) -> str:
-    for folder in (root, *root.parents):
-        if (folder / ".git").exists():
-            return root.relative_to(folder).as_posix()
-    return "."
+def repository_of(root: Path) -> Path | None:
+    """The top of the repository that the folder is in."""
+    return next((each for each in (root, *root.parents) if (each / ".git").exists()), None)
 
 
 def _result(work: Answers, answered: Answered) -> ScenarioResult:
     job, answer = answered.job, answered.answer
+    seconds = work.seconds[job.key]
     result: Literal["Safe", "Violated", "Unknown", "Ok", "No"]
     if answer.exploration is not None:
         found = answer.exploration
-        result, reasons, seconds = found.result, found.reasons, found.seconds
-        executions = found.executions
+        result, reasons, executions = found.result, found.reasons, found.executions
+        if any(each.startswith(TIME_LIMIT) for each in reasons):
+            budget = f"{work.config.budget:g} s"
+            spent = f"{seconds:.1f} s of the budget of {budget} did not suffice"
+            reasons = tuple(spent if each.startswith(TIME_LIMIT) else each for each in reasons)
+            reasons += (f"a budget of more than {budget} explores further",)
     else:
         verdict = answer.verdict
         assert verdict is not None
@@ -124,7 +131,7 @@ def _result(work: Answers, answered: Answered) -> ScenarioResult:
         result = "Ok" if expected in ("", verdict.observation) else "No"
         if verdict.observation == "Unknown":
             result = "Unknown"
-        reasons, seconds, executions = (verdict.reason,), verdict.seconds, 0
+        reasons, executions = (verdict.reason,), 0
     return ScenarioResult(
         file=job.file,
         model=job.model.name,

@@ -46,7 +46,7 @@ def test_a_worker_needs_no_file_of_the_project(
 ) -> None:
     project.write("tests/sb.litmus", SB)
     monkeypatch.chdir(project.folder)
-    selected, files = config.select(None, [], project.folder)
+    ((selected, files),) = config.select(None, [], project.folder)
     sent: list[bytes] = []
 
     class Packing:

@@ -99,7 +99,7 @@ def test_the_gate_ends_within_its_budget(
     with at_most(2 + 3 + 2):
         code = guarded(weakspot, ["gate", "--no-cache"])
     assert code in (1, 3)
-    assert "a budget that leaves more than" in " ".join(capsys.readouterr().out.split())
+    assert "a budget of more than" in " ".join(capsys.readouterr().out.split())
 
 
 #: with fewer shapes, so that a few tests are run

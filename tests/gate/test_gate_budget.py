@@ -1,0 +1,59 @@
+"""The time budget: no scenario starves the others, and what they leave goes round again."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from projects import Project
+
+HEAVY = """\
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int x, y;
+static void *add(void *none) {
+  for (int i = 0; i < STEPS; i++)
+    atomic_fetch_add(&x, 1), atomic_fetch_add(&y, 1);
+  return none;
+}
+int main(void) {
+  pthread_t t[3];
+  for (int i = 0; i < 3; i++)
+    pthread_create(&t[i], 0, add, 0);
+  for (int i = 0; i < 3; i++)
+    pthread_join(t[i], 0);
+}
+"""
+LIGHT = HEAVY.replace("STEPS", "1")
+
+
+@pytest.fixture
+def heavy(project: Project) -> Project:
+    """A scenario without an end, the last of two, and room for machine models."""
+    project.write("tests/light.c", LIGHT)
+    project.write("tests/most.c", HEAVY.replace("STEPS", "4"))
+    project.write(
+        "weakspot.toml",
+        'machine_models = ["imm"]\n[gate]\nscenarios = ["tests/*.c"]\nbudget = "6s"\n',
+    )
+    return project
+
+
+def test_a_heavy_scenario_leaves_the_others_time_for_every_model(heavy: Project) -> None:
+    ended = heavy.gate()
+    assert ended.code == 3, ended.out
+    assert ended.out.count("undecided: ") == 1
+    assert "1 scenario safe" in ended.out
+
+
+def test_time_that_is_left_goes_round_again_and_the_summary_says_how_much(
+    heavy: Project,
+) -> None:
+    ended = heavy.gate()
+    (line,) = re.findall("undecided: .*", ended.out)
+    spent = re.search(r"tests/most.c under rc20: ([\d.]+) s of the budget of 6 s did not", line)
+    assert spent is not None, line
+    assert float(spent[1]) > 2.0  # its first share is 1 s
+    assert "a budget of more than 6 s explores further" in line
+    assert "explored before" not in ended.out
+    assert "explored before" in heavy.gate().out
