@@ -52,7 +52,7 @@ def new(kind: str, header: Path, force: bool, calls: int, seconds: float, build:
     try:
         code = shown(path, kind, calls=calls, bounds=Bounds(seconds=seconds), build=made.build)
     except WeakspotError:
-        made.path.unlink()
+        made.undo()
         raise
     words = ("weakspot", "linearize", path, "--as", kind, *_compiler_options(made.build))
     say([f"next: {shlex.join(words)}", f"  with {_options(made.kind)}"])

@@ -17,19 +17,28 @@ from weakspot.harness.clients import kinds, operations, program, search
 from weakspot.harness.clients.wrappers import files
 from weakspot.harness.scaffold.declarations import read
 from weakspot.harness.scaffold.project import FOLDER, HEADERS, folder_for, includes_of, with_source
-from weakspot.system.files import disk
+from weakspot.system.files import disk, replace
 
 _TRIES = 8
 
 
 class NewOperations(msgspec.Struct, frozen=True):
-    """A file that was written, the kind of object, the functions of the header that it calls, and
-    the options that it is compiled with."""
+    """A file that was written, the kind of object, the functions of the header that it calls, the
+    options that it is compiled with, and what the file contained before; None if it is new."""
 
     path: Path
     kind: kinds.Kind
     functions: tuple[str, ...]
     build: Build
+    before: bytes | None
+
+    def undo(self) -> None:
+        """Leave the file as it was."""
+        if self.before is not None:
+            replace(self.path, self.before)
+            return
+        with disk(self.path):
+            self.path.unlink(missing_ok=True)
 
 
 def start(
@@ -86,8 +95,9 @@ def start(
             finally:
                 trial.unlink(missing_ok=True)
             with disk(path):
-                path.write_text(text, encoding="utf-8")
-            return NewOperations(path, found, functions, own)
+                before = path.read_bytes() if path.exists() else None
+            replace(path, text.encode())
+            return NewOperations(path, found, functions, own, before)
         names = ", ".join(each.name for each in found.operations)
         raise BadInput(
             f"{header} does not declare the operations of kind {kind}{f': {why}' if why else ''}",

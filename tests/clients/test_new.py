@@ -151,3 +151,24 @@ def test_the_advice_after_a_lock_names_no_option_of_containers() -> None:
     assert done.exit_code == 0
     assert "which calls spin_acquire, spin_release" in done.output
     assert "--as lock -I include\n  with more --calls or --threads" in done.output
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("before", [None, b"// written by hand\r\n"])
+def test_a_run_that_fails_leaves_the_file_as_it_was(
+    before: bytes | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_args: object, **_options: object) -> int:
+        raise BadInput("the disk of the cache is full")
+
+    monkeypatch.setattr("weakspot.harness.cli.new.shown", fails)
+    Path("include/spin.h").write_text(SPIN)
+    path = Path("tests/weakspot/operations/spin.c")
+    if before is not None:
+        path.parent.mkdir(parents=True)
+        path.write_bytes(before)
+    done = CliRunner().invoke(weakspot, ["new", "lock", "include/spin.h", "--force"])
+    assert done.exit_code != 0
+    assert f"wrote {path}" in done.output
+    assert (path.read_bytes() if path.exists() else None) == before
+    assert [each.name for each in path.parent.iterdir()] == ([path.name] if before else [])

@@ -26,6 +26,7 @@ from weakspot.harness.report.site.data import SiteData, site_data
 from weakspot.harness.report.site.observations import families, shape_table
 from weakspot.harness.report.site.pages import Pages, Templates
 from weakspot.harness.report.site.program_page import program_view
+from weakspot.harness.report.site.reproduction import of_program, of_structure, of_test
 from weakspot.harness.report.site.source_page import TITLES, source_view
 from weakspot.harness.report.site.structure_page import claim_views, scenarios
 from weakspot.harness.report.site.test_page import test_view
@@ -79,6 +80,7 @@ def write_site(record: Record, folder: Path) -> Path:
             f"report/tests/{view.pages[entry.name]}",
             "test.html.j2",
             view=test_view(view, entry),
+            reproduction=of_test(record, entry, folder),
         )
     _index(pages, view)
     return folder / "index.html"
@@ -123,6 +125,7 @@ def _structure(pages: Pages, view: SiteData, structure: StructureInfo) -> None:
         f"report/structures/{page}",
         "structure.html.j2",
         structure=structure,
+        reproduction=of_structure(record, structure, pages.folder),
         page=page,
         shapes=shape_table(view, entries),
         families=families(view, structure.name),
@@ -160,6 +163,7 @@ def _programs(pages: Pages, view: SiteData, structure: StructureInfo) -> None:
                 f"report/programs/{page}",
                 "program.html.j2",
                 view=program_view(view, structure, scenario),
+                reproduction=of_program(view.record, structure, scenario, pages.folder),
             )
 
 
