@@ -122,6 +122,13 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Whether the program was compiled from the text that the question is about."""
         return not self._generated or self._generated[0].program.key == self.question.key
 
+    def is_unchanged(self, compiled: str) -> bool:
+        """Whether a program with this key was compiled from the text that the question is about,
+        and the files still hold it."""
+        if compiled != self.question.key or not self.path.is_file():
+            return False
+        return frontend.question(self.path, build=self.build).key == compiled
+
 
 class ReadScenario(Scenario, frozen=True, kw_only=True, dict=True):
     """A scenario that was read, for a worker that does not have its files."""
@@ -179,9 +186,9 @@ class ScenarioJob(Job, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, scenario=read, seconds=seconds)
 
     def answer(self, sink: Sink, answer: Answer, end: Deadline) -> None:
-        """Hand over the answer. It is not final if the time limit truncated it, if a file was edited
-        between the question and the compilation, or if it is an error, which may come from outside
-        the files."""
+        """Hand over the answer. It is not final if the time limit truncated it, if a file was
+        edited between the question and the compilation, or if it is an error, which may come from
+        outside the files."""
         truncated = answer.unknown and end.passed
         final = not truncated and answer.unreadable is None and self.scenario.is_current
         sink.answered(self, answer, final=final)
