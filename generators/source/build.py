@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -254,10 +255,35 @@ _NOT_OF_A_SCENARIO = re.compile(r"-D(?:NDEBUG|_FORTIFY_SOURCE)(?:=.*)?")
 def sorted_out(
     words: Sequence[str], folder: Path, *, known_only: bool = False
 ) -> tuple[_Option, ...]:
-    """The options among the words of a command that is run in the folder; other words, such as the
-    source, are not options. With `known_only`, options that are not known are left out, as for
-    commands of other compilers, and so are macros that remove assertions."""
-    return tuple(_sorted(list(words), folder, known_only))
+    """The options among the words of a command that is run in the folder, with those of response
+    files (`@FILE`) in their places; other words, such as the source, are not options. With
+    `known_only`, options that are not known are left out, as for commands of other compilers, and
+    so are macros that remove assertions."""
+    return tuple(_sorted(list(_expanded(words, folder)), folder, known_only))
+
+
+def _expanded(words: Sequence[str], folder: Path) -> Iterator[str]:
+    """The words, with those of response files in their places, which may name others."""
+    for word in words:
+        if not word.startswith("@"):
+            yield word
+            continue
+        path = folder / word[1:]
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+            yield from _expanded(shlex.split(text), folder)
+        except OSError as error:
+            raise BadInput(
+                f"cannot read the response file {word}: {error.strerror}",
+                place=str(path),
+                advice="write it, or list its options instead",
+            ) from error
+        except (ValueError, RecursionError) as error:
+            raise BadInput(
+                f"the response file {word} does not hold options: {error}",
+                place=str(path),
+                advice="close its quotation marks, and do not let it name itself",
+            ) from error
 
 
 def _sorted(words: list[str], folder: Path, known_only: bool) -> Iterator[_Option]:

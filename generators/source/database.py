@@ -109,18 +109,8 @@ def _read(database: Path, _changed: int) -> dict[Path, Command]:
             raise BadInput(
                 f"not a command: {error}", place=_shown(database), excerpt=f"   | {entry.command}"
             ) from error
-        found.setdefault(file, Command(file, folder, tuple(_expanded(words[1:], folder))))
+        found.setdefault(file, Command(file, folder, tuple(words[1:])))
     return found
-
-
-def _expanded(words: Sequence[str], folder: Path) -> Iterator[str]:
-    """The words, with those of response files (`@FILE`) in their places."""
-    for word in words:
-        path = folder / word[1:]
-        if word.startswith("@") and path.is_file():
-            yield from shlex.split(path.read_text(encoding="utf-8", errors="replace"))
-        else:
-            yield word
 
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)

@@ -138,7 +138,7 @@ class _Storing(msgspec.Struct):
         self.progress.start(sum(job.count for job in jobs), phase, self.remaining.left)
 
     def answered(self, job: Job, answer: object, *, final: bool = True) -> None:
-        self.store.put(job.key, answer, final=final)
+        self.store.put(job.key, answer, final=final and job.is_current)
         if self.remaining is not None:
             self.remaining.answered(job)
         self.progress.advance(job.count)

@@ -117,6 +117,12 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it takes so long that a worker performs it alone."""
         return False
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the files that the job reads while it is performed are still those that its key
+        names; otherwise its answer is not stored."""
+        return True
+
     def on_one_core(self) -> Self:
         """The same question for a worker that has no file of the user, and whose machine other jobs
         use at the same time."""

@@ -122,6 +122,13 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Whether the program was compiled from the text that the question is about."""
         return not self._generated or self._generated[0].program.key == self.question.key
 
+    def is_unchanged(self, compiled: str) -> bool:
+        """Whether a program with this key was compiled from the text that the question is about,
+        and the files still hold it."""
+        if compiled != self.question.key or not self.path.is_file():
+            return False
+        return frontend.question(self.path, build=self.build).key == compiled
+
 
 class ReadScenario(Scenario, frozen=True, kw_only=True, dict=True):
     """A scenario that was read, for a worker that does not have its files."""

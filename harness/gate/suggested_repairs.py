@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from weakspot.harness.campaign.executor import LocalExecutor, ask
 from weakspot.harness.campaign.jobs import model_digest
 from weakspot.harness.gate.answers import Answers, bounds
 from weakspot.harness.gate.config import Config
+from weakspot.harness.gate.jobs import Scenario
 from weakspot.harness.gate.outcome import RequiredOrder, SourceEdit
 from weakspot.harness.gate.source_spans import source_span
 from weakspot.harness.orders.repair_search import SearchRepair
@@ -35,15 +37,29 @@ class SuggestedRepair(msgspec.Struct, frozen=True):
     out_of_time: bool = False
 
 
-class FindRepair(SearchRepair, frozen=True, kw_only=True):
+class FindRepair(SearchRepair, frozen=True, kw_only=True, dict=True):
     """A repair of a scenario, without harm to the other scenarios. The answer is a
     SuggestedRepair."""
 
     config: Config
-    paths: dict[str, Path]
+    scenarios: dict[str, Scenario]
 
     def program(self, name: str) -> Program:
-        return read_program(self.paths[name], build=self.config.build)
+        scenario = self.scenarios[name]
+        program = read_program(scenario.path, build=scenario.build)
+        self._read[name] = program.key
+        return program
+
+    @cached_property
+    def _read(self) -> dict[str, str]:
+        """The keys of the programs that were read."""
+        return {}
+
+    @property
+    def is_current(self) -> bool:
+        return all(
+            self.scenarios[name].is_unchanged(compiled) for name, compiled in self._read.items()
+        )
 
     def answer(self, found: Sequence[Repair], *, out_of_time: bool) -> SuggestedRepair:
         root = self.config.root
@@ -94,7 +110,7 @@ def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
             also=also,
             bounds=bounds(answers.config),
             config=answers.config,
-            paths={each.job.file: each.job.scenario.path for each in together},
+            scenarios={each.job.file: each.job.scenario for each in together},
         )
     store = CacheStore(answers.folder, SuggestedRepair)
     ask(

@@ -117,6 +117,16 @@ def test_response_files_are_read(tmp_path: Path) -> None:
     assert options(source, Build()).meaning == ("-DFROM_A_FILE=1 2",)
 
 
+@pytest.mark.parametrize("text", [None, '-DA="', "@flags.rsp"])
+def test_a_response_file_that_cannot_be_read_is_an_error(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        written(tmp_path, "flags.rsp", text)
+    source = written(tmp_path, "a.c")
+    with pytest.raises(BadInput, match="response file") as raised:
+        options(source, Build(flags=(f"@{tmp_path}/flags.rsp",)))
+    assert raised.value.advice
+
+
 @pytest.mark.parametrize("text", ["[{]", '[{"file": "a.c"}]', '{"a": 1}'])
 def test_a_database_that_cannot_be_read_is_an_error(tmp_path: Path, text: str) -> None:
     source = written(tmp_path, "a.c")

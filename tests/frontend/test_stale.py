@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from weakspot.generators.source import clang
+from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.frontend import compile_source
 
@@ -72,6 +74,13 @@ CASES: dict[str, Case] = {
         {"ia__lib__n_h": TWO},
         searched("ia", "ib"),
     ),
+    "a response file": (MAIN, {"n_h": "-DN=1"}, {"n_h": "-DN=2"}, flags("@n.h")),
+    "a response file in another": (
+        MAIN,
+        {"n_h": "-DM @o.h", "o_h": "-DN=1"},
+        {"o_h": "-DN=2"},
+        flags("@n.h"),
+    ),
     "#embed": (
         'static const char t[] = {\n#embed "n.h"\n};\nint main(void) { return t[0]; }\n',
         {"n_h": "1"},
@@ -109,12 +118,12 @@ def test_the_answer_is_that_of_the_new_text(
     assert result(path, build(tmp_path)) == 2
 
 
-@pytest.mark.parametrize("variable", ["CPATH", "C_INCLUDE_PATH"])
+@pytest.mark.parametrize("variable", ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"])
 def test_a_header_that_appears_in_a_folder_of_the_environment_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
-    path = tmp_path / "m.c"
-    path.write_text(f"#include <n.h>\n{MAIN}")
+    path = tmp_path / ("m.cpp" if "PLUS" in variable else "m.c")
+    path.write_text(f"#include <n.h>\n{MAIN}".replace("(void)", "()"))
     (tmp_path / "ia").mkdir()
     write(tmp_path, ib__n_h=ONE)
     monkeypatch.setenv(variable, f"{tmp_path / 'ia'}{os.pathsep}{tmp_path / 'ib'}")
@@ -139,6 +148,30 @@ def test_a_changed_compilation_database_is_seen(tmp_path: Path) -> None:
     for number in (1, 2):
         entry = {"directory": str(tmp_path), "file": "m.c", "command": f"cc -DN={number} -c m.c"}
         (tmp_path / "compile_commands.json").write_text(json.dumps([entry]))
+        assert result(path, Build()) == number
+
+
+def test_a_changed_meaning_of_assembly_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "m.c"
+    path.write_text('int main(void) { int n; __asm__("two %1" : "=r"(n) : "r"(0)); return n; }\n')
+    texts = []
+    for number in (1, 2):
+        meaning = Meaning(pattern="two %1", body=f"%0 = {number};")
+        texts.append(compile_source(path, build=Build(assembly=(meaning,))).text)
+    assert texts[0] != texts[1]
+
+
+def test_an_installed_clang_sees_a_changed_header(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = shutil.which("clang")
+    if installed is None:
+        pytest.skip("clang is not installed")
+    monkeypatch.setenv("WEAKSPOT_CLANG", installed)
+    path = tmp_path / "m.c"
+    path.write_text(PLAIN)
+    for number, text in enumerate((ONE, TWO), start=1):
+        write(tmp_path, n_h=text)
         assert result(path, Build()) == number
 
 

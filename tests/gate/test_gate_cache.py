@@ -17,6 +17,7 @@ from weakspot.generators.source import clang
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.gate.jobs import Scenario
+from weakspot.harness.gate.suggested_repairs import FindRepair
 
 
 @pytest.fixture
@@ -128,6 +129,26 @@ def test_a_violation_and_its_repair_are_stored_too(
     second = project.gate()
     assert first.code == second.code == 1
     assert first.out.splitlines()[:-1] == second.out.splitlines()[:-1]
+
+
+@pytest.mark.parametrize("moment", ["program", "answer"])
+def test_an_edit_while_a_repair_is_searched_is_asked_about(
+    project: Project, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    project.weaken()
+    weak = (project.folder / "include/queue.hpp").read_text()
+    searched = getattr(FindRepair, moment)
+
+    def edited(*arguments: Any, **options: Any) -> Any:
+        project.write("include/queue.hpp", f"// a line more\n{weak}")
+        return searched(*arguments, **options)
+
+    monkeypatch.setattr(FindRepair, moment, edited)
+    assert project.gate().code == 1
+    monkeypatch.setattr(FindRepair, moment, searched)
+    project.write("include/queue.hpp", weak)
+    after = project.gate().out
+    assert after.splitlines()[:-1] == project.gate("--no-cache").out.splitlines()[:-1]
 
 
 def test_git_leaves_the_cache_out(idle: Project) -> None:
