@@ -62,6 +62,12 @@ def test_a_weakest_order_that_is_written_is_needed_and_says_why() -> None:
     )
 
 
+def test_an_order_that_nothing_is_weaker_than_is_not_marked_as_needed() -> None:
+    line = lines(weakest(11, "rlx", "rlx"))[11]
+    assert line.kind == "weakest"
+    assert line.marks[0].text == "store in push: rlx suffices under rc11, the weakest of all"
+
+
 def test_a_weaker_order_that_suffices_is_named() -> None:
     line = lines(weakest(11, "sc", "rel", "acq", why="rlx: race"))[11]
     assert line.kind == "strong"

@@ -18,12 +18,13 @@ from weakspot.harness.report.site.data import SiteData
 from weakspot.harness.values.claims import WeakestOrder
 from weakspot.harness.values.record import AnnotationCosts, StructureInfo
 
-Kind = Literal["weak", "needed", "strong", "open"]
+Kind = Literal["weak", "needed", "strong", "weakest", "open"]
 
 TITLES: dict[Kind, tuple[str, str]] = {
     "weak": ("▲", "too weak"),
     "needed": ("●", "needed"),
     "strong": ("▽", "stronger than needed"),
+    "weakest": ("○", "sufficient, and no order is weaker"),
     "open": ("?", "no answer"),
 }
 """The sign of each kind and its name, for the legend."""
@@ -156,7 +157,7 @@ def _weakest(each: WeakestOrder, model: str) -> Mark:
     if each.written in each.weakest:
         if not reasons:
             return Mark(
-                "needed", f"{what}: {each.written} suffices under {model}, the weakest of all"
+                "weakest", f"{what}: {each.written} suffices under {model}, the weakest of all"
             )
         return Mark("needed", f"{what}: {each.written} is needed under {model} ({reasons})")
     because = f"; weaker: {reasons}" if reasons else ""
