@@ -90,7 +90,7 @@ class Relaxations(Results[Relaxed]):
 
     def __init__(
         self,
-        read: Callable[[Report], tuple[ProgramGroup, ...]],
+        read: Callable[[Report, tuple[str, ...]], tuple[ProgramGroup, ...]],
         models: Sequence[Model],
         bounds: Bounds,
         report: Report,
@@ -101,7 +101,7 @@ class Relaxations(Results[Relaxed]):
         executor: Executor | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self._read, self._groups = read, read(report)
+        self._read, self._groups = read, read(report, ())
         self._explorations = {
             each.name: Explorations(each, bounds, also=machines) for each in models
         }
@@ -142,16 +142,23 @@ class Relaxations(Results[Relaxed]):
         """Write the memory orders of a result into its sources: those of its assignment number
         `take`, counted from one, or the best ones if those written suffice.
 
-        The programs are compiled and explored again; the files are restored if a program is not
-        safe. Raises BadInput for sources of the corpus, and if a limit was reached.
+        The programs are compiled and explored with the change first. Raises BadInput for sources
+        of the corpus, and if a limit was reached.
         """
         self.refuse_corpus()
+        change = self.proposal(relaxed, take=take)
+        change.write(lambda: None)
+        return change
 
-        def reread() -> tuple[tuple[str, Program], ...]:
-            (group,) = (each for each in self._read(_nothing) if each.name == relaxed.subject)
+    def proposal(self, relaxed: Relaxed, *, take: int | None = None) -> Rewritten:
+        """The change that `apply` makes, compiled and explored, but not written."""
+
+        def read(option: str) -> tuple[tuple[str, Program], ...]:
+            groups = self._read(_nothing, (option,))
+            (group,) = (each for each in groups if each.name == relaxed.subject)
             return group.programs
 
-        return application.apply(relaxed, take, self._explorations[relaxed.model], reread)
+        return application.proposal(relaxed, take, self._explorations[relaxed.model], read)
 
 
 def _nothing(_: str) -> None:
@@ -186,9 +193,10 @@ def relax(
 
     limits = bounds or Bounds()
 
-    def read(report: Report) -> tuple[ProgramGroup, ...]:
+    def read(report: Report, flags: tuple[str, ...]) -> tuple[ProgramGroup, ...]:
+        changed = msgspec.structs.replace(build, flags=(*build.flags, *flags))
         return program_groups(
-            paths_of(what), build=build, report=report, end=end, seconds=limits.seconds
+            paths_of(what), build=changed, report=report, end=end, seconds=limits.seconds
         )
 
     return Relaxations(

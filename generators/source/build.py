@@ -158,6 +158,7 @@ def _together(
     meaning: list[str] = []
     clang: list[str] = []
     searched: list[Path] = []
+    known: set[tuple[str, ...]] = set()
     standard = STANDARD[language]
     for layer in layers:
         for each in layer:
@@ -172,7 +173,8 @@ def _together(
         for each in layer:
             if each.use == "search":
                 name, path = each.words
-                if Path(path).is_dir() and Path(path) not in searched:
+                if Path(path).is_dir() and each.words not in known:
+                    known.add(each.words)
                     searched.append(Path(path))
                     relative = os.path.relpath(os.path.realpath(path), folder)
                     meaning += [f"-I{relative}"] if name == "-I" else [name, relative]

@@ -277,8 +277,7 @@ def explored(
             limits,
             jobs=jobs,
             part=of,
-            # what is drawn after a violation would not change the answer
-            stop_at_first=stop_at_first or of.sample,
+            stop_at_first=stop_at_first,
             done=done,
             earlier=earlier,
             keep=keep,

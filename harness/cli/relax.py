@@ -114,7 +114,6 @@ def relax(
     For each memory order in the source, prints the weakest one with which all programs are still
     safe, and why it cannot be weaker."""
     from weakspot import projects
-    from weakspot.harness.orders.application import rewritten
     from weakspot.harness.orders.relaxation import findings
     from weakspot.harness.report import terminal, weakest_orders
 
@@ -137,7 +136,7 @@ def relax(
 
     def show(each: Relaxed) -> None:
         if diff:
-            _show_change(rewritten(each, take))
+            _show_change(asked[0].proposal(each, take=take))
         elif as_json:
             say(json_lines((each, *findings(each))))
         else:

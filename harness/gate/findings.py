@@ -108,7 +108,7 @@ class GateFindings:
         the scenarios."""
         for each in self.work.answered:
             if each.answer.verdict is None:
-                for name in (Path(each.job.file).name, *each.answer.inputs.names):
+                for name in (Path(each.job.file).name, *each.answer.files):
                     yield os.path.normpath(Path(each.job.file).parent / name), each.job.file
 
     def _comment(

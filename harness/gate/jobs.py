@@ -56,13 +56,15 @@ class Unreadable(msgspec.Struct, frozen=True):
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a scenario under a model: its exploration, a litmus test's verdict, or why
     it is `unreadable`. `sites` are those of the exploration's violations, `machines` says for each
-    of its tests which kinds of machine can show it."""
+    of its tests which kinds of machine can show it. `files` are the source files that the
+    explored program was made of, relative to its folder."""
 
     exploration: Exploration | None = None
     verdict: Verdict | None = None
     unreadable: Unreadable | None = None
     sites: tuple[Site, ...] = ()
     machines: dict[str, dict[str, bool]] = {}
+    files: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -266,6 +268,7 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
             exploration=found,
             sites=tuple(dict.fromkeys(sites)),
             machines={test.name: possible_on(test) for test in found.tests},
+            files=tuple(generated.program.files),
         )
 
     def _tree(self, generated: Generated) -> str:

@@ -3,7 +3,11 @@ what was meant."""
 
 from __future__ import annotations
 
+import json
+import os
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from weakspot.errors import BadInput, WeakspotError
 from weakspot.generators.source.program import Program
@@ -25,33 +29,45 @@ def refuse_corpus(groups: Iterable[ProgramGroup]) -> None:
         )
 
 
-def rewritten(relaxed: Relaxed, take: int | None = None) -> Rewritten:
-    """The change to the assignment with number `take`, or to the best one; see `_chosen`. No file
-    is written."""
-    return rewrite(relaxed.annotations, _chosen(relaxed, take))
-
-
-def apply(
+def proposal(
     relaxed: Relaxed,
     take: int | None,
     explorations: Explorations,
-    reread: Callable[[], Sequence[tuple[str, Program]]],
+    read: Callable[[str], Sequence[tuple[str, Program]]],
 ) -> Rewritten:
-    """Change the files to the assignment with number `take`, or to the best one. The programs are
-    read again and explored; if they are not as intended, the files are restored.
+    """The change to the assignment with number `take`, or to the best one; see `_chosen`. The
+    programs are compiled with the changed files in place of those on the disk, by `read`, which
+    takes an option for that, and explored. No file of the user's is written.
 
     Raises BadInput if a limit was reached, so that the assignment may not be safe, and
-    WeakspotError if the programs are not as intended after the change.
+    WeakspotError if the changed programs are not as intended.
     """
     orders = _chosen(relaxed, take)
     change = rewrite(relaxed.annotations, orders)
-    if change.after and not relaxed.decided:
+    if not change.after:
+        return change
+    if not relaxed.decided:
         raise BadInput(
             "nothing is changed, because a limit was reached",
             place=relaxed.subject,
             advice="raise the limit with --loops, --executions or --seconds",
         )
-    change.write(lambda: _confirm(reread(), relaxed, orders, change.by_hand, explorations))
+    with tempfile.TemporaryDirectory(prefix="weakspot-") as folder:
+        files = []
+        for number, (path, content) in enumerate(change.after.items()):
+            copy = Path(folder, f"{number}")
+            copy.write_bytes(content)
+            # clang names the current folder as the shell does, perhaps through a link
+            shell = Path(os.environ.get("PWD", Path.cwd())) / os.path.relpath(path)
+            files += [
+                {"type": "file", "name": name, "external-contents": str(copy)}
+                for name in {path, os.path.normpath(shell)}
+            ]
+        overlay = Path(folder, "overlay.json")
+        overlay.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": files}))
+        # one word, since ziglang's clang takes a second one for a source
+        programs = read(f"-ivfsoverlay{overlay}")
+    _confirm(programs, relaxed, orders, change.by_hand, explorations)
     return change
 
 
@@ -61,7 +77,7 @@ def _chosen(relaxed: Relaxed, take: int | None) -> Assignment:
     if take is None:
         best = relaxed.best
         written = tuple(each.order for each in relaxed.annotations)
-        return best.orders if best is not None and relaxed.suffices else written
+        return best.orders if best is not None else written
     if take > len(relaxed.weakest):
         raise BadInput(
             f"there is no assignment {take}",
@@ -89,7 +105,14 @@ def _confirm(
     annotations, _ = annotate([program for _, program in programs])
     found = [(each.path, each.kind, each.order) for each in annotations]
     if sorted(found) != sorted(each for each in wanted if each[2] != "none"):
-        raise WeakspotError("the rewritten source does not have the intended memory orders")
+        raise WeakspotError(
+            "nothing is changed: the rewritten source does not have the intended memory orders",
+            place=relaxed.subject,
+        )
     for name, program in programs:
         if explorations.of(program, stop_at_first=False, threads=0)["result"] != "Safe":
-            raise WeakspotError(f"{name} is not safe with the rewritten source")
+            raise WeakspotError(
+                "nothing is changed: the program is not safe with the rewritten source",
+                place=name,
+                advice="; ".join(f"{one.annotation}: {one.why}" for one in by_hand),
+            )

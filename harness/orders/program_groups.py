@@ -109,6 +109,7 @@ class Version(msgspec.Struct, frozen=True):
     programs: tuple[tuple[str, Program], ...]
     violated: Mapping[str, tuple[str, ...]]
     alone: tuple[str, ...] = ()
+    recorded: bool = False  # the corpus records its weakest memory orders
 
 
 def versions(
@@ -124,7 +125,8 @@ def versions(
     good = [each for each in group.programs if each[0] not in violated]
     if not good or group.structure is None:
         wrong = [each for each in group.programs if each[0] in violated]
-        return (Version(group.name, (*good, *wrong), violated),)
+        recorded = group.structure is not None
+        return (Version(group.name, (*good, *wrong), violated, recorded=recorded),)
     texts = {name: _text(program) for name, program in group.programs}
     sets = _together([name for name, _ in good], texts)
     homes: defaultdict[int, list[tuple[str, Program]]] = defaultdict(list)
@@ -139,6 +141,7 @@ def versions(
             (*(each for each in good if each[0] in names), *homes[number]),
             {name: violated[name] for name, _ in homes[number]},
             tuple(name for name in names if uses[name] == 1 < len(sets)),
+            recorded=True,
         )
         for number, names in enumerate(sets)
     )

@@ -81,7 +81,11 @@ def recorded(found: Relaxed) -> Weakest:
                 function=each.function,
                 written=each.order,
                 weakest=tuple(one.orders[number] for one in found.weakest),
-                why=tuple(reason(one.needs[number]) for one in found.weakest),
+                why=tuple(
+                    reason(one.needs[number])
+                    or ("not exercised" if number in found.unexercised else "")
+                    for one in found.weakest
+                ),
             )
             for number, each in enumerate(found.annotations)
         ),

@@ -19,6 +19,7 @@ import itertools
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from weakspot.errors import BadInput
@@ -28,28 +29,34 @@ from weakspot.harness.campaign.plan import models
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus.models import Model, load
 from weakspot.harness.machines.prices import Prices
+from weakspot.harness.orders.exercise import Exercise
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, minimal
 from weakspot.harness.orders.program_groups import ProgramGroup, Version, versions
-from weakspot.harness.orders.relaxation import LeftOut, Need, Relaxed, Weakest
+from weakspot.harness.orders.relaxation import LeftOut, Need, Relaxed, Unexercised, Weakest
+from weakspot.harness.orders.repairs import is_foreign
 from weakspot.harness.orders.trials import Report, Scene, Trials, within
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.strength import (
     Assignment,
+    Guarantee,
     allowed,
+    at_most,
     cost,
     fenced,
+    guarantees,
     instead,
     just_less,
+    least,
     strongest,
     weaker,
 )
 from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
-    from weakspot._engine import ExplorationDict
+    from weakspot._engine import ExplorationDict, TraceDict
 
 _ASSIGNMENTS = 200  # that are listed at most
 _FENCED = 2000  # explorations that fences are looked for with at most
@@ -77,7 +84,7 @@ class Relaxing:
         self._questions, self._describe = explorations, report
         self._fences = fences
         self._subject, self._version = version.name, version.alone
-        self._violated = version.violated
+        self._violated, self._recorded = version.violated, version.recorded
         self._names = [name for name, _ in version.programs]
         self._all, self._annotated = annotate([program for _, program in version.programs])
         # each was explored as it is written
@@ -87,7 +94,9 @@ class Relaxing:
         self._sequential: list[str] = []
         self._ended = self._suffices = self._late = False
         self._weakest: list[Weakest] = []
+        self._unexercised: dict[int, Unexercised] = {}
         self._habits: dict[int, Habits] = {}
+        self._traces: dict[int, TraceDict] = {}
         self._violations: dict[tuple[int, Assignment], Violation | None] = {}
         self._trials = Trials([], (), explorations)
         self._used: list[Annotation] = []
@@ -119,8 +128,8 @@ class Relaxing:
         )
         self._trials.tolerated.update(limited)
         if scenes:
-            written = tuple(each.order for each in self._used)
-            self._suffices = self._trials.failing(written) is None
+            self._suffices = self._trials.failing(self._written) is None
+            self._trials.choices = self._candidates()
             self._search()
         if self._fences and self._weakest:
             self._beside()
@@ -154,6 +163,7 @@ class Relaxing:
             scenarios=tuple(scene.name for scene in self._trials.scenes),
             left_out=tuple(self._left_out),
             suffices=self._suffices,
+            unexercised=dict(self._unexercised),
             weakest=tuple(self._weakest),
             notes=tuple(notes),
             decided=not notes,
@@ -174,13 +184,22 @@ class Relaxing:
             for order in orders
         )
 
+    @property
+    def _written(self) -> Assignment:
+        return tuple(each.order for each in self._used)
+
+    @property
+    def _repairs(self) -> bool:
+        """Whether memory orders are looked for that repair the user's own programs."""
+        return not self._recorded and not self._suffices
+
     # --- programs included ----------------------------------------------------------------------
 
     def _strongest(self) -> Assignment:
         """For each annotation, the strongest memory order that a program without violations is
         written with; for an annotation that only violated programs have, the strongest of theirs;
-        if all programs are violated, the strongest there is."""
-        if len(self._violated) == len(self._names):
+        if all programs are violated, or one of the user's own, the strongest there is."""
+        if len(self._violated) == len(self._names) or (self._violated and not self._recorded):
             return tuple(allowed(each.kind)[-1] for each in self._all)
         good: list[list[str]] = [[] for _ in self._all]
         other: list[list[str]] = [[] for _ in self._all]
@@ -199,7 +218,7 @@ class Relaxing:
         scenes: list[Scene] = []
         limited: list[int] = []
         known: set[str] = set()
-        some_good = len(self._violated) < len(self._names)
+        other_good = self._recorded and len(self._violated) < len(self._names)
         for name, each in zip(self._names, self._annotated, strict=True):
             program = each.under(top)
             if program.digest in known:
@@ -208,7 +227,7 @@ class Relaxing:
             if not each.sites:
                 self._left_out.append(LeftOut(name, "it has no memory order to choose"))
                 continue
-            if some_good and name in self._violated:
+            if other_good and name in self._violated:
                 self._leave_out(name, self._violated[name])
                 continue
             found = self._asked(name, program)
@@ -232,23 +251,70 @@ class Relaxing:
         why = f"it is violated: {', '.join(dict.fromkeys(kinds))}"
         self._left_out.append(LeftOut(name, why, violated=True))
 
+    def _candidates(self) -> list[Values]:
+        """The candidate memory orders of each annotation. Where those written do not suffice for
+        the user's own programs, they are those at least as strong, which repair the programs. Else
+        they are those that keep what no program exercises of the memory orders written."""
+        if self._repairs:
+            return [
+                tuple(order for order in orders if at_most(written, order))
+                for written, orders in zip(self._written, self.choices, strict=True)
+            ]
+        tops = [orders[-1] for orders in self.choices]
+        if self._violated and not self._recorded:  # those that nothing repairs are left out
+            written = [each.annotated.orders for each in self.scenes]
+            tops = [
+                strongest(each.kind, [orders[n] for orders in written if n in orders])
+                for n, each in enumerate(self._used)
+            ]
+        exercise = Exercise()
+        for number, scene in enumerate(self.scenes):
+            self._report(f"{scene.name}: what it exercises")
+            exercise.add(self._trace_of(number)["runs"], scene.annotated)
+        choices: list[Values] = [
+            weaker(each.kind, top) for each, top in zip(self._used, tops, strict=True)
+        ]
+        bottoms: dict[int, tuple[str, frozenset[Guarantee]]] = {}
+        for number, (each, top) in enumerate(zip(self._used, tops, strict=True)):
+            kept = [
+                guarantees("R" if failed else each.kind, own) - exercise.guarantees[number, failed]
+                for own, failed in zip(top.split("/"), (False, True), strict=False)
+            ]
+            bottom = least(each.kind, choices[number], kept)
+            if bottom != choices[number][0]:
+                bottoms[number] = bottom, frozenset().union(*kept)
+        # what an execution distinguishes is exercised, whatever the runs show
+        self._trials.choices = choices
+        for orders in minimal(choices, self._trials.fails, self._rank) if bottoms else ():
+            for number in [n for n in bottoms if orders[n] != choices[n][0]]:
+                del bottoms[number]
+        for number, (bottom, missing) in bottoms.items():
+            choices[number] = tuple(one for one in choices[number] if at_most(bottom, one))
+            others = sorted(str(self._used[other]) for other in exercise.others[number])
+            self._unexercised[number] = Unexercised(
+                guarantees=tuple(sorted(missing)), others=tuple(dict.fromkeys(others))
+            )
+        return choices
+
+    def _rank(self, tried: Assignment) -> tuple[float, int]:
+        """What an assignment costs; a repair also how much it changes."""
+        pairs = list(zip(self._used, tried, strict=True))
+        thought = sum(cost(each.kind, order) for each, order in pairs)
+        if self._repairs:
+            changed = [n for n, (each, order) in enumerate(pairs) if order != each.order]
+            foreign = sum(n in self._foreign for n in changed)
+            return len(changed) + foreign / (len(pairs) + 1), thought
+        if self._prices is None or not self._measured:
+            return 0.0, thought
+        return sum(self._prices.of(each)[order] for each, order in pairs), thought
+
     # --- the search ---------------------------------------------------------------------------
 
     def _search(self, budget: float = math.inf) -> None:
         """Find the minimal assignments among the candidates, except those already known."""
-
-        prices = self._prices if self._measured else None
-
-        def rank(tried: Assignment) -> tuple[float, int]:
-            pairs = list(zip(self._used, tried, strict=True))
-            thought = sum(cost(each.kind, order) for each, order in pairs)
-            if prices is None:
-                return 0.0, thought
-            return sum(prices.of(each)[order] for each, order in pairs), thought
-
         known = {each.orders for each in self._weakest}
         budget += self._trials.explorations
-        for orders in minimal(self.choices, self._trials.fails, rank):
+        for orders in minimal(self.choices, self._trials.fails, self._rank):
             if len(self._weakest) == _ASSIGNMENTS:
                 self._notes.append(f"there are more than {_ASSIGNMENTS} minimal assignments")
                 break
@@ -285,12 +351,18 @@ class Relaxing:
         for number, annotation in enumerate(self._used):
             values = choices[number]
             if annotation.kind != "F" and any(each[number] != values[0] for each in known):
-                choices[number] = fenced(annotation.kind, values[-1], full=full)
+                choices[number] = tuple(
+                    each
+                    for each in fenced(annotation.kind, values[-1], full=full)
+                    if at_most(values[0], each)
+                )
         self._trials.choices = choices
         self._search(_FENCED)
         cheapest = known[0]
         for number, annotation in enumerate(self._used):
             for each in instead(annotation.kind, cheapest[number]):
+                if not at_most(self.choices[number][0], each):
+                    continue
                 orders = (*cheapest[:number], each, *cheapest[number + 1 :])
                 if self._is_minimal(orders):
                     self._add(orders, sure=False)
@@ -299,9 +371,14 @@ class Relaxing:
         """Whether no memory order and no fence of a sufficient assignment can be weakened."""
         return all(
             self._trials.failing((*orders[:number], lower, *orders[number + 1 :])) is not None
-            for number, annotation in enumerate(self._used)
-            for lower in just_less(annotation.kind, orders[number])
+            for number in range(len(self._used))
+            for lower in self._just_less(number, orders[number])
         )
+
+    def _just_less(self, number: int, order: str) -> list[str]:
+        """The candidates for an annotation that are one step weaker than an order."""
+        bottom = self.choices[number][0]
+        return [each for each in just_less(self._used[number].kind, order) if at_most(bottom, each)]
 
     def _confirmed(self, orders: Assignment) -> int | str:
         """The number of executions explored to confirm that the assignment suffices for every
@@ -318,7 +395,7 @@ class Relaxing:
 
     def _needs(self, orders: Assignment, number: int) -> tuple[Need, ...]:
         needs = []
-        for lower in just_less(self._used[number].kind, orders[number]):
+        for lower in self._just_less(number, orders[number]):
             tried = (*orders[:number], lower, *orders[number + 1 :])
             scene = self._trials.failing(tried)
             violation = None if scene is None else self._violation(scene, tried)
@@ -349,10 +426,29 @@ class Relaxing:
 
     def _habits_of(self, scene: int) -> Habits:
         if scene not in self._habits:
-            program = self._trials.scenes[scene].annotated.program
-            trace = program.trace(loops=self._questions.bounds.loops, interleavings=_TRACED, seed=0)
-            self._habits[scene] = habits(trace)
+            self._habits[scene] = habits(self._trace_of(scene))
         return self._habits[scene]
+
+    def _trace_of(self, scene: int) -> TraceDict:
+        if scene not in self._traces:
+            program = self._trials.scenes[scene].annotated.program
+            self._traces[scene] = program.trace(
+                loops=self._questions.bounds.loops, interleavings=_TRACED, seed=0
+            )
+        return self._traces[scene]
+
+    @cached_property
+    def _foreign(self) -> frozenset[int]:
+        """The annotations that every program has in its own file, or in a wrapper."""
+        return frozenset(
+            number
+            for number, each in enumerate(self._used)
+            if all(
+                is_foreign(scene.annotated, each, number)
+                for scene in self.scenes
+                if number in scene.used
+            )
+        )
 
     def _asked(self, name: str, program: Program, *, stop_at_first: bool = True) -> ExplorationDict:
         self._report(name)

@@ -9,7 +9,9 @@ from weakspot.harness.orders.trials import Failing
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.finding import Evidence, Finding
-from weakspot.harness.values.strength import Assignment, spelled
+from weakspot.harness.values.strength import Assignment, Guarantee, spelled
+
+_OTHERS = 3  # places that are named at most
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +42,20 @@ def reason(needs: tuple[Need, ...]) -> str:
     return "; ".join(reasons)
 
 
+def wanted(annotation: Annotation, one: Unexercised) -> str:
+    """What a scenario does that exercises a memory order: `in which it reads what q.c:20 stores`"""
+    others = ", ".join(one.others[:_OTHERS]) or "another thread"
+    if annotation.kind == "F":
+        return "in which other threads use what is accessed before and after it"
+    if "sc" in one.guarantees:
+        return "in which another thread accesses its location at the same time"
+    parts = {
+        "acquire": f"it reads what {others} stores",
+        "release": f"{others} reads what it stores",
+    }
+    return f"in which {' and '.join(parts[each] for each in one.guarantees)}"
+
+
 class LeftOut(msgspec.Struct, frozen=True):
     """An excluded program, and why. `violated`: it violates something even under the strongest
     memory orders considered."""
@@ -49,6 +65,14 @@ class LeftOut(msgspec.Struct, frozen=True):
     violated: bool = False
 
 
+class Unexercised(msgspec.Struct, frozen=True, kw_only=True):
+    """What no program exercises of the memory order of an annotation, so that it stays; `others`
+    are the places that access the same locations in other threads."""
+
+    guarantees: tuple[Guarantee, ...]
+    others: tuple[str, ...]
+
+
 class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     """The result for a structure under a model, or for one version of it, in which case `version`
     names the scenarios of that version only. What is safe under the model is safe under the
@@ -56,7 +80,9 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
 
     `weakest` are the minimal assignments, in the order of `annotations`, the cheapest first: by
     their measured cost on this machine if `measured`, else by `strength.cost`. `suffices` says
-    whether the memory orders as written suffice. `notes` state the limits within which the result
+    whether the memory orders as written suffice; for the user's own programs, where they do not,
+    `weakest` are repairs, nowhere weaker than what is written. `unexercised` are what no program
+    exercises, by the number of the annotation. `notes` state the limits within which the result
     holds and what was not confirmed; `decided` is then false. After an interrupted search,
     `failing` holds what is known to be too weak. `assignments` is the size of the search space;
     `explorations` and `seconds` are the effort. `sequential` are the scenarios that start
@@ -80,6 +106,7 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     measured: bool = False
     sequential: tuple[str, ...] = ()
+    unexercised: dict[int, Unexercised] = {}
 
     @property
     def under(self) -> str:

@@ -120,7 +120,7 @@ class Repairing:
         self._foreign = {
             number
             for number in self._own.orders
-            if _is_foreign(self._own, self._annotations[number], number)
+            if is_foreign(self._own, self._annotations[number], number)
         }
         self._explorations, self._most, self._report = explorations, most, report
 
@@ -265,7 +265,7 @@ def _size(repair: Repair) -> int:
     return len(repair.changes)
 
 
-def _is_foreign(annotated: Annotated, annotation: Annotation, number: int) -> bool:
+def is_foreign(annotated: Annotated, annotation: Annotation, number: int) -> bool:
     """Whether an annotation is in the program's own file, or in a wrapper: a function that code
     outside that file calls at several places."""
     program = annotated.program

@@ -39,7 +39,7 @@ def mutated(found: Mutated, out: Console, *, everything: bool = False) -> None:
         out.print(
             Text.assemble(
                 ("help: ", "cyan"),
-                "every scenario is violated as it is written: repair it first (weakspot gate "
+                "every scenario is violated as it is written: repair it first (weakspot relax "
                 "proposes a change)",
             )
         )

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.orders.promotion import OrdersDifference
-from weakspot.harness.orders.relaxation import Relaxed, findings, reason
+from weakspot.harness.orders.relaxation import Relaxed, findings, reason, wanted
 from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import columns, style, text_width
@@ -37,7 +37,7 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
     )
     for line in columns(_table(found), indent=2):
         out.print(line)
-    for text in (*_others(found), *_failing(found)):
+    for text in (*_unexercised(found), *_others(found), *_failing(found)):
         out.print(Text(text))
     if witnesses:
         for text in _witnesses(found, text_width(out, 2)):
@@ -75,7 +75,8 @@ def difference(found: OrdersDifference, *, promoted: bool) -> Iterator[str]:
 
 def _table(found: Relaxed) -> Iterator[list[str | Text]]:
     shown = found.weakest[: _columns(found)]
-    heads = ["weakest"] if len(shown) == 1 else [f"weakest {n}" for n in range(1, len(shown) + 1)]
+    name = "weakest" if found.suffices else "repair"
+    heads = [name] if len(shown) == 1 else [f"{name} {n}" for n in range(1, len(shown) + 1)]
     if not shown:
         return
     yield [Text(head, style="dim") for head in ("site", "", "", "written", *heads, "why")]
@@ -91,6 +92,15 @@ def _style(each: Annotation, order: str) -> str:
     if order == each.order:
         return ""
     return "yellow" if at_most(order, each.order) else "red"
+
+
+def _unexercised(found: Relaxed) -> Iterator[str]:
+    """The memory orders that stay because no program exercises them, and what would."""
+    if found.unexercised:
+        yield "  not exercised, so no weaker memory order is proposed:"
+    for number, one in found.unexercised.items():
+        each = found.annotations[number]
+        yield f"    {each} {each.operation} {each.order}: needs a scenario {wanted(each, one)}"
 
 
 def _columns(found: Relaxed) -> int:

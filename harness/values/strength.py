@@ -16,11 +16,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from functools import cache
+from typing import Literal
 
 from weakspot.generators.litmus import C_ORDER
 
 Assignment = tuple[str, ...]
 """One memory order per annotation, in the order of the annotations."""
+
+Guarantee = Literal["acquire", "release", "sc"]
+"""What a memory order can guarantee; "sc" is membership in the total order of seq_cst."""
 
 _READ, _WRITE = ("rlx", "acq", "sc"), ("rlx", "rel", "sc")
 _ALL = ("rlx", "acq", "rel", "acq_rel", "sc")
@@ -144,6 +148,28 @@ def strongest(kind: str, given: Iterable[str]) -> str:
     if len(wanted) == 1:
         return wanted.pop()
     enough = [each for each in allowed(kind) if all(at_most(one, each) for one in wanted)]
+    return min(enough, key=lambda each: len(weaker(kind, each)))
+
+
+_LETTERS: dict[Guarantee, str] = {"acquire": "a", "release": "r", "sc": "s"}
+
+
+def guarantees(kind: str, order: str) -> frozenset[Guarantee]:
+    """What the memory order of an operation guarantees, without adjacent fences and, of a
+    compare-exchange, on one side."""
+    own = _GIVES[order] - {"R": frozenset("r"), "W": frozenset("a")}.get(kind, frozenset())
+    return frozenset(each for each, letter in _LETTERS.items() if letter in own)
+
+
+def least(kind: str, orders: Iterable[str], guaranteed: Iterable[Iterable[Guarantee]]) -> str:
+    """The weakest of these memory orders, of which the last is the strongest, that guarantees this,
+    for a compare-exchange on success and on failure."""
+    wanted = [frozenset(_LETTERS[each] for each in side) for side in guaranteed]
+    enough = [
+        order
+        for order in orders
+        if all(side <= _GIVES[own] for side, own in zip(wanted, order.split("/"), strict=False))
+    ]
     return min(enough, key=lambda each: len(weaker(kind, each)))
 
 

@@ -169,15 +169,24 @@ pub struct Leaves {
     empty: FxHashMap<u64, f64>,
     /// The probability that a descent ends at one of all these.
     known: f64,
+    violated: bool,
+    /// Whether further draws would not change the answer, decided after each round of draws.
+    pub over: bool,
 }
 
 /// A further descent shows nothing new with this probability at most: all leaves were seen, up to
 /// the rounding of their probabilities.
 const NEGLIGIBLE: f64 = 1e-9;
 
+/// How many draws make a round. A sample is the same whichever worker draws, so it ends only where
+/// all workers have the same draws behind them.
+const ROUND: u64 = 1000;
+
 impl Leaves {
-    pub fn add(&mut self, descent: &Descent) {
+    /// Adds a descent. `violated`: an execution that it met violates something.
+    pub fn add(&mut self, descent: &Descent, violated: bool) {
         self.estimates.add(descent.executions);
+        self.violated |= violated;
         let seen = match descent.met {
             0 => &mut self.empty,
             _ => &mut self.seen,
@@ -186,11 +195,14 @@ impl Leaves {
         if seen.insert(descent.leaf, mass).is_none() {
             self.known += mass;
         }
+        if self.estimates.draws % ROUND == 0 {
+            self.over = self.violated || self.known >= 1.0 - NEGLIGIBLE;
+        }
     }
 
-    /// Whether further descents would show nothing new.
-    pub fn all_seen(&self) -> bool {
-        self.known >= 1.0 - NEGLIGIBLE
+    /// Whether all draws of the rounds before that of a draw have been added.
+    pub fn reached(&self, draw: u64) -> bool {
+        self.estimates.draws >= draw - draw % ROUND
     }
 
     /// None before the first descent.

@@ -43,8 +43,8 @@ fn descend<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
     }
 }
 
-/// Draws executions until all were drawn or a limit is reached. The numbers of the draws make them
-/// repeatable, whichever worker makes them.
+/// Draws executions until all were drawn, one was violated, or a limit is reached. The numbers of the
+/// draws make them repeatable, whichever worker makes them.
 pub fn sample<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
     worker: &mut W,
     queue: &'q BranchQueue<'q, S, F>,
@@ -54,14 +54,19 @@ pub fn sample<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
 where
     F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 {
+    let shared = || leaves.lock().unwrap_or_else(PoisonError::into_inner);
     repeatedly(queue, |number| {
-        let descent = descend(worker, Population::new(1, seeded(seed, number)))?;
-        let mut leaves = leaves.lock().unwrap_or_else(PoisonError::into_inner);
-        leaves.add(&descent);
-        match leaves.all_seen() {
-            true => Err(Halt::Over),
-            false => Ok(()),
+        while !shared().reached(number) {
+            queue.look()?;
+            std::thread::yield_now();
         }
+        if shared().over {
+            return Err(Halt::Over);
+        }
+        let descent = descend(worker, Population::new(1, seeded(seed, number)))?;
+        let violated = !worker.found().violations.is_empty();
+        shared().add(&descent, violated);
+        Ok(())
     })
 }
 
