@@ -152,9 +152,10 @@ class Answers:
 
     def _ask(self, jobs: Sequence[ScenarioJob], *, later: int) -> None:
         """Ask the questions, and leave time for so many that may follow."""
+        if not jobs:
+            return
         begun = time.monotonic()
-        part = len(jobs) / max(1, len(jobs) + later)
-        until = begun + max(0.0, self.ends - begun) * part
+        until = begun + max(0.0, self.ends - begun) * len(jobs) / (len(jobs) + later)
         try:
             ask(jobs, self._store, self._executor.until(until), progress=self.progress)
         finally:
