@@ -174,7 +174,9 @@ def _applied(
     after: dict[str, bytes] = {}
     for path in dict.fromkeys(edit.path for edit in edits):
         text = before[path] = sources[path].source
-        for edit in sorted({e for e in edits if e.path == path}, key=lambda e: -e.start):
+        own = dict.fromkeys(e for e in edits if e.path == path)
+        # of edits at one place, the first comes last in the text
+        for edit in sorted(own, key=lambda e: -e.start):
             text = text[: edit.start] + edit.text.encode("latin-1") + text[edit.end :]
         after[path] = text
     return before, after
@@ -246,15 +248,40 @@ class _Sources(dict[str, Syntax]):
         style = "std::memory_order_" if scoped else "memory_order_"
         whole, edits = statement(node), []
         space = f"\n{source.indentation(whole)}" if syntax.starts_line(whole) else " "
+        if syntax.lacks_braces(whole):
+            edits += self._braces(each.path, whole)
         if before != "none":
             at = whole.start_byte
             edits.append(_Edit(each.path, at, at, f"{_fence(before, style, each.path)}{space}"))
         if after != "none":
             at = syntax.after(node)
+            body = whole.child_by_field_name("consequence")
+            if body is not None and at == body.start_byte:
+                space = f"\n{source.indentation(body)}" if syntax.starts_line(body) else " "
+                edits += self._braces(each.path, body)
+                edits.append(_Edit(each.path, at, at, f"{_fence(after, style, each.path)}{space}"))
+                return edits
             if source.source[at - 1 : at] == b"{" and "\n" in space:
                 space += "  " if "\n  " in space and "\n    " not in space else "    "
             edits.append(_Edit(each.path, at, at, f"{space}{_fence(after, style, each.path)}"))
         return edits
+
+    def _braces(self, path: str, whole: tree_sitter.Node) -> list[_Edit]:
+        """The edits that put braces around a statement that is the body of another one."""
+        source, header, outer = self[path], whole.prev_sibling, whole.parent
+        begin, end = whole.start_byte, whole.end_byte
+        if header is None or outer is None or header.type == "comment" or header.end_byte == begin:
+            raise Unclear("it is in a body without braces")
+        while outer.type == "else_clause" and outer.parent is not None:
+            outer = outer.parent
+        gap = source.source[header.end_byte : begin].decode("latin-1")
+        close = f"\n{source.indentation(outer)}}}" if "\n" in gap else " }"
+        if outer.type == "do_statement":
+            close = " }"
+        return [
+            _Edit(path, header.end_byte, begin, f" {{{gap}"),
+            _Edit(path, end, end, close),
+        ]
 
     def definition(
         self, path: str, macro: str, users: Sequence[tuple[Annotation, str]]
@@ -295,6 +322,7 @@ class _Sources(dict[str, Syntax]):
             whole = None
         if (
             whole is None
+            or syntax.lacks_braces(whole)
             or whole.type != "expression_statement"
             or whole.named_children[0].type != "call_expression"
             or not (syntax.starts_line(whole) and syntax.ends_line(whole))

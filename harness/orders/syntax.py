@@ -28,6 +28,7 @@ _BLOCKS = {
 }
 #: a statement put before one of these, or before what they hold, would not run each time
 _ENCLOSING = {"for_statement", "for_range_loop", "do_statement", "else_clause"}
+_LOOPS = {"for_statement", "for_range_loop", "do_statement", "while_statement"}
 _LEAVES = {
     "return_statement",
     "continue_statement",
@@ -110,20 +111,29 @@ class Syntax:
 
 
 def statement(node: tree_sitter.Node) -> tree_sitter.Node:
-    """The statement of a block that a node is in. Raises Unclear where none stands by itself."""
+    """The statement that a node is in: of a block, or the whole body of a loop or an `else`, which
+    may lack braces. Raises Unclear where none stands by itself."""
     for each in _upward(node):
         parent = each.parent
         if parent is None:
             break
-        if each.type in _ENCLOSING or (
-            parent.type == "while_statement" and _is(each, parent, "body")
-        ):
+        if each.type in _ENCLOSING:
             raise Unclear("it is part of a longer statement")
-        if _is_block(parent) and each.is_named:
+        if (_is_block(parent) and each.is_named) or lacks_braces(each):
             if each.has_error:
                 raise Unclear("its statement cannot be parsed")
             return each
     raise Unclear("it is not in the body of a function")
+
+
+def lacks_braces(whole: tree_sitter.Node) -> bool:
+    """Whether a statement is the body of a loop or an `else`, without braces around it."""
+    parent = whole.parent
+    if parent is None or whole.type == "compound_statement":
+        return False
+    if parent.type == "else_clause":
+        return whole.is_named and whole.type != "comment"
+    return parent.type in _LOOPS and _is(whole, parent, "body")
 
 
 def after(node: tree_sitter.Node) -> int:
@@ -145,9 +155,7 @@ def after(node: tree_sitter.Node) -> int:
         last = inner[-1]
     if last.type in _LEAVES:
         return whole.end_byte
-    if body.type == "compound_statement":
-        return body.start_byte + 1
-    raise Unclear("it is the condition of a statement without braces")
+    return body.start_byte + (body.type == "compound_statement")
 
 
 def starts_line(node: tree_sitter.Node) -> bool:
