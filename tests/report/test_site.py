@@ -136,45 +136,6 @@ def test_a_program_links_the_test_of_the_critical_cycle(tmp_path: Path) -> None:
     assert "../programs/work_queue_two_thieves.html" in test.links
 
 
-@pytest.mark.parametrize(
-    ("page", "command"),
-    [
-        ("tests/SB+rel-acqs", "weakspot check tests/SB+rel-acqs.litmus -m sc,tso,rc11,clr2"),
-        ("programs/work_queue_two_thieves", "weakspot check work_queue -m sc,rc11"),
-        ("structures/work_queue", "weakspot check work_queue -m sc,tso,rc11,clr2"),
-    ],
-)
-def test_a_page_names_the_command_that_gives_its_answers_and_links_their_data(
-    tmp_path: Path, page: str, command: str
-) -> None:
-    alone = built(small(), tmp_path / "alone")[f"report/{page}.html"]
-    assert command in alone.text
-    assert not any("jsonl" in link for link in alone.links)
-    (tmp_path / "campaign").mkdir()
-    for name in ("verdicts.jsonl", "explorations.jsonl"):
-        (tmp_path / "campaign" / name).touch()
-    beside = built(small(), tmp_path / "campaign")[f"report/{page}.html"]
-    name = "verdicts.jsonl" if page.startswith("tests") else "explorations.jsonl"
-    assert f"../../{name}" in beside.links
-
-
-def test_a_program_of_the_user_is_named_as_the_campaign_was_given_it(tmp_path: Path) -> None:
-    record = small()
-    plan = msgspec.structs.replace(
-        record.manifest.plan, what=("src/two thieves.c", "b.c"), models=("my/rc11.cat", "sc")
-    )
-    (known,) = record.structures
-    scenario = msgspec.structs.replace(known.scenarios[2], file="two thieves.c")
-    own = msgspec.structs.replace(known, scenarios=(scenario,), recorded=False)
-    record = msgspec.structs.replace(
-        record,
-        manifest=msgspec.structs.replace(record.manifest, plan=plan),
-        structures=(own,),
-    )
-    page = built(record, tmp_path)["report/programs/work_queue_two_thieves.html"]
-    assert "weakspot check 'src/two thieves.c' -m sc,my/rc11.cat in the folder where" in page.text
-
-
 def measured() -> Record:
     """The small campaign, with a run of a whole program and costs of memory orders."""
     record = small()
