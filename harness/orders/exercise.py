@@ -86,12 +86,12 @@ class _Run:
             if self._event(other)["kind"] in _READS and not _precedes(self._caused, other, store):
                 used["acquire"].add(other)
                 used["release"] |= {store, *self._heads(store)}
-        for guarantee, events in used.items():
-            yield from ((each, guarantee) for each in events)
+        for guarantee, ids in used.items():
+            yield from ((each, guarantee) for each in ids)
         for thread, events in enumerate(self._threads):
             for index in (n for n, event in enumerate(events) if event["kind"] == "F"):
-                before = {g for g, ids in used.items() for t, n in ids if t == thread and n < index}
-                after = {g for g, ids in used.items() for t, n in ids if t == thread and n > index}
+                before = {g for g, at in used.items() for t, n in at if t == thread and n < index}
+                after = {g for g, at in used.items() for t, n in at if t == thread and n > index}
                 whole = (before & {"acquire"}) | (after & {"release"}) | (before & after & {"sc"})
                 yield from (((thread, index), each) for each in whole)
 
