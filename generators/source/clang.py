@@ -166,7 +166,7 @@ def run(clang: Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str
     text, status, stderr = _compiled(clang, language, flags, path, name)
     if text is None:
         raise _compile_error(stderr, clang, path, status)
-    return text, sorted({path.name, *_included(stderr, clang)})
+    return text, sorted({path.name, *_included(stderr, clang, path.parent)})
 
 
 _MARKER = re.compile(r'^# \d+ "((?:[^"\\\n]|\\.)*)"', re.MULTILINE)
@@ -286,11 +286,22 @@ def _execute(
 _INCLUDED = re.compile(r"^\.+ (.+)$", re.MULTILINE)
 
 
-def _included(stderr: str, clang: Clang) -> Iterator[str]:
-    """The user's headers, from what clang's -H lists."""
+def _included(stderr: str, clang: Clang, folder: Path) -> Iterator[str]:
+    """The user's headers, from what clang's -H lists, relative to the folder."""
     for name in _INCLUDED.findall(stderr):
         if clang.system_name(name) is None:
-            yield posixpath.normpath(name)
+            yield plain_name(name, folder)
+
+
+def plain_name(name: str, folder: Path) -> str:
+    """A file's name, which is relative to the folder, without needless parts: `a/../b.h` is `b.h`,
+    unless `a` is a symbolic link to another folder."""
+    short = posixpath.normpath(name)
+    there = os.path.realpath(folder / posixpath.dirname(name))
+    if there == os.path.realpath(folder / posixpath.dirname(short)):
+        return short
+    path = posixpath.join(there, posixpath.basename(name))
+    return path if posixpath.isabs(name) else os.path.relpath(path, os.path.realpath(folder))
 
 
 _DIAGNOSTIC = re.compile(
@@ -333,7 +344,7 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
                 "it, or install it with its clang; if it is a header of yours, name its folder as "
                 "an include folder"
             )
-    file = os.path.normpath(path.parent / name)
+    file = plain_name(str(path.parent / name), Path())
     return BadInput(
         message,
         place=":".join((file, *numbers)),

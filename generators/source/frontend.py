@@ -87,7 +87,7 @@ def compile_source(
         asked = _asked(asked.path, build, compiler, end, lean=False)
         asked, known = _answer(asked, build, end)
     folder = asked.path.parent
-    files = {name: Path(os.path.normpath(folder / name)) for name in known.names}
+    files = {name: Path(clang.plain_name(str(folder / name), Path())) for name in known.names}
     text = known.text
     if base is not None:
         text = irtext.renamed(text, folder, base)
@@ -107,14 +107,14 @@ def _answer(asked: Question, build: Build, end: Deadline) -> tuple[Question, cac
     for unit in (asked, *asked.others):
         texts[unit.path], read = _compiled(unit, folder, end)
         away = os.path.relpath(*map(os.path.realpath, (unit.path.parent, folder)))
-        names.update(posixpath.join(away, name) if away != "." else name for name in read)
+        names.update(clang.plain_name(posixpath.join(away, name), folder) for name in read)
     limited = msgspec.structs.replace(asked.compiler, end=end)
     raw = linking.linked(texts, limited, folder, asked.meanings)
     text = irtext.clean(raw, limited, _own_digest(), asked.path)
     known = cache.Entry(
         text=text,
         compiler=asked.compiler.describe(raw),
-        names=tuple(sorted(map(posixpath.normpath, names))),
+        names=tuple(sorted(names)),
     )
     if _asked(asked.path, build, asked.named, end, lean=asked.lean).key != asked.key:
         return msgspec.structs.replace(asked, key=""), known

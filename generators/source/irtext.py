@@ -18,7 +18,7 @@ from typing import Any
 
 from weakspot.errors import ToolFailed, Unsupported, excerpt, quoted
 from weakspot.generators.source import inlining, members, passes
-from weakspot.generators.source.clang import PACKAGED, Clang
+from weakspot.generators.source.clang import PACKAGED, Clang, plain_name
 from weakspot.system.tools import Module
 
 LLVM = Module(
@@ -44,11 +44,11 @@ def relative_names(text: str, clang: Clang, folder: Path) -> str:
         if name.startswith("<"):
             return f'!DIFile(filename: "{_escape(name)}", directory: ""'
         if posixpath.isabs(name) or posixpath.isabs(directory):
-            path = posixpath.normpath(posixpath.join(directory, name))
-            system = clang.system_name(path)
+            path = posixpath.join(directory, name)
+            system = clang.system_name(posixpath.normpath(path))
             place, base = os.path.realpath(posixpath.dirname(path)), posixpath.basename(path)
             name = system or _from(here, posixpath.join(place, base))
-        return f'!DIFile(filename: "{_escape(posixpath.normpath(name))}", directory: ""'
+        return f'!DIFile(filename: "{_escape(plain_name(name, folder))}", directory: ""'
 
     return re.sub(r'!DIFile\(filename: "([^"]*)", directory: "([^"]*)"', renamed, text)
 

@@ -7,7 +7,6 @@ understood and the library functions that the program calls are C functions too 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -87,12 +86,12 @@ def _defined_twice(name: str, message: str, units: Mapping[Path, str], folder: P
             advice=f"define {name or 'each variable'} in one of them and declare it in the others",
         )
     (first, line), (file, second) = places[:2]
-    path = folder / file
+    path, other = (compiler.plain_name(str(folder / name), Path()) for name in (file, first))
     return BadInput(
         f"{name} is defined twice",
-        place=f"{os.path.normpath(path)}:{second}",
-        excerpt=excerpt(path, second, 1),
-        advice=f"the other definition is {os.path.normpath(folder / first)}:{line}; "
+        place=f"{path}:{second}",
+        excerpt=excerpt(Path(path), second, 1),
+        advice=f"the other definition is {other}:{line}; "
         "name the sources of one program only, or make one of them static",
     )
 

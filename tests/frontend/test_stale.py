@@ -142,6 +142,24 @@ def test_a_header_beyond_a_symbolic_link_is_the_links(tmp_path: Path) -> None:
     assert result(path, Build()) == 2
 
 
+def test_a_file_beyond_a_symbolic_link_has_its_own_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "int n; static int f(void) {{ return __atomic_exchange_n(&n, {}, 5); }}\n"
+    write(tmp_path, real__n_h=line.format(1), n_h=line.format(2), real__deep__other_h="")
+    (tmp_path / "link").symlink_to(tmp_path / "real/deep")
+    beside, inside = tmp_path / "m.c", tmp_path / "real/deep/m.c"
+    beside.write_text('#include "link/../n.h"\nint main(void) { return f(); }\n')
+    inside.write_text('#include "../n.h"\nint main(void) { return f(); }\n')
+    monkeypatch.chdir(tmp_path)
+    for path in (beside, Path("link/m.c"), tmp_path / "link/m.c"):
+        for base in (None, tmp_path):
+            ir = compile_source(path, base=base)
+            (name,) = (name for name in ir.files if name.endswith("n.h"))
+            assert ir.files[name].samefile(tmp_path / "real/n.h")
+            assert f'!DIFile(filename: "{name}"' in ir.text
+
+
 def test_a_changed_compilation_database_is_seen(tmp_path: Path) -> None:
     path = tmp_path / "m.c"
     path.write_text(MAIN)
