@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weakspot.errors import Unsupported
+from weakspot.generators.emit.assembly import assembly
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.emit.threads import (
     Observable,
@@ -119,6 +120,8 @@ def native_source(test: Test, *variants: Test) -> str:
 
     Raises Unsupported for a test whose statements are not known.
     """
+    if test.arch != "C":
+        return _assembly_source(test)
     read = statements(test)
     asked = observables(read)
     stamped = {loc for loc in read.locations if _can_be_stamped(loc, read)}
@@ -173,6 +176,31 @@ def native_source(test: Test, *variants: Test) -> str:
         resets=[
             (index[loc], read.init.get(loc, 0)) for loc in read.locations if loc not in stamped
         ],
+        locations=len(read.locations),
+        unreached=UNREACHED,
+    )
+
+
+def _assembly_source(test: Test) -> str:
+    """The C source for a test in assembly: each location is set back after every batch."""
+    read = assembly(test)
+    asked = observables(read)
+    observed = [
+        Observed(None, read.locations.index(name), False, 0)
+        if thread is None
+        else Observed(thread, read.threads[thread].observed.index(name), False, 0)
+        for thread, name in asked
+    ]
+    versions = [Version(str(number), text, None) for number, text in enumerate(read.threads)]
+    return template("native.c.j2").render(
+        condition=test.condition,
+        variants=[versions],
+        versions=versions,
+        followed=[],
+        observed=observed,
+        wanted=[(asked.index((atom.thread, atom.name)), atom.value) for atom in read.atoms],
+        step=1,
+        resets=[(at, read.init.get(loc, 0)) for at, loc in enumerate(read.locations)],
         locations=len(read.locations),
         unreached=UNREACHED,
     )

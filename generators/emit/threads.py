@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Protocol
 
 import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.emit.c11 import expression, guarded_registers
-from weakspot.generators.litmus import Body, Cas, Fence, Guard, Load, Rmw, Test
+from weakspot.generators.litmus import Atom, Body, Cas, Fence, Guard, Load, Rmw, Test
 
 Observable = tuple[int | None, str]
 """A register of a thread, or a location (thread None): part of a state."""
@@ -35,7 +36,14 @@ def statements(test: Test) -> Body:
     return test.statements
 
 
-def observables(read: Body) -> tuple[Observable, ...]:
+class Asking(Protocol):
+    """A test's content with a condition."""
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]: ...
+
+
+def observables(read: Asking) -> tuple[Observable, ...]:
     """The registers and locations in the test's condition: their values are a state."""
     return tuple(dict.fromkeys((atom.thread, atom.name) for atom in read.atoms))
 

@@ -29,9 +29,10 @@ import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.cycles.variants import Variant, fenced, weaker
+from weakspot.generators.emit.assembly import DIALECTS, Assembly, assembly
 from weakspot.generators.emit.native import native_source, perpetual
 from weakspot.generators.emit.threads import observables, statements
-from weakspot.generators.litmus import Test
+from weakspot.generators.litmus import Body, Test
 from weakspot.harness import machines
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.corpus import models
@@ -127,12 +128,12 @@ class _Measured:
 
     def __init__(self, test: Test, family: _Family, bench: _Bench) -> None:
         self.test, self.bench = test, bench
-        read = statements(test)
-        self.threads = len(read.threads)
+        self.threads = len(_read(test).threads)
         self.name = bench.name(test)
         self.program, self.variant = family.runs(test)
         remembered = bench.memory.best.get(self.name)
-        every = settings(self.threads, bench.machine.cores, perpetual=perpetual(read) is not None)
+        streams = test.arch == "C" and perpetual(statements(test)) is not None
+        every = settings(self.threads, bench.machine.cores, perpetual=streams)
         self.choice = Choice(every, remembered)
         self.counts: Counter[tuple[int, ...]] = Counter()
         self.iterations = self.hits = self.independent = 0
@@ -214,8 +215,10 @@ class _Family:
         self.tests = tests
         self.members: dict[str, Test] = {}
         for test in tests:
-            read = statements(test)
-            control_tests = (fenced(test, read), *weaker(test, read))
+            control_tests: tuple[Variant, ...] = ()
+            if test.arch == "C":
+                read = statements(test)
+                control_tests = (fenced(test, read), *weaker(test, read))
             for each in (test, *(control.test for control in control_tests)):
                 self.members.setdefault(_unnamed(each), each)
         self.program: Program | None = None
@@ -246,7 +249,7 @@ class _Bench:
         self.families: dict[str, _Family] = {}  # by the text of their tests
         self.variants: dict[str, _Measured] = {}  # by name: tests share them
         self.interleaved: dict[str, Verdict] = {}  # of fenced variants, by text
-        self.measuring: tuple[_Measured, ControlTest] | None = None
+        self.measuring: tuple[_Measured, tuple[ControlTest, ...]] | None = None
 
     def name(self, test: Test) -> str:
         """The key of the test's stored settings on this machine."""
@@ -260,6 +263,8 @@ class _Bench:
             if test.statements is not None:
                 common = _unnamed(fenced(test, test.statements).test)
                 related.setdefault(common, []).append(test)
+            elif test.arch == DIALECTS.get(self.machine.arch):
+                self._found([test])
         for those in related.values():
             for at in range(0, len(those), _TOGETHER):
                 self._found(those[at : at + _TOGETHER])
@@ -289,7 +294,7 @@ class _Bench:
         self._compile(self._uncompiled(tests), end)
 
     def _uncompiled(self, tests: Sequence[Test]) -> list[_Family]:
-        families = (self.families[_unnamed(test)] for test in tests if test.statements is not None)
+        families = filter(None, (self.families.get(_unnamed(test)) for test in tests))
         return [
             family
             for family in dict.fromkeys(families)
@@ -301,7 +306,7 @@ class _Bench:
             def work(crew: process.Crew, _: Callable[[None], None]) -> None:
                 members = list(family.members.values())
                 try:
-                    asked = observables(statements(members[0]))
+                    asked = observables(_read(members[0]))
                     source = self.emit(*members)
                     family.program = compiled(
                         [SourceText(source)], asked, self.machine, self.folder, crew, end=end
@@ -316,6 +321,8 @@ class _Bench:
     def histogram(self, test: Test, seconds: float) -> Histogram:
         """The test with its control tests, in about so many seconds. Raises Failed, Unsupported."""
         begin = time.monotonic()
+        if test.arch != "C":
+            return self._assembly(test, seconds)
         read = statements(test)
         family = self.families[_unnamed(test)]
         it = _Measured(test, family, self)
@@ -329,7 +336,7 @@ class _Bench:
                 f"{control.wrong}, which no interleaving gives",
             )
             return msgspec.structs.replace(failed, control_tests=(control,))
-        self.measuring = it, control
+        self.measuring = it, (control,)
         it.measure(_FIRST * seconds)
         variants = () if it.hits else weaker(test, read)
         share = _WEAKER * seconds / max(1, len(variants))
@@ -349,9 +356,22 @@ class _Bench:
         """What the test that is being measured has shown so far."""
         if self.measuring is None or not self.measuring[0].iterations:
             return None
-        it, control = self.measuring
+        it, control_tests = self.measuring
         it.problem = INTERRUPTED
-        return self._histogram(it, (control,))
+        return self._histogram(it, control_tests)
+
+    def _assembly(self, test: Test, seconds: float) -> Histogram:
+        """A test in assembly; it has no control tests, since its code is not changed."""
+        if test.arch != DIALECTS.get(self.machine.arch):
+            raise Unsupported(
+                f"it is {test.arch} assembly, and {self.machine.name} is {self.machine.arch}; run "
+                "it on a machine of its architecture"
+            )
+        it = _Measured(test, self.families[_unnamed(test)], self)
+        self.measuring = it, ()
+        it.measure(seconds)
+        self.measuring = None
+        return self._histogram(it, ())
 
     def _variant(
         self,
@@ -436,6 +456,10 @@ def _control(
         missed=missed,
         wrong=wrong,
     )
+
+
+def _read(test: Test) -> Body | Assembly:
+    return statements(test) if test.arch == "C" else assembly(test)
 
 
 def _unnamed(test: Test) -> str:
