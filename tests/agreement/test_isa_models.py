@@ -172,7 +172,9 @@ def test_a_locked_instruction_reads_before_it_writes(
 
 @pytest.mark.parametrize("flush", ["clflush", "clflushopt"])
 def test_a_flush_of_the_cache_is_no_mfence(herd7: Tool, flush: str) -> None:
-    test = LITMUS / "X86_64" / f"SB+{flush}s.litmus"
+    """Under x86tso-mixed.cat herd7 and the engine differ (docs/litmus-tests.md): for the engine a
+    flush is no event."""
+    test = LITMUS.parent / "flushes" / f"SB+{flush}s.litmus"
     x86 = models.load()["x86"].path
     (ours,) = ask(herd7, x86, [test]).values()
     (mixed,) = ask(herd7, "x86tso-mixed.cat", [test]).values()

@@ -31,6 +31,24 @@ def test_library_functions_do_what_they_do(path: Path) -> None:
     assert not message or message in [each["message"] for each in found["violations"]]
 
 
+@pytest.mark.parametrize(
+    "call",
+    ["settype(&a, PTHREAD_MUTEX_ERRORCHECK)", "setrobust(&a, PTHREAD_MUTEX_ROBUST)"],
+)
+def test_a_mutex_whose_errors_are_not_modelled_is_refused_at_its_line(
+    tmp_path: Path, call: str
+) -> None:
+    path = tmp_path / "program.c"
+    path.write_text(
+        "#define _GNU_SOURCE\n#include <pthread.h>\nint main(void) {\n  pthread_mutexattr_t a;\n"
+        f"  pthread_mutexattr_init(&a);\n  pthread_mutexattr_{call};\n}}\n"
+    )
+    with pytest.raises(Unsupported) as error:
+        asked(read_program(path), models.resolve("rc11"), Bounds())
+    assert (error.value.place or "").startswith(f"{path}:6:")
+    assert "is not supported" in error.value.message
+
+
 def test_a_value_of_any_int_is_refused_at_its_line(tmp_path: Path) -> None:
     path = tmp_path / "program.c"
     path.write_text(

@@ -32,7 +32,6 @@ pub enum Extern {
     MutexLock,
     MutexTrylock,
     MutexUnlock,
-    AttrSetType,
     CondInit,
     CondSignal,
     CondBroadcast,

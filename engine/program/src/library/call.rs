@@ -31,10 +31,6 @@ pub fn call<'p, L: Library<'p>>(
             l.begin_life(t, call, SyncObject::Mutex, mutex::initial(kind == 1))?;
             result(0)
         }
-        Extern::AttrSetType => {
-            l.set_field(t, call, at, 4, arg(1).bits)?;
-            result(0)
-        }
         Extern::MutexLock => l.lock(t, call),
         Extern::MutexTrylock => {
             let (locked, now) = l.try_lock(t, call)?;

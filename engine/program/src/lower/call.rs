@@ -32,7 +32,6 @@ pub const IGNORED: &[&str] = &[
     "pthread_attr_destroy",
     "pthread_attr_setstacksize",
     "pthread_attr_setdetachstate",
-    "pthread_mutexattr_destroy",
     "pthread_setname_np",
     "pthread_setaffinity_np",
     "pthread_setconcurrency",
@@ -222,8 +221,6 @@ impl<'a> Lower<'_, '_, 'a> {
             "pthread_mutex_init" => (MutexInit, INIT, Order::Na, vec![arg(0), arg(1), zero]),
             "mtx_init" => (MutexInit, INIT, Order::Na, vec![arg(0), zero, arg(1)]),
             "pthread_spin_init" => (MutexInit, INIT, Order::Na, vec![arg(0), zero, zero]),
-            "pthread_mutexattr_init" => (AttrSetType, "call", Order::Na, vec![arg(0), zero]),
-            "pthread_mutexattr_settype" => (AttrSetType, "call", Order::Na, given),
             "pthread_mutex_lock" | "mtx_lock" | "pthread_spin_lock" => {
                 (MutexLock, "lock", Order::Acq, given)
             }
@@ -373,8 +370,8 @@ impl<'a> Lower<'_, '_, 'a> {
             | BarrierWait | CondInit | SleepBegin | SleepEnd | Sleepers | Destroy(_) | Exit
             | ExitNow | Choose | Misuse | Refuse | Raise | Parameter | Called => 1,
             Bytes(BytesOp::Strlen) => 1,
-            Sleep | Wake | Notify | AtThreadExit | ThreadEqual | AttrSetType | Once | Calloc
-            | Realloc | AlignedAlloc | Bytes(_) => 2,
+            Sleep | Wake | Notify | AtThreadExit | ThreadEqual | Once | Calloc | Realloc
+            | AlignedAlloc | Bytes(_) => 2,
             PosixMemalign | Returned => 3,
             Requeue => 5,
             _ => 0,
