@@ -130,7 +130,7 @@ def test_without_a_guess_a_template_says_what_to_fill_in(
     assert f"{ended.out}\n{scenario.read_text()}" == snapshot
     gate = run("gate")
     assert gate.code == 2
-    assert gate.err.startswith("error: fill in the object")
+    assert "WS002 fill in the object" in gate.out
 
 
 def test_nothing_is_overwritten_without_force(project: Path, run: Run) -> None:
