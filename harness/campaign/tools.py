@@ -95,10 +95,12 @@ def choose_checkers(asked: str | None, *, witnesses: bool = False) -> list[Check
     witnesses are wanted of one that gives none.
     """
     by_name = asked not in (None, "all")
-    named = [CHECKERS.get(each) for each in str(asked).split(",")] if by_name else list(CHECKERS)
+    names_asked = str(asked).split(",") if by_name else []
+    # the registry is iterated only as far as needed: it is slow to read to its end
+    named = [CHECKERS.get(each) for each in names_asked] if by_name else CHECKERS
     installed = (checker for checker in named if checker.available())
     chosen = list(itertools.islice(installed, 1 if asked is None else None))
-    if not chosen or (by_name and len(chosen) < len(named)):
+    if not chosen or len(chosen) < len(names_asked):
         wanted = [checker for checker in named if checker not in chosen][: 1 if by_name else None]
         names = [checker.name for checker in wanted]
         raise MissingTool(
