@@ -84,10 +84,12 @@ impl Runner<'_> {
                     run.local.continued += 1;
                     run.thread.state = State::Running;
                 }
-                State::Spinning { site, from, failed } => {
-                    let wait = match failed {
-                        true => Wait::Redundant,
-                        false => Wait::Spin {
+                State::Spinning { site, from } => {
+                    let wait = match run.local.failed {
+                        Some((epoch, at)) if epoch == run.thread.epoch && at >= from => {
+                            Wait::Redundant
+                        }
+                        _ => Wait::Spin {
                             reads: run.thread.reads.len() - from,
                         },
                     };

@@ -1,15 +1,4 @@
 //! Memory instructions of explored threads: each performs one or several events.
-//!
-//! A weak compare-exchange may fail each time that it is executed, also where only one thread uses the
-//! location. In a loop that retries it, one failure is enough: if the thread is then back at the header
-//! of the loop in the same state, without progress, it stops (`Wait::Redundant`, in
-//! [`advance`](crate::threads::advance)). For each execution G that continues from there, the
-//! exploration has one without that round, in which the thread does the rest from the header. The round
-//! wrote nothing new, so that nothing of other threads depends on it, and G's violations, hangs and
-//! final states are those of the smaller one, which has fewer events. A loop that is in another state
-//! after the failure, since it counts its attempts or writes something, is explored with each number
-//! of failures, as far as `Limits::loops`; registers and memory on which nothing depends are no part of
-//! the state.
 use crate::source::Action;
 use crate::threads::environment::{Interruption, ReadMode, ThreadEnvironment};
 use program::interpreter::thread::Thread;
@@ -163,11 +152,15 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         if old.bits != cas.expected.bits {
             return Ok((old, false));
         }
+        let shared = self.is_event(t, spot)?;
         // clang's library compares all bytes, with those that are indeterminate
         let compares_undefined = (old.undefined | cas.expected.undefined) != 0;
-        let may_fail = cas.weak || compares_undefined;
+        let may_fail = (cas.weak || compares_undefined)
+            && shared
+            && !self.local.spurious.contains(&access.site);
         if may_fail && self.choose_one(t, 2, access.site)? == 1 {
-            t.failures += 1;
+            self.local.spurious.push(access.site);
+            self.local.failed = Some((t.epoch, t.reads.len().saturating_sub(1)));
             return Ok((old, false));
         }
         let is_known = ThreadEnvironment::require(self, cas.desired.dep).is_ok();

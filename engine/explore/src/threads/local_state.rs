@@ -20,8 +20,10 @@ pub struct LocalState {
     pub joining: Vec<(ThreadId, u64)>,
     /// How often the thread has waited at each barrier whose threads arrive in a fixed order.
     pub rounds: Vec<(u64, u32)>,
-    /// Sites of calls that have ended for no reason.
+    /// Sites of weak compare-exchanges that have failed spuriously.
     pub spurious: Vec<SiteId>,
+    /// When the last of them failed: the epoch, and the number of reads in it.
+    pub failed: Option<(u64, usize)>,
     /// The last read that a call of another thread may precede: the epoch, and the number of reads in
     /// it before.
     pub heard: Option<(u64, usize)>,
@@ -64,6 +66,7 @@ impl LocalState {
             joining: Vec::new(),
             rounds: Vec::new(),
             spurious: Vec::new(),
+            failed: None,
             heard: None,
             undone: None,
             continued: 0,

@@ -348,14 +348,15 @@ impl Runner<'_> {
         let (p, q) = (&one.local, &other.local);
         state(one) == state(other)
             && a.frames == b.frames
-            && (a.epoch, a.reads.len(), a.held.len()) == (b.epoch, b.reads.len(), b.held.len())
-            && (a.choices, a.failures) == (b.choices, b.failures)
+            && (a.epoch, a.reads.len(), a.choices, &a.held.len())
+                == (b.epoch, b.reads.len(), b.choices, &b.held.len())
             && rounds(a) == rounds(b)
             && p.answers == q.answers
             && (p.created, p.joined, p.undone, p.unchanged)
                 == (q.created, q.joined, q.undone, q.unchanged)
             && p.rounds == q.rounds
             && p.spurious == q.spurious
+            && p.failed == q.failed
     }
 }
 
