@@ -463,5 +463,6 @@ def _read(test: Test) -> Body | Assembly:
 
 
 def _unnamed(test: Test) -> str:
-    """The text of a test without its name and its cycle."""
-    return test.text.split("\n", 2)[2]
+    """The text of a test without its name and, if the second line has one, its cycle."""
+    rest = test.text.partition("\n")[2]
+    return rest.partition("\n")[2] if rest.startswith('"') else rest

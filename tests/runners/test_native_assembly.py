@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from weakspot.errors import Unsupported
 from weakspot.generators.emit.assembly import assembly
-from weakspot.generators.litmus import Test
+from weakspot.generators.litmus import Test, read_test
 from weakspot.harness import machines
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.corpus import models
@@ -106,6 +107,35 @@ def test_a_run_shows_only_what_the_model_of_x86_allows_and_sees_store_buffering(
     found = assert_within(SHAPES, machines.resolve("local"), "x86", 0.5)
     assert found["SB"].target > 0
     assert found["SB-wide"].target > 0
+
+
+C_SB = """C {name}
+{{ x={value}; y={value}; }}
+P0 (atomic_int* x, atomic_int* y) {{
+  atomic_store_explicit(x,1,memory_order_relaxed);
+  int r0 = atomic_load_explicit(y,memory_order_relaxed);
+}}
+P1 (atomic_int* x, atomic_int* y) {{
+  atomic_store_explicit(y,1,memory_order_relaxed);
+  int r0 = atomic_load_explicit(x,memory_order_relaxed);
+}}
+exists (0:r0=1 /\\ 1:r0=1)
+"""
+
+
+@pytest.mark.parametrize("arch", ["C", pytest.param("X86_64", marks=x86)])
+def test_tests_that_differ_in_initial_values_only_run_apart(arch: str, tmp_path: Path) -> None:
+    tests = []
+    for value in (0, 5):
+        name = f"from{value}"
+        if arch == "C":
+            path = tmp_path / f"{name}.litmus"
+            path.write_text(C_SB.format(name=name, value=value))
+            tests.append(read_test(path))
+        else:
+            initial = f"x={value}; y={value};"
+            tests.append(x86_test(name, SB.format("", ""), r"0:rax=1 /\ 1:rax=1", initial))
+    assert_within(tests, machines.resolve("local"), "x86" if arch == "X86_64" else "rc20", 0.5)
 
 
 @x86
