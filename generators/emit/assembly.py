@@ -9,6 +9,7 @@ values or addresses that the initial state gives, never both; branches go forwar
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 import msgspec
@@ -31,23 +32,27 @@ _X86 = re.compile(
     r"|mov[lq] \S+?,\S+|(?:lock )?xchg[lq] \S+?,\S+|(?:lock )?(?:add|or|and|xor)[lq] \S+?,\S+"
     r"|(?:lock )?inc[lq] \S+|(?:cmp|test)[lq] \S+?,\S+"
 )
-_A64_ADDRESS = r"\[(?P<base>X\d+)(?:,(?P<index>W\d+),[SU]XTW)?\]"
+_A64_ADDRESS = r"\[X\d+(?:,(?P<index>W\d+),[SU]XTW)?\]"
 _A64 = re.compile(
     r"(?:DMB|DSB) (?:SY|ST|LD|ISH|ISHST|ISHLD)|ISB"
-    r"|MOV (?P<set>W\d+),(?:#\d{1,5}|W\d+)"
-    r"|(?:EOR|AND|ORR|ADD) (?P<result>W\d+),W\d+,(?:#\d{1,3}|W\d+)"
+    r"|MOV W\d+,(?:#\d{1,5}|W\d+)"
+    r"|(?:EOR|AND|ORR|ADD) W\d+,W\d+,(?:#\d{1,3}|W\d+)"
     r"|CMP W\d+,(?:#\d{1,3}|W\d+)"
     r"|(?:CBN?Z W\d+,|B\.(?:EQ|NE) |B )(?P<label>\w+)"
-    rf"|(?:LDR|STR) (?P<data>W\d+),{_A64_ADDRESS}"
+    rf"|(?:LDR|STR) W\d+,{_A64_ADDRESS}"
     r"|(?:LDAR|LDAPR|STLR|LDXR|LDAXR) W\d+,\[X\d+\]"
     r"|STL?XR W\d+,W\d+,\[X\d+\]"
     r"|(?:SWP|CAS|LDADD|LDSET|LDEOR|LDCLR)(?:A|L|AL)? W\d+,W\d+,\[X\d+\]"
     r"|(?:STADD|STSET|STEOR|STCLR)L? W\d+,\[X\d+\]"
 )
+_EXTENSIONS = {
+    "lse": re.compile("SWP|CAS|(?:LD|ST)(?:ADD|SET|EOR|CLR)"),
+    "rcpc": re.compile("LDAPR"),
+}
 _LABEL = re.compile(r"(\w+): *")
 _X86_CELL = re.compile(r"\((\w+)\)|\[(\w+)\]")
 _X86_REGISTER_CELL = re.compile(r"\(%(\w+)\)")
-_RESERVED = {"AArch64": {"18", "29", "30", "31"}}  # of the system, the frame and the linkage
+_RESERVED = {"X18", "X29", "X30"}  # of the system, the frame and the linkage
 
 
 class Assembly(msgspec.Struct, frozen=True):
@@ -159,7 +164,7 @@ def _initial(text: str, dialect: str) -> tuple[dict[str, int], set[str], Registe
 
 
 def _numbered(reg: str) -> bool:
-    return bool(re.fullmatch(r"X([12]?\d|30)", reg)) and reg[1:] not in _RESERVED["AArch64"]
+    return bool(re.fullmatch(r"X([12]?\d|30)", reg)) and reg not in _RESERVED
 
 
 class _Code:
@@ -261,6 +266,12 @@ class _Code:
         )
         return match
 
+    def _extensions(self) -> Iterator[str]:
+        """What the assembler of AArch64 has to accept beyond Armv8.0."""
+        for name, instructions in _EXTENSIONS.items():
+            if self.dialect == "AArch64" and any(map(instructions.match, self.lines)):
+                yield f".arch_extension {name}"
+
     def text(
         self, locations: tuple[str, ...], atoms: list[Atom], registers: Registers
     ) -> ThreadText:
@@ -275,15 +286,8 @@ class _Code:
             f'register uintptr_t r_{reg} __asm__("{reg.lower()}") = {value};'
             for reg, value in first.items()
         ]
-        lse = any(
-            re.match(r"SWP|CAS|LD(ADD|SET|EOR|CLR)|ST(ADD|SET|EOR|CLR)", x) for x in self.lines
-        )
-        extensions = [".arch_extension lse"] if lse else []
-        extensions += (
-            [".arch_extension rcpc"] if any(x.startswith("LDAPR") for x in self.lines) else []
-        )
         lines.append("__asm__ volatile(")
-        code = [*(extensions if self.dialect == "AArch64" else []), *self.lines]
+        code = [*self._extensions(), *self.lines]
         lines += [f'  "{re.sub(r"(?<!%)%(?![%=[])", "%%", line)}\\n"' for line in code]
         lines += [
             '  ""',

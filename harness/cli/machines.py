@@ -16,8 +16,8 @@ The table [machines] of weakspot.toml names machines: pi = "ssh:pi.lan". This co
 Machines of campaigns in results/ (or in WEAKSPOT_RESULTS) are listed too, also those that are gone.
 
 --probe connects to each machine, reads its profile, measures how evenly it runs, and stores this in
-results/machines.json. A machine that cannot be reached is listed as such, with exit code 3, also if
-it is named later without --probe; it is an error, with exit code 2, if it is the only one to probe.
+results/machines.json. A machine that cannot be reached is listed as such, with exit code 3, even if
+it is named later without --probe. It is an error, with exit code 2, if it is the only one to probe.
 
 Examples:
   weakspot machines
