@@ -315,7 +315,8 @@ def kernel_cycle(chance: random.Random, name: str) -> str:
         if between.startswith("spin_unlock"):
             before, after = "spin_lock(s);", "spin_unlock(s);" if "lock(l)" not in between else ""
         read = ""
-        for place, (kind, at) in enumerate(accesses.split()):
+        for place, access in enumerate(accesses.split()):
+            kind, at = access[0], access[1]
             if place and between not in ("data", "ctrl"):
                 body.append(between)
             if kind == "R":

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import msgspec
@@ -210,7 +210,7 @@ def test_unsupported_code_is_unknown_and_located() -> None:
     """A dmb that became the reading of a system register, another that became no instruction."""
     test = read_test(LITMUS / "SB+fence.scs.litmus")
     for code, reason in ((0xD53BE040, "mrs"), (0x00000000, "instruction")):
-        edit = words(0xD5033BBF, 0xFFFFFFFF, lambda _, code=code: code)
+        edit = words(0xD5033BBF, 0xFFFFFFFF, partial(lambda code, _: code, code))
         (answer,) = inspected([test], ["zig", "O2", "aarch64"], edit=edit)
         assert answer.result == "Unknown"
         assert reason in answer.reason

@@ -100,7 +100,11 @@ def stray(test: Test, model: str, isa: str = "", seconds: float = 60.0) -> set[V
     name_of = dict(zip(followed(test), names, strict=True))
     found: set[Values] = set()
     for run in map(dict, runs):
-        for values in frames(test, lambda load, i, run=run: run[f"{name_of[load]}{i}"] - 1, ROUNDS):
+
+        def seen(load: Followed, i: int, run: dict[str, int] = run) -> int:
+            return run[f"{name_of[load]}{i}"] - 1
+
+        for values in frames(test, seen, ROUNDS):
             found.add(tuple(sorted(zip(names, values, strict=True))))
     assert found
     return found - allowed
@@ -123,16 +127,13 @@ def converting(draw: st.DrawFn) -> Test:
     lines: list[list[Load | Store | Rmw | Fence]] = [[] for _ in range(places)]
     for loc in "xyz"[:places]:
         order: Order = "rlx"
-        write = draw(
-            st.sampled_from(
-                [
-                    Store(loc, 1, order),
-                    Store(loc, 1, order),
-                    Rmw(f"w{loc}", loc, "exch", 1, order),
-                    Rmw(f"w{loc}", loc, "fetch.add", 1, order),
-                ]
-            )
-        )
+        writes: list[Store | Rmw] = [
+            Store(loc, 1, order),
+            Store(loc, 1, order),
+            Rmw(f"w{loc}", loc, "exch", 1, order),
+            Rmw(f"w{loc}", loc, "fetch.add", 1, order),
+        ]
+        write = draw(st.sampled_from(writes))
         lines[draw(st.integers(0, places - 1))].append(write)
     for number in range(draw(st.integers(2, 3))):
         line = lines[draw(st.integers(0, places - 1))]

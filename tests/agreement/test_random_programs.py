@@ -20,6 +20,7 @@ from random_assembly import all_returned, assembly, has_weaker_model, target_of
 from random_programs import Program, litmus, of_test, random_program, selected, source
 
 from weakspot import _engine
+from weakspot.generators.emit.isa import Mapped
 from weakspot.generators.litmus import Fence, Test, read_test
 from weakspot.generators.source.frontend import compile_source
 from weakspot.harness.corpus import models
@@ -40,11 +41,12 @@ def path(model: str) -> Path:
 def enumerated(programs: Sequence[Program], model: str) -> list[set[int]]:
     """What main of each program returns, by enumerating its litmus test."""
     if model == "imm":
-        made = [None] * len(programs)
+        made: list[Mapped | None] = [None] * len(programs)
         tests = [(each.name, litmus(each)) for each in programs]
     else:
-        made = [assembly(each, target_of(model)) for each in programs]
-        tests = [(each.test.name, each.test.text) for each in made]
+        mapped = [assembly(each, target_of(model)) for each in programs]
+        made = [*mapped]
+        tests = [(each.test.name, each.test.text) for each in mapped]
     found = answers(tests, models.load()[model].path)
     assert [each for each in found if each["reason"] or each["error"] or each["malformed"]] == []
     each = zip(programs, made, found, strict=True)

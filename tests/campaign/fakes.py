@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -16,6 +17,7 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.corpus.structures import Structure
+from weakspot.harness.machines import Machine
 from weakspot.harness.runners.steadiness import SteadinessProbe
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.claims import Scenario
@@ -23,7 +25,7 @@ from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Count, Histogram
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
-from weakspot.system.deadline import Deadline
+from weakspot.system.deadline import NEVER, Deadline
 from weakspot.system.tools import Tool
 
 CLAIMS = """\
@@ -150,17 +152,17 @@ class FakeRunner:
         self.target = target
         self.ran: list[str] = []
 
-    def available(self, machine: FakeMachine) -> str:  # noqa: ARG002
+    def available(self, machine: Machine) -> str:  # noqa: ARG002
         return ""
 
     def run(
         self,
         tests: Sequence[Test],
-        machine: FakeMachine,
+        machine: Machine,
         *,
         seconds: float,
         done: Callable[[Histogram], None],
-        end: Deadline,  # noqa: ARG002
+        end: Deadline = NEVER,  # noqa: ARG002
     ) -> None:
         for test in tests:
             self.ran.append(test.name)
@@ -256,7 +258,7 @@ def make_tools(
     def model(name: str) -> Model:
         file = str((models or corpus) / f"{name}.cat")
         machines = ("x86_64",) if name == "tso" else ()
-        role = "reference" if name == "sc" else "hardware"
+        role: Literal["reference", "hardware"] = "reference" if name == "sc" else "hardware"
         return Model(name=name, file=file, title=name, role=role, machines=machines)
 
     def generator(structure: Structure, scenario: Scenario) -> Generated:  # noqa: ARG001

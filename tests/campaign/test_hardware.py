@@ -46,7 +46,9 @@ def program(name: str) -> ScenarioProgram:
     )
 
 
-def asked(use: Use, *names: str, programs: tuple[str, ...] = ()) -> tuple[list[str], list[object]]:
+def asked(
+    use: Use, *names: str, programs: tuple[str, ...] = ()
+) -> tuple[list[str], list[tuple[str, int, int]]]:
     """The names of what runs, by two runners, in order; and what is left out."""
     models = ("sc", "tso", "rc11")
     verdicts = [
@@ -69,7 +71,7 @@ def asked(use: Use, *names: str, programs: tuple[str, ...] = ()) -> tuple[list[s
         material,
         record(*verdicts, *explored, claims=(claim(test="claimed"),)),
         FakeMachine(),  # type: ignore[arg-type]
-        [FakeRunner(), other("other")],  # type: ignore[list-item]
+        [FakeRunner(), other("other")],
         (lambda *_, **__: None) if programs else None,
         use,
     )

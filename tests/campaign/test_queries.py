@@ -214,7 +214,8 @@ def blocks() -> list[tuple[str, str]]:
 def section(title: str, at: int = 0) -> str:
     """A statement below a heading of the page."""
     text = PAGE.read_text(encoding="utf-8").partition(f"## {title}\n")[2]
-    return BLOCK.findall(text)[at][0]
+    found: str = BLOCK.findall(text)[at][0]
+    return found
 
 
 def as_markdown(found: duckdb.DuckDBPyConnection) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +142,7 @@ CORPUS = ("chase_lev", "lost_wakeups", "rcu", "seqlock", "spsc_cached")
 
 
 def questions(
-    what: Iterable[str],
+    what: Sequence[str],
     *,
     models: Sequence[str] = MODELS,
     part: Part = ALL,
@@ -189,7 +189,9 @@ def answers(jobs: Sequence[Explore], executor: Executor) -> list[Exploration]:
     store = MemoryStore()
     ask(jobs, store, executor)
     found = [store.get(job.key) for job in jobs]
-    return [msgspec.structs.replace(each, seconds=0.0) for each in found]  # type: ignore[type-var]
+    explorations = [each for each in found if isinstance(each, Exploration)]
+    assert len(explorations) == len(found)
+    return [msgspec.structs.replace(each, seconds=0.0) for each in explorations]
 
 
 @pytest.fixture(scope="module")
@@ -232,20 +234,22 @@ def test_what_is_stored_at_any_moment_resumes_without_a_loss(
     part = Part(exchanged=True)
     frontiers = Frontiers(tmp_path / "frontiers")
     (job,) = questions(programs[:1], models=["rc11"], part=part, frontiers=frontiers)
-    assert job.frontier.path is not None
+    path = job.frontier.path
+    assert path is not None
     stored: list[bytes] = []
 
     class Watched(InProcess):
         def __next__(self) -> Future:
-            if job.frontier.path.exists():
-                stored.append(job.frontier.path.read_bytes())
+            assert path is not None
+            if path.exists():
+                stored.append(path.read_bytes())
             return super().__next__()
 
     (whole,) = answers([job], Sharing(Watched(2)))
-    assert not job.frontier.path.exists()
+    assert not path.exists()
     assert len(stored) > 10
     for content in stored[:: len(stored) // 8]:
-        job.frontier.path.write_bytes(content)
+        path.write_bytes(content)
         (found,) = answers([job], LocalExecutor())
         assert 0 < found.resumed <= found.executions
         assert msgspec.structs.replace(found, resumed=0) == whole

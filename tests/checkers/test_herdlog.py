@@ -22,7 +22,7 @@ from weakspot.harness.values.herdlog import (
 )
 from weakspot.harness.values.histogram import Count, Histogram
 from weakspot.harness.values.state import State
-from weakspot.harness.values.verdict import Verdict
+from weakspot.harness.values.verdict import Observation, Verdict
 from weakspot.system.tools import Tool
 
 HERD7 = r"""Warning: File "x.litmus": unrolling limit exceeded at While.
@@ -233,7 +233,7 @@ def verdicts(draw: st.DrawFn) -> Verdict:
     undefined = draw(st.booleans())
     pos = draw(st.integers(0, 5))
     neg = draw(st.integers(0, 5))
-    observation = "Never" if not pos else "Always" if not neg else "Sometimes"
+    observation: Observation = "Never" if not pos else "Always" if not neg else "Sometimes"
     holds = observation == "Always" if asked == "forall" else (pos > 0) == (asked == "exists")
     flags = draw(st.lists(st.from_regex(r"[a-z][a-z-]{1,8}", fullmatch=True), max_size=2))
     return Verdict(

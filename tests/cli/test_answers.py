@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from syrupy.assertion import SnapshotAssertion
 from weakspot.generators.litmus import Test
 from weakspot.harness.corpus.golden import promote
 from weakspot.harness.corpus.structures import find
+from weakspot.system.tools import Tool
 
 #: stores alone: there are as many executions as ways to order them
 ENDLESS = """\
@@ -108,7 +110,7 @@ def test_a_test_that_no_compiler_can_be_asked_about_is_inconclusive(
 
 
 def test_the_code_of_operations_stands_beside_that_of_tests(
-    run: Run, need, snapshot: SnapshotAssertion
+    run: Run, need: Callable[[str], Tool], snapshot: SnapshotAssertion
 ) -> None:
     for tool in ("gcc", "qemu-x86_64"):
         need(tool)
@@ -126,7 +128,7 @@ def test_the_code_of_operations_stands_beside_that_of_tests(
 
 
 def test_operations_are_those_of_programs_that_are_compiled(
-    run: Run, need, snapshot: SnapshotAssertion
+    run: Run, need: Callable[[str], Tool], snapshot: SnapshotAssertion
 ) -> None:
     need("qemu-x86_64")
     ended = run("check", "SB.litmus", "--compiled", "zig,O2,x86", "--code", "operations")
@@ -381,7 +383,7 @@ def test_gen_reports_tests_without_a_mapping(
 
 
 def test_a_program_is_run_as_a_whole_beside_its_tests(
-    run: Run, need, folder: Path, snapshot: SnapshotAssertion
+    run: Run, need: Callable[[str], Tool], folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     need("gcc")
     (folder / "always.c").write_text(
@@ -402,7 +404,9 @@ def test_a_program_is_run_as_a_whole_beside_its_tests(
 
 
 @pytest.mark.parametrize("command", ["run", "run --only programs"])
-def test_what_was_not_measured_is_inconclusive(run: Run, need, folder: Path, command: str) -> None:
+def test_what_was_not_measured_is_inconclusive(
+    run: Run, need: Callable[[str], Tool], folder: Path, command: str
+) -> None:
     need("gcc")
     early = "volatile int n; __attribute__((constructor(101))) static void early(void) { n = 1; }\n"
     (folder / "early.c").write_text(early + (folder / "mp.c").read_text())
@@ -413,7 +417,7 @@ def test_what_was_not_measured_is_inconclusive(run: Run, need, folder: Path, com
 
 @pytest.mark.alone
 def test_the_cost_of_memory_orders_is_printed_with_its_noise(
-    run: Run, need, folder: Path, snapshot: SnapshotAssertion
+    run: Run, need: Callable[[str], Tool], folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     need("gcc")
     cache = str(folder / "cache")

@@ -94,8 +94,8 @@ def test_the_engine_prints_what_a_verdict_is_printed_as(form: str, mixed: Path, 
     result = run("check", str(mixed), "-m", "rc11", "--format", form)
     values = weakspot.check(mixed, models=["rc11"]).wait().verdicts
     assert len(values) > 30
-    values = [msgspec.structs.replace(each, witness=None, forbidden_by={}) for each in values]
-    texts = [printed(each, form).text for each in values]
+    bare = [msgspec.structs.replace(each, witness=None, forbidden_by={}) for each in values]
+    texts = [printed(each, form).text for each in bare]
     assert untimed(result.out) == untimed("".join(texts))
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from weakspot.harness.cli import COMMANDS, weakspot
@@ -75,9 +76,10 @@ def test_doctor_that_is_quick_imports_nothing_heavy() -> None:
 
 
 def test_summaries_are_the_first_lines_of_the_commands_help() -> None:
-    assert list(COMMANDS) == weakspot.list_commands(None)
+    context = click.Context(weakspot)
+    assert list(COMMANDS) == weakspot.list_commands(context)
     for name, summary in COMMANDS.items():
-        command = weakspot.get_command(None, name)
+        command = weakspot.get_command(context, name)
         assert command is not None
         assert command.name == name
         assert (command.help or "").splitlines()[0] == summary

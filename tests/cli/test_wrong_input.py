@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from samples import SB, WEAKSPOT, Ended, Run
 from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
+
+from weakspot.system.tools import Tool
 
 
 def error(ended: Ended) -> str:
@@ -73,7 +76,7 @@ def test_a_file_that_is_no_litmus_test(
 
 
 def test_a_litmus_test_that_no_checker_can_read(
-    run: Run, folder: Path, need, snapshot: SnapshotAssertion
+    run: Run, folder: Path, need: Callable[[str], Tool], snapshot: SnapshotAssertion
 ) -> None:
     need("herd7")
     (folder / "bad.litmus").write_text(SB.replace("int r0 = atomic_load", "int r0 atomic_load", 1))

@@ -18,7 +18,7 @@ from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import Structure, structures
 from weakspot.harness.judge.claims import matches_recorded
 from weakspot.harness.values.bounds import Bounds
-from weakspot.harness.values.claims import Claim
+from weakspot.harness.values.claims import Claim, Explored
 from weakspot.harness.values.descriptions import describe_exploration
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.verdict import Observation, Verdict
@@ -93,7 +93,7 @@ def test_explorations_under_the_models_of_machines_are_as_recorded(structure: St
 
 
 def differing(
-    structure: Structure, recorded: Iterable[tuple[Claim, Mapping[str, str]]]
+    structure: Structure, recorded: Iterable[tuple[Claim, Mapping[str, Explored]]]
 ) -> Iterator[str]:
     """Scenarios of which something else is found than recorded."""
     for claim, expected in recorded:
@@ -103,7 +103,7 @@ def differing(
                 yield f"{claim.scenario} under {model}: {result}, {describe_exploration(found)}"
 
 
-def within(recorded: Mapping[str, str], model: str) -> Mapping[str, str]:
+def within(recorded: Mapping[str, Explored], model: str) -> Mapping[str, Explored]:
     return {name: result for name, result in recorded.items() if name == model}
 
 

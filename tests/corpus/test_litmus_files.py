@@ -29,7 +29,9 @@ def written(folder: Path, files: Mapping[str, str]) -> list[str]:
 def listed(what: list[str]) -> list[tuple[str, str, str]] | None:
     """The name, the architecture and the path below its folder of each test."""
     tests = folder_tests(what, ())
-    return tests and [(f.name, f.arch, os.path.relpath(f.path, f.folder)) for f in tests.files]
+    if tests is None:
+        return None
+    return [(f.name, f.arch, os.path.relpath(f.path, f.folder)) for f in tests.files]
 
 
 def test_tests_are_sorted_by_their_names_not_by_those_of_their_files(tmp_path: Path) -> None:

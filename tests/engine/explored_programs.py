@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weakspot._engine import Program
 from weakspot.generators.source.frontend import compile_source
@@ -48,7 +48,7 @@ def program(folder: Path, text: str, *threads: str, after: str = "") -> Program:
     return Program(compile_source(path).text)
 
 
-def explored(found: Program, model: str, **limits: int) -> ExplorationDict:
+def explored(found: Program, model: str, **limits: Any) -> ExplorationDict:
     path = str(MODELS / f"{model}.cat")
     return found.explore(path, folders=[str(MODELS)], acyclic="program order", **limits)
 

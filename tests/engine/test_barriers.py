@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from explored_programs import MODELS as FOLDER
@@ -141,7 +141,7 @@ def test_threads_that_behave_alike_do_so_after_a_barrier(tmp_path: Path, model: 
     assert exploration["represented"] == found(explored, model, symmetry=False)["complete"] == 576
 
 
-WRONG = {
+WRONG: dict[str, dict[str, Any]] = {
     "a race in a phase": {"after": "x[0] = me;"},
     "what the other has not written yet": {
         "before": "x[me] = 1; assert(!x[1 - me] || me);",
@@ -168,7 +168,7 @@ WRONG = {
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("parts", WRONG.values(), ids=WRONG)
-def test_what_goes_wrong_is_found(tmp_path: Path, model: str, parts: dict[str, str]) -> None:
+def test_what_goes_wrong_is_found(tmp_path: Path, model: str, parts: dict[str, Any]) -> None:
     explored = meeting(tmp_path, 2, 2, **parts)
     some, every = found(explored, model), found(explored, model, arrivals=True)
     assert (some["result"], violations(some)) == (every["result"], violations(every))

@@ -54,6 +54,7 @@ def explored(folder: Path, **parts: str) -> tuple[str, int]:
         text = text.replace(name, part)
     path.write_text(text)
     imm = models.load()["imm"]
+    assert imm.acyclic != "none"
     found = Program(compile_source(path).text).explore(
         str(imm.path), folders=[str(MODELS)], acyclic=imm.acyclic, seconds=60.0
     )

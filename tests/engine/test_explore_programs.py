@@ -339,7 +339,7 @@ def test_two_jobs_find_what_one_does(tmp_path: Path) -> None:
     found = program(tmp_path, SB, "one", "two", after="assert(a || b);")
     one, two = explored(found, "rc11", jobs=1), explored(found, "rc11", jobs=2)
     for name in ("result", "complete", "blocked", "faulty"):
-        assert one[name] == two[name]  # type: ignore[literal-required]
+        assert one[name] == two[name]
     assert one["result"] == "Violated"
 
 

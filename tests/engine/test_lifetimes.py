@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from test_explore_programs import explored, kinds, program
+from explored_programs import explored, kinds, program
 
 from weakspot._engine import Program
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_explore_programs import explored, kinds, program
+from explored_programs import explored, kinds, program
 
 from weakspot._engine import Program
 from weakspot.generators.source.frontend import compile_source
@@ -24,7 +24,7 @@ def verdict(found: Program, model: str = "rc20") -> tuple[str, list[str]]:
     return answer["result"], [violation["message"] for violation in answer["violations"]]
 
 
-SAFE = ("Safe", [])
+SAFE: tuple[str, list[str]] = ("Safe", [])
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -100,7 +100,7 @@ def test_bad_arguments_are_refused(sb: Program, arguments: dict[str, typing.Any]
     with pytest.raises((ValueError, TypeError, OverflowError)):
         sb.trace(**arguments)
     with pytest.raises(TypeError):
-        sb.trace(4)
+        sb.trace(4)  # type: ignore[call-arg]
 
 
 def test_a_seed_draws_the_same_runs_again() -> None:

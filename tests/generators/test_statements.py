@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from weakspot.generators.emit.c11 import litmus_text
-from weakspot.generators.litmus import Cas, Guard, Load, Test
+from weakspot.generators.litmus import Cas, Guard, Load, Rmw, Test
 from weakspot.harness.corpus.structures import Structure, structures
 
 
@@ -47,7 +47,9 @@ def test_a_compare_exchange_takes_its_expected_value_from_its_cell() -> None:
 def test_results_that_nobody_keeps_get_a_register() -> None:
     body = _test("atomic_exchange(x,1);", "exists ([x]=1)").statements
     assert body is not None
-    assert body.threads[0][0].reg == "u0"
+    first = body.threads[0][0]
+    assert isinstance(first, Load | Rmw | Cas)
+    assert first.reg == "u0"
 
 
 def test_statements_after_an_if_are_guarded() -> None:

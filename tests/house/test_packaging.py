@@ -68,9 +68,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if listed.returncode != 0:
         pytest.skip("not a clone: git does not list its files")
     for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
+        if (ROOT / name).exists():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, copy / name)
+            shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
     project = (copy / "pyproject.toml").read_text(encoding="utf-8")
     assert 'path = "engine/' in project
     project = project.replace('path = "engine/', f'path = "{ROOT}/engine/')

@@ -8,6 +8,7 @@ import re
 import subprocess
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from elftools.elf.elffile import ELFFile
@@ -38,6 +39,11 @@ class Extension(msgspec.Struct, frozen=True):
     python: frozenset[str]
 
 
+def section(elf: ELFFile, name: str) -> Any:
+    """A section that every extension module has, in the class of its type."""
+    return elf.get_section_by_name(name)
+
+
 def extension(wheel: Path) -> Extension:
     """The engine in a wheel."""
     with zipfile.ZipFile(wheel) as archive:
@@ -45,20 +51,20 @@ def extension(wheel: Path) -> Extension:
         elf = ELFFile(io.BytesIO(archive.read(name)))
         versions = [
             each.name.removeprefix("GLIBC_")
-            for _, needed in elf.get_section_by_name(".gnu.version_r").iter_versions()
+            for _, needed in section(elf, ".gnu.version_r").iter_versions()
             for each in needed
             if each.name.startswith("GLIBC_")
         ]
         undefined = {
             each.name
-            for each in elf.get_section_by_name(".dynsym").iter_symbols()
+            for each in section(elf, ".dynsym").iter_symbols()
             if each["st_shndx"] == "SHN_UNDEF"
         }
         return Extension(
             machine=elf["e_machine"],
             libraries=frozenset(
                 each.needed
-                for each in elf.get_section_by_name(".dynamic").iter_tags()
+                for each in section(elf, ".dynamic").iter_tags()
                 if each.entry.d_tag == "DT_NEEDED"
             ),
             glibc=max(tuple(int(part) for part in each.split(".")) for each in versions),

@@ -287,7 +287,8 @@ def test_a_cluster_finds_the_same_memory_orders(
 ) -> None:
     source = tmp_path / "passing.c"
     source.write_text(PASSING)
-    what, models = ["ttas_lock", source], ["rc11", "rc20"]
+    what: list[str | Path] = ["ttas_lock", source]
+    models = ["rc11", "rc20"]
     executor, workers = in_process(monkeypatch)
     found, here = (
         [msgspec.structs.replace(each, seconds=0.0) for each in relaxed]

@@ -117,8 +117,8 @@ def main(folder: Path, log: Path) -> None:
         )
     tools = Tools(
         checker=lambda _: Slow(log),
-        runner=nothing,  # type: ignore[arg-type, return-value]
-        machine=nothing,  # type: ignore[arg-type, return-value]
+        runner=nothing,  # type: ignore[arg-type]
+        machine=nothing,  # type: ignore[arg-type]
         profile=lambda _: None,
         model=resolve,
         generator=generator,

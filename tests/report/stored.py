@@ -12,7 +12,10 @@ from weakspot.harness.values.record import Record, key
 
 def store(record: Record, folder: Path) -> Path:
     """Write the campaign's folder."""
-    programs = {each.program: each.program for each in (*record.explorations, *record.runs)}
+    programs = {
+        **{each.program: each.program for each in record.explorations},
+        **{each.program: each.program for each in record.runs},
+    }
     manifest = msgspec.structs.replace(record.manifest, programs=programs)
     tests = {entry.name: entry.digest for entry in record.entries}
     models = {model.name: model.digest for model in manifest.models}

@@ -194,6 +194,7 @@ def test_a_store_that_fences_is_no_noise(tmp_path: Path, here: Machine) -> None:
         assert fenced is not None
         if not fenced.is_noise:
             break
+    assert fenced is not None
     assert fenced.low > 0
     assert fenced.run == pytest.approx(4 * fenced.ns, abs=0.1)
 

@@ -36,7 +36,7 @@ def double_take() -> Test:
         scenario=SCENARIO,
         build=Build(defines=scenario.defines),
     )
-    tests = []
+    tests: list[Test] = []
     for model in ("tso", "rc11"):
         found = EngineExplorer().explore(
             program,

@@ -33,7 +33,7 @@ from weakspot.harness.runners.native import Native
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.record import Plan
 from weakspot.system import tools
-from weakspot.system.deadline import Deadline
+from weakspot.system.deadline import NEVER, Deadline
 from weakspot.system.processors import cores
 from weakspot.system.tools import Program, Tool
 
@@ -405,7 +405,7 @@ class DyingHost(msgspec.Struct, frozen=True):
         *,
         seconds: float,
         done: Callable[[Histogram], None],
-        end: Deadline,
+        end: Deadline = NEVER,
     ) -> None:
         waits, started = self.sshd.folder / "waits", self.sshd.folder / "started"
 

@@ -15,11 +15,12 @@ from weakspot.generators.emit.whole import Frame, frame, named
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import read_program
 from weakspot.harness.corpus import structures
-from weakspot.harness.machines import Machine, compilers
+from weakspot.harness.machines import Machine
 from weakspot.harness.runners import whole_programs
 from weakspot.harness.runners.tuning import WHOLE
 from weakspot.harness.values.histogram import Count
 from weakspot.harness.values.program_run import ProgramRun
+from weakspot.system import tools
 from weakspot.system.processors import cores
 from weakspot.system.tools import find
 
@@ -358,9 +359,7 @@ def test_without_gcc_zig_makes_the_same_program(
     written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It asserts, and its variables are set back."""
-    monkeypatch.setattr(
-        compilers.tools, "find", lambda what: (what.name == "ziglang" and find(what)) or None
-    )
+    monkeypatch.setattr(tools, "find", lambda what: (what.name == "ziglang" and find(what)) or None)
     top = "static int n, m = 3;\nstatic _Thread_local int own;\n"
     run = written("assert(++own == 1);", "", "assert(++n == 1); assert(++m == 4);", top)
     assert not run.failures, run

@@ -16,6 +16,7 @@ from weakspot.harness.orders.cost import Costing
 from weakspot.harness.runners import whole_programs
 from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.program_run import ProgramRun
+from weakspot.system import tools
 from weakspot.system.processors import cores
 from weakspot.system.tools import Program, Tool, find
 
@@ -240,9 +241,7 @@ def test_each_instance_makes_its_objects_anew(tmp_path: Path, here: Machine) -> 
 def test_without_gcc_zig_makes_objects_anew_too(
     tmp_path: Path, here: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        compilers.tools, "find", lambda what: (what.name == "ziglang" and find(what)) or None
-    )
+    monkeypatch.setattr(tools, "find", lambda what: (what.name == "ziglang" and find(what)) or None)
     test_each_instance_makes_its_objects_anew(tmp_path, here)
 
 
@@ -310,7 +309,7 @@ def test_the_compiler_for_cxx_stands_beside_the_one_for_c(
         found = what.name in installed
         return Tool(what.name, f"/bin/{what.name}", "PATH", what) if found else None
 
-    monkeypatch.setattr(compilers.tools, "find", known)
+    monkeypatch.setattr(tools, "find", known)
     local_one = compilers.require(here, "c++")
     assert (local_one.name, local_one.command[0]) == ("g++", "/bin/g++")
     cross = Machine(name="a", arch="aarch64", cores=1, native=False, litmus7=())

@@ -99,10 +99,15 @@ def test_a_program_is_sent_once(
     made = program(board, tmp_path)
     sent: list[bytes] = []
     scatter = worker._client().scatter
+
+    def scattered(content: bytes, **rest: Any) -> Any:
+        sent.append(content)
+        return scatter(content, **rest)
+
     monkeypatch.setattr(
         worker._client(),
         "scatter",
-        lambda content, **rest: sent.append(content) or scatter(content, **rest),
+        scattered,
     )
     with machines.opened(board) as at:
         for word in "one", "two":
