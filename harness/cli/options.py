@@ -277,6 +277,7 @@ def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
             std=std,
             flags=builds.absolute(flags, Path.cwd()),
             compile_commands=compile_commands,
+            origin="the command line",
         )
         return command(build=build, **rest)
 

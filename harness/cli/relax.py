@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -183,7 +184,7 @@ def _show_change(change: Rewritten) -> None:
 
 def _show_applied(change: Rewritten, *, aside: bool) -> None:
     for path in change.after:
-        click.echo(f"changed {path}", err=aside)
+        click.echo(f"changed {os.path.relpath(path)}", err=aside)
     _show_by_hand(change)
 
 
