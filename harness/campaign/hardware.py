@@ -32,7 +32,7 @@ RANKS = (
     "not permitted",
     "interleavings show them",
 )
-"""Why tests run, those that say most first."""
+"""Why tests run, the most informative reasons first."""
 
 
 class Use(msgspec.Struct, frozen=True):

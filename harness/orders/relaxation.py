@@ -153,8 +153,8 @@ def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
             id="WS301",
             severity="warning",
             message=f"{each.operation} in {each.function} is {each.order}: "
-            f"{order if order != 'none' else 'no fence'} is enough for "
-            f"{'the program' if count == 1 else f'all {count} scenarios'}",
+            f"{order if order != 'none' else 'no fence'} suffices "
+            f"{'for the program' if count == 1 else f'in all {count} scenarios'}",
             subject=relaxed.subject,
             sites=(str(each),),
             evidence=(evidence,),
