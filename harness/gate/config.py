@@ -432,7 +432,12 @@ def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:
                     for file in sorted(path.rglob("*.litmus"))
                 ]
             if not below:
-                raise BadInput("no scenario in this folder", place=str(path))
+                raise BadInput(
+                    "no scenario in this folder",
+                    place=str(path),
+                    advice="name a folder with scenarios that weakspot.toml lists, or with .litmus "
+                    "files",
+                )
             found.update(dict.fromkeys(below))
         elif not path.is_file():
             raise BadInput(f"no such file: {path}", advice="check the path and the spelling")

@@ -44,20 +44,17 @@ def reason(needs: tuple[Need, ...]) -> str:
 
 def wanted(annotation: Annotation, one: Unexercised) -> str:
     """What a scenario does that exercises a memory order: `in which it reads what q.c:20 stores`"""
+    *rest, last = one.others[:_OTHERS] or ("another thread",)
+    others = f"{', '.join(rest)} or {last}" if rest else last
     if annotation.kind == "F":
         return "in which other threads use what is accessed before and after it"
     if "sc" in one.guarantees:
         return "in which another thread accesses its location at the same time"
     parts = {
-        "acquire": f"it reads what {_one_of(one.stores)} stores",
-        "release": f"{_one_of(one.loads)} reads what it stores",
+        "acquire": f"it reads what {others} stores",
+        "release": f"{others} reads what it stores",
     }
     return f"in which {' and '.join(parts[each] for each in one.guarantees)}"
-
-
-def _one_of(places: tuple[str, ...]) -> str:
-    *rest, last = places[:_OTHERS] or ("another thread",)
-    return f"{', '.join(rest)} or {last}" if rest else last
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -70,12 +67,11 @@ class LeftOut(msgspec.Struct, frozen=True):
 
 
 class Unexercised(msgspec.Struct, frozen=True, kw_only=True):
-    """What no program exercises of the memory order of an annotation, so that it stays; `stores`
-    and `loads` are the places that store to and load from the same locations in other threads."""
+    """What no program exercises of the memory order of an annotation, so that it stays; `others`
+    are the places that access the same locations in other threads."""
 
     guarantees: tuple[Guarantee, ...]
-    stores: tuple[str, ...]
-    loads: tuple[str, ...]
+    others: tuple[str, ...]
 
 
 class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
