@@ -274,7 +274,12 @@ def _draw(record: Record, path: Path) -> None:
             advice="name one test or program, or choose a model with --model",
         )
     if not found:
-        tell_aside([f"{path} is not written: no answer has an execution to draw"])
+        tell_aside(
+            [
+                f"{path} is not written: no program is violated, and no litmus test that was given "
+                "has an execution to draw"
+            ]
+        )
         return
     names = [path.with_stem(f"{path.stem}-{at}") for at in range(1, len(found) + 1)]
     with disk(path.parent), tempfile.TemporaryDirectory(dir=path.parent) as folder:
