@@ -40,8 +40,8 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     `compile_commands` is a compilation database; by default it is the nearest compile_commands.json
     in the source's folder or above it, or in `build` there. `own` is False for sources whose build
     is known, for which none is looked for. `sources` are the program's translation units besides
-    the one that defines `main`; `assembly` says what inline assembly means. `below` holds options
-    of lower precedence.
+    the one that defines `main`; `assembly` says what inline assembly means. `origin` says where the
+    options come from. `below` holds options of lower precedence.
     """
 
     defines: tuple[str, ...] = ()
@@ -52,6 +52,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     own: bool = True
     sources: tuple[Path, ...] = ()
     assembly: tuple[Meaning, ...] = ()
+    origin: str = ""
     below: Build | None = None
 
     def over(self, other: Build) -> Build:
@@ -119,6 +120,9 @@ def options(source: Path, build: Build) -> Options:
                 *(_Option("meaning", (define(text),)) for text in each.defines),
             )
         )
+        used = [_shown(one) for one in layers[-1] if one.use != "left out"]
+        if each.origin and used:
+            notes.append(f"flags from {each.origin}: {' '.join(used)}")
         if dropped := [each for each in layers[-1] if each.use == "left out"]:
             shown = " ".join(" ".join(each.words) for each in dropped)
             notes.append(f"flags that the front end does not take: {shown}")
@@ -215,6 +219,12 @@ class _Option(msgspec.Struct, frozen=True):
 
     use: Literal["search", "meaning", "clang", "left out"]
     words: tuple[str, ...]
+
+
+def _shown(option: _Option) -> str:
+    """The option, with the folder that it names relative to the current one."""
+    name, *rest = option.words
+    return " ".join((name, *(map(os.path.relpath, rest) if option.use == "search" else rest)))
 
 
 _SEARCH = ("-isystem", "-iquote", "-idirafter", "-I")

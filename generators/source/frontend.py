@@ -220,7 +220,9 @@ def _check_source(path: Path) -> None:
         raise BadInput(
             f"not a C or C++ source file: {path.name}",
             place=str(path),
-            advice=f"expected a name that ends in {', '.join(SUFFIXES)}",
+            advice=f"a header is checked by a program that uses it: weakspot init {path} writes one"
+            if path.suffix.startswith((".h", ".H"))
+            else f"expected a name that ends in {', '.join(SUFFIXES)}",
         )
     try:
         with path.open("rb"):

@@ -413,8 +413,8 @@ class Campaign(Events):
                 continue
             self.note(
                 f"{each.count - each.chosen:,} of {each.count:,} {each.what} were not run on "
-                f"{machine.name}: {duration_text(use.budget)} went to those that say more "
-                "(--budget and --for give more)"
+                f"{machine.name}: {duration_text(use.budget)} went to more informative ones "
+                "(--budget and --for give more time)"
             )
         self._ask(Jobs(asked.jobs))
 

@@ -26,13 +26,13 @@ LEAST = 0.5
 
 
 RANKS = (
-    "may show on the machine although no interleaving does",
-    "a claim is about them",
-    "permitted by the language only",
-    "not permitted",
-    "interleavings show them",
+    "allowed on the machine, not by interleavings",
+    "subject of a claim",
+    "allowed by the language only",
+    "forbidden",
+    "shown by interleavings",
 )
-"""Why tests run, those that say most first."""
+"""Why tests run, the most informative reasons first."""
 
 
 class Use(msgspec.Struct, frozen=True):

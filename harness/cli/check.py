@@ -50,14 +50,14 @@ _DRAWING = 60.0  # seconds for one picture
     epilog="""\
 Findings are programs that fail an assertion, race, hang, or misuse memory; checkers that disagree;
 and claims that do not hold. A litmus test whose condition holds is not a finding: `exists` only
-asks whether an outcome is possible. If a limit is reached the exit code is 3, and also if a test
-or a program of a folder cannot be read; those are printed at the end, with their places.
+asks whether an outcome is possible. The exit code is 3 if a limit is reached, or if a test or a
+program of a folder cannot be read; such files are listed at the end, each with the place.
 
 Examples:
   weakspot check my_queue.c -D CAPACITY=2 -I include
   weakspot check my_queue.c --loops 8 --seconds 2m     raise limits that were reached
   weakspot check my_queue.c --estimate                 how many executions, and how long?
-  weakspot check my_queue.c --bound 4                  what departs little from the default first
+  weakspot check my_queue.c --bound 4                  executions close to the default first
   weakspot check my_queue.c --sample 1m --seed 7       draw executions at random for a minute
   weakspot check my_queue.c -o tests                   write the litmus tests of violations
   weakspot check SB.litmus --model sc,tso,rc20
@@ -274,7 +274,12 @@ def _draw(record: Record, path: Path) -> None:
             advice="name one test or program, or choose a model with --model",
         )
     if not found:
-        tell_aside([f"{path} is not written: no answer has an execution to draw"])
+        tell_aside(
+            [
+                f"{path} is not written: no program is violated, and no litmus test that was given "
+                "has an execution to draw"
+            ]
+        )
         return
     names = [path.with_stem(f"{path.stem}-{at}") for at in range(1, len(found) + 1)]
     with disk(path.parent), tempfile.TemporaryDirectory(dir=path.parent) as folder:

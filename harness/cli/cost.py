@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @command(
     epilog="""\
-The whole programs run, with their threads one after the other and at once. The figures are
-differences to the weakest memory order of the same operation, per execution of it. The one that is
-written stands in brackets; next to it stands how often a run executes it. Until the file changes,
-relax prefers memory orders that are cheap on this machine.
+The whole programs run, first with one thread at a time, then with all threads at once. Each figure
+is the difference from the weakest memory order of the same operation, per execution. The memory
+order in the source is in brackets; the column "per run" counts how often a run executes the
+operation. Until the file changes, relax prefers memory orders that are cheap on this machine.
 
 Examples:
   weakspot cost duffy_wsq

@@ -17,13 +17,13 @@ A and B are campaigns, logs of herd7, litmus7 or `--format herd`, or what `--jso
 
 Rates of outcomes are compared by a test of two Poisson rates, at a level of 1 % for all of them
 together. A rate also has to be at least twice the other one: it varies from run to run, with the
-load and the frequency of a machine. Rates of whole programs vary more, and are noted only.
+load and the frequency of a machine. Rates of whole programs vary more, and are only noted.
 
-If all answers of A are under one model or from one machine, and all of B under another, these two
-are compared.
+If all answers of A are under one model or from one machine, and all answers of B under another, the
+two models or machines are compared.
 
-Exit codes: 0 nothing changed; 1 findings, answers or rates changed; 3 what A answers is Unknown in
-B, or A and B answer no question in common.
+Exit codes: 0 nothing changed; 1 findings, answers or rates changed; 3 a question that A answers is
+Unknown in B, or A and B answer no question in common.
 
 Examples:
   weakspot diff results/2026-11-21-1402 results/2026-11-22-0915

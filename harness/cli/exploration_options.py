@@ -127,56 +127,59 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="N",
             default=ALL.seed,
             show_default=True,
-            help="Draw the executions of --sample and --estimate that this number stands for.",
+            help="Seed of the random draws of --sample and --estimate.",
         ),
         click.option(
             "--sample",
             callback=optional_time,
             metavar="DURATION",
-            help="Draw executions of each program at random for so long. The result is never Safe.",
+            help="Draw executions of each program at random for this long. The result is never "
+            "Safe.",
         ),
         click.option(
             "--bound",
             "departures",
             type=click.IntRange(min=0, max=MOST_DEPARTURES),
             metavar="N",
-            help="Explore executions with at most N departures from the default, by increasing "
-            "numbers of these, up to the first violation: reads of a write other than the last, "
-            "writes before another in coherence order. Safe up to N is not Safe.",
+            help="Explore only executions with at most N departures from the default order, those "
+            "with the fewest first, up to the first violation. A departure is a read of a write "
+            "other than the last, or a write before another in coherence order. Safe up to N is "
+            "not Safe.",
         ),
         click.option(
             "--no-symmetry",
             "exchanged",
             is_flag=True,
-            help="Explore also the executions that differ only in which of several threads that "
-            "behave alike does what.",
+            help="Also explore executions that differ only in which of several identical threads "
+            "does what.",
         ),
         click.option(
             "--all-arrivals",
             "arrivals",
             is_flag=True,
-            help="Explore also the executions that differ only in the order in which threads "
+            help="Also explore executions that differ only in the order in which threads "
             "arrive at a barrier.",
         ),
         click.option(
             "--all-retries",
             "retries",
             is_flag=True,
-            help="Explore also the executions in which a compare-exchange fails and is retried "
-            "with a value that its thread could have read before, and those in which an addition "
-            "is undone before it is tried again.",
+            help="Also explore executions in which a compare-exchange fails and is retried with a "
+            "value that its thread could have read earlier, and those in which an addition is "
+            "undone before it is tried again.",
         ),
         click.option(
             "--all-waits",
             "waits",
             is_flag=True,
-            help="Explore also the executions in which a thread that waits in a loop reads a value "
-            "that another write to the location replaces, and waits on.",
+            help="Also explore executions in which a thread that waits in a loop reads a value "
+            "that a later write replaces, and keeps waiting.",
         ),
         click.option(
             "--estimate",
             is_flag=True,
-            help="Print about how many executions programs have, and how long they take.",
+            help="Estimate how many executions each program has, and how long exploring them "
+            "takes.",
         ),
     ):
         with_part = option(with_part)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @command(
     epilog="""\
 The scenario is a guess from the names of functions: a value that one thread puts in and another
-takes out, a lock around a plain counter, or two calls at once. Where no guess compiles it is a
-template that says what to fill in. Nothing that exists is written without --force.
+takes out, a lock around a plain counter, or two calls at once. If no guess compiles, it is a
+template that says what to fill in. Existing files are overwritten only with --force.
 
 Examples:
   weakspot init include/queue.hpp     weakspot.toml and tests/weakspot/queue.cpp
@@ -28,7 +28,7 @@ Examples:
   weakspot gate                       explore what was written"""
 )
 @click.argument("header", required=False, type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Write files that exist.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @source_options
 def init(header: Path | None, force: bool, build: Build) -> int:
     """Write the first files of a project.
@@ -37,11 +37,12 @@ def init(header: Path | None, force: bool, build: Build) -> int:
     from weakspot import projects
 
     written = projects.init(header, build=build, force=force)
-    say(f"wrote {file}" for file in written.files)
+    *_, file = written.files
+    say(f"wrote {each}" for each in written.files)
     if written.does:
         say([f"  {written.does}"])
     if written.result:
         say([f"  {written.result}"])
     say(f"note: {note}" for note in written.notes)
-    say(["next: weakspot gate"])
+    say(["next: weakspot gate" if written.does else f"next: complete {file}, then weakspot gate"])
     return NOTHING_FOUND

@@ -44,7 +44,8 @@ were decided, 3 when the time ran out or a test could not be decided."""
     "--accesses",
     type=int,
     metavar="N",
-    help="With --compare: the most accesses of a test.  [default: as many as the time allows]",
+    help="With --compare: maximum number of accesses of a test.  [default: as many as the time "
+    "allows]",
 )
 @click.option(
     "--isa",

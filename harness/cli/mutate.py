@@ -35,14 +35,13 @@ if TYPE_CHECKING:
     epilog="""\
 Pass every program that uses a library: a mutant survives if none of them notices it. A mutant has
 one memory order a step weaker, lacks one fence, notification or post of a semaphore, or notifies
-one thread instead of all. Scenarios that are violated as they are written are excluded: repair them
-first.
+one thread instead of all. Scenarios that are violated as written are excluded: repair them first.
 
-With --clients and --as, whose meaning is that of weakspot linearize, the smallest client of the
+With --clients and --as, which mean the same as in weakspot linearize, the smallest client of the
 object that notices a surviving mutant is printed, and -o writes these clients as a scenario.
 
-Exit code 1 if a mutant survives, or if a program of yours is violated as it is written; 3 if a
-limit was reached, or if a program of a folder cannot be read; those are printed at the end.
+The exit code is 1 if a mutant survives, or if a program of yours is violated as written; 3 if a
+limit was reached, or if a program of a folder cannot be read; such programs are listed at the end.
 
 Examples:
   weakspot mutate tests/weakspot/*.cpp -I include

@@ -34,7 +34,7 @@ Examples:
 )
 @click.argument("kind", metavar="KIND", shell_complete=completion.kinds)
 @click.argument("header", metavar="HEADER", type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Write a file that exists.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @calls_option
 @seconds_option("Time limit for all clients.")
 @source_options
@@ -67,10 +67,12 @@ def _compiler_options(build: Build) -> Iterator[str]:
 
     file = project_file.find(Path.cwd())
     below = config.build_of(file).layers if file is not None else ()
+    known = {each.resolve() for layer in below for each in layer.include}
     for layer in build.layers:
         if layer in below:
             continue
-        yield from (word for each in layer.include for word in ("-I", str(each)))
+        folders = (each for each in layer.include if each.resolve() not in known)
+        yield from (word for each in folders for word in ("-I", str(each)))
         yield from (word for each in layer.defines for word in ("-D", each))
         yield from (word for each in layer.std for word in ("--std", each))
         if layer.compile_commands is not None:
@@ -82,7 +84,7 @@ def _options(kind: Kind) -> str:
     """The options that an author of such an object needs next."""
     if kind.transfers:
         return (
-            "--role for what one thread alone may call, and --capacity or --spurious for what the "
-            "object promises less"
+            "--role producer=NAME if only one thread may call the operation NAME, and --capacity "
+            "or --spurious if the object promises less"
         )
     return "more --calls or --threads"

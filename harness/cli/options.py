@@ -233,7 +233,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "-v",
         "--verbose",
         is_flag=True,
-        help="Say which compiler flags each source gets, and where they come from.",
+        help="Print the compiler flags of each source, and where they come from.",
     )
     language_option = click.option(
         "language",
@@ -277,6 +277,7 @@ def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
             std=std,
             flags=builds.absolute(flags, Path.cwd()),
             compile_commands=compile_commands,
+            origin="the command line",
         )
         return command(build=build, **rest)
 
@@ -478,8 +479,8 @@ def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--cluster",
         metavar="ADDRESS|local:N",
-        help="Have the workers of the Dask scheduler at this address do the work, or N workers "
-        "that are started on this computer.",
+        help="Distribute the work over the workers of the Dask scheduler at this address, or over "
+        "N workers that are started on this computer.",
     )(with_executor)
 
 

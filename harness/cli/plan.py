@@ -37,7 +37,7 @@ Examples:
   weakspot plan all
   weakspot plan duffy_wsq --budget 10m --on local,ssh:pi
   weakspot plan my_queue.c -I include --estimate 1m      spend more time on estimates
-  weakspot plan all --for 0 --cluster tcp://host:8786    with its workers
+  weakspot plan all --for 0 --cluster tcp://host:8786    times with these workers
   weakspot plan tests/ --for 0 --json | jq .seconds"""
 )
 @what_argument

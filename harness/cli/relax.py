@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -34,12 +35,12 @@ if TYPE_CHECKING:
 @command(
     epilog="""\
 Pass every program that includes a header: the proposed memory orders are safe for all of them. The
-scenarios of a structure are taken together too. What no scenario does may need stronger ones. If
-macros select several versions of a structure's source, each version is reported separately.
+scenarios of a structure are taken together too. A use that no scenario contains may need stronger
+ones. If macros select several versions of a structure's source, each is reported separately.
 
-Exit code 1 if a memory order is stronger than needed, or if a program fails as it is; then the
-weakest memory orders are those that repair it, if any do. Exit code 3 if a limit was reached, or if
-a program of a folder cannot be read; those are printed at the end.
+The exit code is 1 if a memory order is stronger than needed, or if a program fails as it is; then
+the weakest memory orders are those that repair it, if any do. It is 3 if a limit was reached, or if
+a program of a folder cannot be read; such programs are listed at the end.
 
 Examples:
   weakspot relax my_queue.c
@@ -76,8 +77,8 @@ Examples:
     "seconds",
     callback=optional_time,
     metavar="DURATION",
-    help="How long to search in all, compiling included. What is known by then is printed, with "
-    "exit code 3.  [default: no limit]",
+    help="Time limit for the whole search, compiling included. If it is reached, the results so "
+    "far are printed, and the exit code is 3.  [default: no limit]",
 )
 @click.option("--diff", is_flag=True, help="Print only the change, as a patch.")
 @click.option("--apply", is_flag=True, help="Make the change in the source files.")
@@ -183,7 +184,7 @@ def _show_change(change: Rewritten) -> None:
 
 def _show_applied(change: Rewritten, *, aside: bool) -> None:
     for path in change.after:
-        click.echo(f"changed {path}", err=aside)
+        click.echo(f"changed {os.path.relpath(path)}", err=aside)
     _show_by_hand(change)
 
 

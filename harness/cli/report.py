@@ -51,7 +51,7 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
             raise BadInput(
                 "there is no campaign yet",
                 place=str(results_folder()),
-                advice="weakspot test all makes one",
+                advice="weakspot test WHAT writes one",
             )
         campaigns = (newest,)
     for folder in campaigns:

@@ -68,7 +68,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default="2m, or none with --for",
             metavar="DURATION",
             help="How long each machine is used in all: tests run for a shorter time, and those "
-            "that say most come first.",
+            "with the most informative outcomes come first.",
         ),
         click.option(
             "--for",

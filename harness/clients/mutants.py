@@ -44,9 +44,9 @@ class Clients:
             found = self._search(self._program, model)
             if found.client is not None:
                 raise BadInput(
-                    f"{self._subject.source.path} is not what it should behave as: a client "
-                    f"violates {found.found().violations[0].kind} without any change",
-                    advice="weakspot linearize shows it; repair that first",
+                    f"{self._subject.source.path} does not behave as specified: a client has the "
+                    f"violation `{found.found().violations[0].kind}` without any change",
+                    advice="weakspot linearize shows the client; repair the object first",
                 )
             self._right.add(model.name)
         client = self._search(changed[0], model).found_client

@@ -69,11 +69,11 @@ def start(
     if path.exists() and not force:
         raise BadInput(
             f"{os.path.relpath(path)} exists already",
-            advice=f"--force writes it again; or run weakspot linearize {os.path.relpath(path)} "
+            advice=f"--force overwrites it; or run weakspot linearize {os.path.relpath(path)} "
             f"--as {kind}",
         )
     include, written = includes_of(header)
-    own = build.over(Build(include=(include,)))
+    own = build.over(Build(include=(include,))) if include is not None else build
     candidates = [
         each
         for includes in (written, *with_source(header, path, written))

@@ -241,6 +241,7 @@ def _build(folder: Path, tables: _Tables, text: toml.Text, root: toml.Steps) -> 
         compile_commands=named,
         sources=tuple(folder / name for name in table.sources),
         assembly=tables.asm,
+        origin=os.path.relpath(text.path),
     )
 
 
@@ -396,8 +397,8 @@ def _selected(file: Path | None, paths: Sequence[Path], here: Path) -> Selected:
     if file is None and not paths:
         raise BadInput(
             "no configuration file found and no PATH given",
-            advice='write weakspot.toml with [gate] and scenarios = ["tests/weakspot/*.cpp"], '
-            "or give the paths of programs",
+            advice="weakspot init HEADER writes weakspot.toml and a first scenario; or give the "
+            "paths of programs",
         )
     config = read(file) if file is not None else without_file(here)
     scenarios = chosen(config, paths)
@@ -431,7 +432,12 @@ def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:
                     for file in sorted(path.rglob("*.litmus"))
                 ]
             if not below:
-                raise BadInput("no scenario in this folder", place=str(path))
+                raise BadInput(
+                    "no scenario in this folder",
+                    place=str(path),
+                    advice="name a folder with scenarios that weakspot.toml lists, or with .litmus "
+                    "files",
+                )
             found.update(dict.fromkeys(below))
         elif not path.is_file():
             raise BadInput(f"no such file: {path}", advice="check the path and the spelling")

@@ -89,7 +89,7 @@ KINDS: dict[str, FindingKind] = {
             "WS103",
             "hang",
             "error",
-            "A thread waits for something that no thread will do any more.",
+            "A thread waits for something that no other thread will ever do.",
             "look for a wake-up that is sent before the waiter is registered.",
         ),
         FindingKind(
@@ -122,11 +122,11 @@ KINDS: dict[str, FindingKind] = {
             "WS107",
             "not linearizable",
             "error",
-            "Operations that run at once return what they return in no sequential order that keeps "
-            "one call after another that has returned before: the object does not behave as its "
-            "specification says.",
-            "read the calls beside the nearest sequential order; where it does not happen under "
-            "sc, a memory order is too weak.",
+            "No sequential order of the calls explains the results of concurrent calls: in every "
+            "order that keeps a call after those that had returned before it began, some call "
+            "returns something else. The object does not behave as its specification says.",
+            "compare the calls with the nearest sequential order; if it does not happen under sc, "
+            "a memory order is too weak.",
         ),
         FindingKind(
             "WS201",
@@ -168,8 +168,8 @@ KINDS: dict[str, FindingKind] = {
             "negative result without evidence",
             "note",
             "Outcomes that every model allows were not observed on the machine, or neither a test "
-            "nor any of its weaker variants was. That a forbidden outcome was not observed on this "
-            "machine is then no evidence.",
+            "nor any of its weaker variants was. Not observing a forbidden outcome on this machine "
+            "is then no evidence.",
             "run longer, or on a machine with weaker ordering.",
         ),
         FindingKind(

@@ -290,7 +290,9 @@ class Relaxing:
                 del bottoms[number]
         for number, (bottom, missing) in bottoms.items():
             choices[number] = tuple(one for one in choices[number] if at_most(bottom, one))
-            others = sorted(str(self._used[other]) for other in exercise.others[number])
+            useless = {"acquire": "R", "release": "W"}.get("".join(missing), "")
+            those = (self._used[other] for other in exercise.others[number])
+            others = sorted(str(each) for each in those if each.kind != useless)
             self._unexercised[number] = Unexercised(
                 guarantees=tuple(sorted(missing)), others=tuple(dict.fromkeys(others))
             )

@@ -44,7 +44,8 @@ def reason(needs: tuple[Need, ...]) -> str:
 
 def wanted(annotation: Annotation, one: Unexercised) -> str:
     """What a scenario does that exercises a memory order: `in which it reads what q.c:20 stores`"""
-    others = ", ".join(one.others[:_OTHERS]) or "another thread"
+    *rest, last = one.others[:_OTHERS] or ("another thread",)
+    others = f"{', '.join(rest)} or {last}" if rest else last
     if annotation.kind == "F":
         return "in which other threads use what is accessed before and after it"
     if "sc" in one.guarantees:
@@ -131,6 +132,14 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
 # --- findings ---------------------------------------------------------------------------------
 
 
+def _sufficient(order: str, scenarios: int) -> str:
+    if order == "none":
+        safe = "the program is" if scenarios == 1 else f"all {scenarios} scenarios are"
+        return f"{safe} safe without it"
+    where = "for the program" if scenarios == 1 else f"in all {scenarios} scenarios"
+    return f"{order} suffices {where}"
+
+
 def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
     """WS301 for each annotation that is stronger than in the best assignment; none if the
     memory orders as written do not suffice."""
@@ -148,8 +157,7 @@ def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
             id="WS301",
             severity="warning",
             message=f"{each.operation} in {each.function} is {each.order}: "
-            f"{order if order != 'none' else 'no fence'} is enough for "
-            f"{'the program' if count == 1 else f'all {count} scenarios'}",
+            f"{_sufficient(order, count)}",
             subject=relaxed.subject,
             sites=(str(each),),
             evidence=(evidence,),

@@ -72,15 +72,15 @@ class Repair(msgspec.Struct, frozen=True):
     twice: bool | None = None
 
     def __str__(self) -> str:
-        enough = "is enough" if len(self.changes) == 1 else "are enough together"
-        all_of = "all " if len(self.safe) == self.programs > 1 else ""
-        of = f" of {self.programs}" if len(self.safe) < self.programs else ""
-        plural = "" if self.programs == 1 else "s"
+        suffice = "suffices" if len(self.changes) == 1 else "suffice together"
         changes = " and ".join(map(str, self.changes))
-        also = {None: "", True: ", also if each thread runs twice"}
+        also = {None: "", True: ", even if each thread runs twice"}
         also[False] = ", but not if each thread runs twice"
-        there = f"{all_of}{len(self.safe)}{of} scenario{plural}"
-        return f"{changes} {enough} for {there}{also[self.twice]}"
+        count = f"{self.programs} scenario{'' if self.programs == 1 else 's'}"
+        if len(self.safe) < self.programs:
+            return f"{changes} {suffice} for {len(self.safe)} of {count}{also[self.twice]}"
+        all_of = "all " if self.programs > 1 else ""
+        return f"{changes} {suffice} (checked in {all_of}{count}{also[self.twice]})"
 
 
 class Repairing:

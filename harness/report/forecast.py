@@ -15,11 +15,11 @@ from weakspot.system.durations import duration_text
 _SHOWN = 5
 _SOURCES = {
     "repeated": "as in earlier campaigns",
-    "similar": "as an earlier version took",
+    "similar": "as for an earlier version",
     "estimated": "estimated",
-    "sampled": "by a sample",
+    "sampled": "from a sample",
     "usual": "at the usual rate",
-    "given": "as the options say",
+    "given": "set by the options",
     "unknown": "unknown",
 }
 
@@ -53,15 +53,19 @@ def _phases(found: Forecast) -> Iterator[Text]:
     yield from columns(rows)
     total = f"about {duration_text(found.seconds)} in all"
     if found.unknown:
-        total += f", and what {amount(found.unknown, 'question')} of unknown size need"
-    earlier = amount(found.campaigns, "earlier campaign") if found.campaigns else "no campaign"
-    yield Text.assemble((total, "bold"), f", by {earlier}")
+        total += f", plus the time of {amount(found.unknown, 'question')} without an estimate"
+    earlier = (
+        f"based on {amount(found.campaigns, 'earlier campaign')}"
+        if found.campaigns
+        else "without an earlier campaign to compare with"
+    )
+    yield Text.assemble((total, "bold"), f", {earlier}")
 
 
 def _source(phase: Phase) -> str:
     sources = {name: count for name, count in phase.sources.items() if count}
     if phase.name == "generating":
-        return "as it took now"
+        return "measured now"
     if len(sources) == 1:
         return _SOURCES[next(iter(sources))]
     return ", ".join(f"{count:,} {_SOURCES[name]}" for name, count in sources.items())

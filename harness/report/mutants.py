@@ -56,8 +56,8 @@ def mutated(found: Mutated, out: Console, *, everything: bool = False) -> None:
         out.print(
             Text.assemble(
                 ("help: ", "cyan"),
-                "a change that survives is stronger than needed as it is written (weakspot relax), "
-                "or no scenario does what it is needed for: write one that fails with the change",
+                "what survives is either stronger than needed (weakspot relax), or no scenario "
+                "exercises what it is needed for: write one that fails with the change",
             )
         )
     parts = [

@@ -59,7 +59,7 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
 def by_hand(change: Rewritten) -> Iterator[str]:
     """One line per annotation that the user has to change."""
     for each in change.by_hand:
-        what = "leave it out" if each.order == "none" else f"write {spelled(each.order)}"
+        what = "remove it" if each.order == "none" else f"write {spelled(each.order)}"
         yield f"by hand: {each.annotation}: {what} ({each.why})"
 
 

@@ -80,7 +80,9 @@ def read(path: Path) -> Declarations:
 
 def read_text(path: str, source: bytes) -> Declarations:
     """The declarations in a source; its path tells the language."""
-    syntax = Syntax(path, _DECORATION.sub(lambda found: b" " * len(found[0]), source))
+    for pattern in (_CONDITIONAL_INITIALIZERS, _DECORATION):
+        source = pattern.sub(lambda found: re.sub(rb"\S", b" ", found[0]), source)
+    syntax = Syntax(path, source)
     reader = _Reader(syntax)
     reader.inside(syntax.root, "", ())
     cpp = not path.endswith((".h", ".c")) or _CPP.search(syntax.source) is not None
@@ -92,11 +94,18 @@ _CPP = re.compile(rb"^\s*(?:class|namespace|template|using)\b|\bstd::", re.MULTI
 _DECORATION = re.compile(
     rb"(?<!define )\b[A-Z][A-Z0-9_]{2,}(?=[ \t]+(?:alignas|auto|bool|char|class|const|constexpr"
     rb"|explicit|extern|inline|int|long|short|signed|static|std|struct|unsigned|virtual|void)\b)"
+    rb"|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+(?=[ \t]+~?[A-Z]\w*[a-z]\w*\()"
     rb"|(?<=class )[A-Z][A-Z0-9_]{2,}(?=[ \t]+(?!final\b)\w)"
-    rb"|(?<=\) )[A-Z][A-Z0-9_]{2,}(?=\s*[{;:])"
+    rb"|(?:(?<=\) )|(?<=\) const ))[A-Z][A-Z0-9_]{2,}(?=\s*[{;:])"
 )
-"""A macro before the type of a function, after its parameters or before the name of a class, such
-as an attribute."""
+"""A macro before the type of a function, after its parameters, or before the name of a constructor
+or a class, such as an attribute."""
+_CONDITIONAL_INITIALIZERS = re.compile(
+    rb"(?<=\))\s*\n[ \t]*#[ \t]*if[^\n]*\n\s*[:,][^#{]*#[ \t]*endif[^\n]*(?=\s*\{)"
+)
+"""The initializers of a constructor in `#if` and `#endif`."""
+_ENABLED = re.compile(r"(?:typename )?(?:\w+::)*enable_if(?:_t)?<.*, ?(\w+)>(?:::type)?")
+"""The type that a template of a function returns where its condition holds."""
 _BODIES = {"linkage_specification", "declaration_list", "preproc_ifdef", "preproc_if"}
 _BODIES |= {"preproc_else", "translation_unit"}
 
@@ -236,6 +245,8 @@ class _Reader:
         type_ = node.child_by_field_name("type")
         trailing = [one for one in declarator.children if one.type == "trailing_return_type"]
         returns = self._text(trailing[0])[2:].strip() if trailing else self._text(type_) + suffix
+        if (enabled := _ENABLED.fullmatch(returns)) is not None:
+            returns = enabled[1]
         words = {self._text(one) for one in node.children if one.type == "storage_class_specifier"}
         return Function(
             name=self._text(name),

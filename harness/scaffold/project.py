@@ -30,6 +30,7 @@ from weakspot.system.project_file import OWN
 FOLDER = Path("tests/weakspot")
 """Where scenarios are written, below the project's folder."""
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".ipp", ".inl", ".tpp")
+_SYSTEM = (Path("/usr/include"), Path("/usr/local/include"))
 SECONDS = 5.0
 """The time limit for exploring the scenario."""
 _TRIES = 12
@@ -69,7 +70,7 @@ def start(
     if path.exists() and not force:
         raise BadInput(
             f"{os.path.relpath(path)} exists already",
-            advice="--force writes it again; or copy it, change the copy, and run weakspot gate",
+            advice="--force overwrites it; or copy it, change the copy, and run weakspot gate",
         )
     listed = config_file.read(config).scenarios if keep else ()
     include, written = includes_of(header) if header is not None else (None, ())
@@ -157,12 +158,14 @@ def folder_for(path: Path) -> Iterator[None]:
         raise
 
 
-def includes_of(header: Path) -> tuple[Path, tuple[str, ...]]:
-    """The folder to search, and how the header is included: below `include`, if it is."""
+def includes_of(header: Path) -> tuple[Path | None, tuple[str, ...]]:
+    """The folder to search, and how the header is included: below `include`, if it is. None stands
+    for the folders that compilers search anyway."""
     whole = Path(os.path.abspath(header))  # noqa: PTH100  # links are part of the path
     for above in whole.parents:
         if above.name == "include":
-            return Path(os.path.relpath(above)), (whole.relative_to(above).as_posix(),)
+            searched = None if above in _SYSTEM else Path(os.path.relpath(above))
+            return searched, (whole.relative_to(above).as_posix(),)
     return Path(os.path.relpath(whole.parent)), (whole.name,)
 
 

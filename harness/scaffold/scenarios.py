@@ -147,6 +147,8 @@ def _of_functions(functions: Sequence[Function], size: int) -> Iterator[Subject 
     """One subject per type that functions take a pointer to."""
     types: dict[str, list[Function]] = {}
     for each in functions:
+        if each.name.startswith("_"):  # not for users
+            continue
         if each.parameters and re.fullmatch(r"(?:struct )?\w+\*", each.parameters[0].type):
             types.setdefault(each.parameters[0].type[:-1], []).append(each)
     for type_, found in types.items():

@@ -88,6 +88,15 @@ def test_verbose_says_where_the_flags_come_from(
     assert steady(ended.err, project) == snapshot
 
 
+def test_verbose_names_the_command_line_and_weakspot_toml(project: Path, run: Run) -> None:
+    (project / "weakspot.toml").write_text('[build]\ninclude = ["vendor"]\ndefines = ["A=1"]\n')
+    ended = run("check", "tests/value.c", "-m", "sc", "-v", "-I", "vendor", "-D", "VALUE=42")
+    assert ended.code == 0, ended.err
+    _, *origins = (line.removeprefix("tests/value.c: ") for line in ended.err.splitlines())
+    assert "flags from weakspot.toml: -I vendor -DA=1" in origins
+    assert "flags from the command line: -I vendor -DVALUE=42" in origins
+
+
 @pytest.mark.usefixtures("project")
 def test_an_invalid_flag_is_reported_as_one(run: Run) -> None:
     ended = run("check", "tests/value.c", "-I", "vendor", "--", "-D1x")

@@ -46,7 +46,11 @@ def programs(folder: Path) -> Path:
     (folder / "wrong.c").write_text(flags.replace("int inside;", "int inside = 1;"))
     (folder / "queue.c").write_text(program("README.md"))
     (folder / "box.c").write_text(program("docs/linearizability.md"))
-    (folder / "message.c").write_text(program("docs/weak-memory.md"))
+    message = program("docs/weak-memory.md")
+    (folder / "message.c").write_text(message)
+    (folder / "strong.c").write_text(
+        message.replace("memory_order_relaxed", "memory_order_seq_cst")
+    )
     for page in ("research.md", "comparison.md"):
         for name, text in pages.files(ROOT / "docs" / page).items():
             (folder / name).write_text(text)

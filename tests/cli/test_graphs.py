@@ -74,7 +74,7 @@ def test_without_an_execution_nothing_is_drawn(run: Run, folder: Path) -> None:
     (folder / "safe.c").write_text(RACE.replace("pthread_create(&t, 0, writer, 0);", "return 0;"))
     ended = run("check", "safe.c", "-m", "rc20", "--graph", "out.dot")
     assert ended.code == 0
-    assert "out.dot is not written: no answer has an execution to draw" in ended.err
+    assert "out.dot is not written: no program is violated" in ended.err
     assert not (folder / "out.dot").exists()
 
 

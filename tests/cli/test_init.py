@@ -133,6 +133,28 @@ def test_without_a_guess_a_template_says_what_to_fill_in(
     assert "WS002 fill in the object" in gate.out
 
 
+def test_a_header_that_compilers_find_needs_no_include_folder(project: Path, run: Run) -> None:
+    ended = run("init", "/usr/include/search.h")
+    assert "wrote tests/weakspot/search.c" in ended.out
+    assert "[build]" not in (project / "weakspot.toml").read_text()
+
+
+def test_private_functions_and_macros_of_a_header_are_seen_through(project: Path, run: Run) -> None:
+    """What begins with an underscore is not for users, and a constructor may have initializers in
+    `#if` and an attribute in a macro."""
+    decorated = QUEUE.replace(
+        "  explicit Queue(int first = 0) : head_(first), tail_(first) {}",
+        "  LIB_NO_TSAN Queue(int first = 0)\n#ifndef NDEBUG\n    : head_(first)\n#endif\n  {}\n"
+        "  LIB_NO_TSAN Queue(Queue &&) : head_(0) {}",
+    )
+    text = "#define LIB_NO_TSAN\n" + decorated.replace("head_(first), tail_(first)", "")
+    (project / "decorated.hpp").write_text(text.replace("head_, tail_;", "head_{0}, tail_{0};"))
+    assert "lib::Queue<int, 2>: try_push in one thread" in run("init", "decorated.hpp").out
+    names = RING.replace("ring_push", "_ring_push")
+    (project / "private.h").write_text(names)
+    assert "_ring_push" not in run("init", "private.h").out
+
+
 def test_nothing_is_overwritten_without_force(project: Path, run: Run) -> None:
     (project / "weakspot.toml").write_text('[gate]\nscenarios = ["SB.litmus"]\n')
     ended = run("init", "include/spin_lock.hpp")

@@ -22,4 +22,4 @@ def test_a_plan_counts_what_a_campaign_asks_and_then_knows_its_time(run: Run) ->
     assert after["answered"] == {**jobs, "searching for repairs": 1}, "known with the violation"
     shown = run("plan", *words).out
     assert "What adds nothing" in shown
-    assert "by 1 earlier campaign" in shown
+    assert "based on 1 earlier campaign" in shown

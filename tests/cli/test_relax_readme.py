@@ -54,9 +54,7 @@ def test_a_memory_order_that_no_program_exercises_is_listed_apart_with_what_woul
     (folder / "queue.c").write_text(release)
     out = run("relax", "queue.c").out
     assert "not exercised, so no weaker memory order is proposed:" in out
-    assert re.search(
-        r"queue.c:10 load acq: needs a scenario in which it reads what .*queue.c:20", out
-    )
+    assert "queue.c:10 load acq: needs a scenario in which it reads what queue.c:20 stores" in out
     assert "queue.c:20 store rel: needs a scenario in which queue.c:10 reads what it stores" in out
 
 

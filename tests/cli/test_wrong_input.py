@@ -56,6 +56,14 @@ def test_a_file_of_another_kind(run: Run, folder: Path, snapshot: SnapshotAssert
     assert error(ended) == snapshot
 
 
+@pytest.mark.parametrize("command", ["check", "gen", "relax"])
+def test_a_header_leads_to_the_command_that_writes_a_program_for_it(
+    run: Run, folder: Path, command: str
+) -> None:
+    (folder / "queue.hpp").write_text("void push(int);\n")
+    assert "weakspot init queue.hpp writes one" in error(run(command, "queue.hpp"))
+
+
 def test_an_empty_folder(run: Run, folder: Path, snapshot: SnapshotAssertion) -> None:
     (folder / "empty").mkdir()
     ended = run("check", "empty")

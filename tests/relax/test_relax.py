@@ -179,7 +179,7 @@ def test_a_fence_is_not_called_unneeded_for_a_version_of_the_source_that_has_non
             if each.kind == "F"
         }
         assert kinds == {"sc"}
-    assert not any("no fence" in each.message for each in findings(found))
+    assert not any("without it" in each.message for each in findings(found))
 
 
 def test_a_stronger_model_asks_for_less(passing: str) -> None:

@@ -97,7 +97,7 @@ def write_results(root: Path) -> Path:
         raise BadInput(
             "there is no campaign in this folder",
             place=str(root),
-            advice="weakspot test makes one; name its folder, or one that contains several",
+            advice="weakspot test writes one; name its folder, or a folder with several",
         )
     templates = Templates()
     rows: defaultdict[tuple[str, ...], list[CampaignRow]] = defaultdict(list)
