@@ -312,8 +312,8 @@ impl Environment for ReferenceEnvironment<'_, '_> {
         Ok(old)
     }
 
-    /// A compare-exchange of shared memory that is weak, or that compares indeterminate bytes, may
-    /// fail spuriously, once per site and thread.
+    /// A compare-exchange that is weak, or that compares indeterminate bytes, may fail spuriously, once
+    /// per site and thread.
     fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Done<(Val, bool)> {
         let to = target(cas.address, access);
         let how = ReadMode {
@@ -327,9 +327,8 @@ impl Environment for ReferenceEnvironment<'_, '_> {
         if old.bits != cas.expected.bits {
             return Ok((old, false));
         }
-        let shared = self.find(t, to, access.size.into(), true)?.is_none();
         let weak = cas.weak || (old.undefined | cas.expected.undefined) != 0;
-        let may_fail = weak && shared && !self.local.spurious.contains(&access.site);
+        let may_fail = weak && !self.local.alone && !self.local.spurious.contains(&access.site);
         if may_fail && self.choose_one(t, 2, access.site)? == 1 {
             self.local.spurious.push(access.site);
             return Ok((old, false));
