@@ -16,6 +16,15 @@ const GLOBALS: &str = "\
 @n = global [40 x i8] zeroinitializer, align 8
 @c = global [48 x i8] zeroinitializer, align 8
 @b = global [32 x i8] zeroinitializer, align 8
+@elements = global [4 x i32] zeroinitializer, align 4
+@once = global i32 0, align 4
+@lent = global ptr null, align 8
+define void @first() {
+  store atomic i32 1, ptr @x monotonic, align 4
+  store i32 1, ptr @p
+  ret void
+}
+declare i32 @pthread_once(ptr, ptr)
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_trylock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
@@ -340,6 +349,36 @@ impl Function {
                 let is = self.value(&format!("icmp ne ptr {object}, null"));
                 self.when(&is, |f| f.line(&format!("call void @free(ptr {object})")));
             }
+            Op::Element(order) => {
+                let own = self.value("getelementptr i32, ptr @elements, i64 %number");
+                let old = self.value(&format!("atomicrmw add ptr {own}, i32 1 {order}"));
+                self.see(&old);
+                let next = self.value("add i64 %number, 1");
+                let next = self.value(&format!("and i64 {next}, 3"));
+                let next = self.value(&format!("getelementptr i32, ptr @elements, i64 {next}"));
+                let read = self.value(&format!("load atomic i32, ptr {next} monotonic, align 4"));
+                self.see(&read);
+            }
+            Op::Once => {
+                self.value("call i32 @pthread_once(ptr @once, ptr @first)");
+            }
+            Op::Lend(order) => {
+                self.line("store atomic i32 1, ptr %lent monotonic, align 4");
+                self.line(&format!(
+                    "store atomic ptr %lent, ptr @lent {order}, align 8"
+                ));
+                let read = self.value("load atomic i32, ptr %lent monotonic, align 4");
+                self.see(&read);
+            }
+            Op::Borrow(order) => {
+                let object = self.value(&format!("load atomic ptr, ptr @lent {order}, align 8"));
+                let is = self.value(&format!("icmp ne ptr {object}, null"));
+                self.when(&is, |f| {
+                    f.line(&format!(
+                        "store atomic i32 2, ptr {object} monotonic, align 4"
+                    ));
+                });
+            }
             Op::Assert(value) => {
                 let last = self.value("load i32, ptr %last");
                 let right = self.compare("ne", &last, &value.to_string());
@@ -354,6 +393,8 @@ pub fn emit(threads: &Threads) -> String {
     for (number, ops) in threads.bodies.iter().enumerate() {
         let mut body = Function::default();
         body.begin();
+        body.line("%number = ptrtoint ptr %argument to i64");
+        body.line("%lent = alloca i32");
         body.ops(ops);
         let own = body.value("load i32, ptr %own");
         body.value(&format!(
@@ -362,12 +403,14 @@ pub fn emit(threads: &Threads) -> String {
         let _ = write!(
             text,
             "@r{number} = global i32 0, align 4\n\
-             define ptr @t{number}(ptr %unused) {{\n{}  ret ptr null\n}}\n",
+             define ptr @t{number}(ptr %argument) {{\n{}  ret ptr null\n}}\n",
             body.text
         );
     }
     let mut main = Function::default();
     main.begin();
+    main.line("%number = add i64 0, 3");
+    main.line("%lent = alloca i32");
     let count = threads.starts.len();
     main.value(&format!(
         "call i32 @pthread_barrier_init(ptr @b, ptr null, i32 {count})"
@@ -375,7 +418,8 @@ pub fn emit(threads: &Threads) -> String {
     for (thread, start) in threads.starts.iter().enumerate() {
         main.line(&format!("%h{thread} = alloca i64"));
         main.value(&format!(
-            "call i32 @pthread_create(ptr %h{thread}, ptr null, ptr @t{start}, ptr null)"
+            "call i32 @pthread_create(ptr %h{thread}, ptr null, ptr @t{start}, ptr inttoptr (i64 {thread} to \
+             ptr))"
         ));
     }
     main.ops(&threads.main);

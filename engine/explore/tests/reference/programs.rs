@@ -107,6 +107,14 @@ pub enum Op {
     Use(Order),
     /// Takes the address, and frees what is there.
     Release(Order),
+    /// Adds to the thread's element of an array, and reads that of the next thread.
+    Element(Order),
+    /// Runs a function once in the process; the function stores to x and p.
+    Once,
+    /// Stores to a local variable whose address other threads get, and reads what they left there.
+    Lend(Order),
+    /// Writes through the address of another thread's local variable.
+    Borrow(Order),
     /// Fails if the last value is this.
     Assert(u64),
 }
@@ -269,6 +277,10 @@ impl Random<'_> {
             (3, 0..=2) => Op::Publish(dice.one(&STORES)),
             (3, 3..=5) => Op::Use(dice.one(&LOADS)),
             (3, 6..=7) => Op::Release(dice.one(&UPDATES)),
+            (1, 5..=6) | (2, 10) => Op::Element(dice.one(&UPDATES)),
+            (2, 11) => Op::Once,
+            (3, 8) => Op::Lend(dice.one(&STORES)),
+            (3, 10) => Op::Borrow(dice.one(&LOADS)),
             (_, 9) => Op::Repeat(2, self.ops(1, 2)),
             _ => Op::Load(at, dice.one(&LOADS)),
         }
