@@ -260,6 +260,7 @@ class Program:
         arrivals: bool = False,
         retries: bool = False,
         waits: bool = False,
+        reference: bool = False,
         stop_at_first: bool = False,
         results: bool = False,
         departures: int | None = None,
@@ -283,6 +284,10 @@ class Program:
         up to the first violation. With `sample`, the seed of random numbers, executions are drawn
         at random. With `estimate`, a seed too, their number is estimated. The result is then never
         Safe unless everything was explored nevertheless.
+
+        With `reference`, all executions are explored by the reference, with no reduction: slowly,
+        under models whose axioms forbid cycles of po and rf. `results` are counted, a violation has
+        no witness, and a loop's rounds that change nothing count towards `loops` too.
 
         The code of main before its first thread starts runs once and gives the initial state.
         `model` is a path; files that it includes are searched in its folder, then in `folders`. A

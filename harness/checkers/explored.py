@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 TIME_LIMIT = "time limit of"  # how the engine's reason begins
 
 
+_BY_REFERENCE = "explored by the reference, with no reduction"
+
+
 def exploration_of(
     found: ExplorationDict,
     sites: Sequence[Site],
@@ -95,7 +98,10 @@ def exploration_of(
         estimate=_estimate(found),
         sample=_sample(found, part),
         resumed=found["earlier"],
-        notes=(_calls_not_compared(model),) if found["skips_calls"] else (),
+        notes=(
+            *([_BY_REFERENCE] if part.reference else []),
+            *([_calls_not_compared(model)] if found["skips_calls"] else []),
+        ),
     )
 
 

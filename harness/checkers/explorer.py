@@ -221,7 +221,7 @@ def asked(
     """The engine's answer for a program, as its binding returns it. A part of the executions is not
     resumed, and is explored without what it is a fallback for."""
     model = model.of_programs
-    whole = part == part.whole
+    resumes = part == part.whole and not part.reference
     return program.explore(
         model.path,
         folders=models.include_folders(model),
@@ -237,13 +237,14 @@ def asked(
         arrivals=part.arrivals,
         retries=part.retries,
         waits=part.waits,
+        reference=part.reference,
         stop_at_first=stop_at_first,
         departures=part.departures,
         sample=part.seed if part.sample else None,
         estimate=part.seed if part.estimate else None,
         share=share,
-        resume=earlier if whole else None,
-        keep=keep if whole else None,
+        resume=earlier if resumes else None,
+        keep=keep if resumes else None,
         done=done,
     )
 

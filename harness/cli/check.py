@@ -150,8 +150,10 @@ def check(
     from weakspot.generators.emit.merge import merge
     from weakspot.harness.corpus import golden
 
-    if executor is not None and (configs or part.estimate):
-        raise click.UsageError("--cluster cannot be used with --compiled or --estimate.")
+    if executor is not None and (configs or part.estimate or part.reference):
+        raise click.UsageError(
+            "--cluster cannot be used with --compiled, --estimate or --reference."
+        )
     if graph is not None:
         if configs or distinguishing or part.estimate or executor is not None:
             raise click.UsageError(

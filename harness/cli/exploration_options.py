@@ -28,7 +28,7 @@ _LIMITS = {
 }
 """The help of the options of Bounds, in their order."""
 
-_REDUCTIONS = ("exchanged", "arrivals", "retries", "waits")
+_WHOLE = ("exchanged", "arrivals", "retries", "waits", "reference")
 """The flags of Part that explore what a reduction leaves out."""
 
 
@@ -104,11 +104,15 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError("--estimate, --bound and --sample exclude one another.")
         if given("seed") and sample is None and not estimate:
             raise click.UsageError("--seed requires --sample or --estimate.")
+        if rest["reference"] and (estimate or departures is not None or sample is not None):
+            raise click.UsageError(
+                "--reference explores all executions: leave out --estimate, --bound and --sample."
+            )
         if sample is not None:
             if given("bound_seconds"):
                 raise click.UsageError("--sample sets the time; leave out --seconds.")
             bounds = msgspec.structs.replace(bounds, seconds=sample)
-        not_left_out = {name: rest.pop(name) for name in _REDUCTIONS}
+        not_left_out = {name: rest.pop(name) for name in _WHOLE}
         part = Part(
             departures=departures,
             sample=sample is not None,
@@ -174,6 +178,13 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             is_flag=True,
             help="Also explore executions in which a thread that waits in a loop reads a value "
             "that a later write replaces, and keeps waiting.",
+        ),
+        click.option(
+            "--reference",
+            is_flag=True,
+            help="Explore with the reference instead of the search: slowly, with no reduction, for "
+            "small programs under sc, tso, rc11 and rc20. It reports violations without their "
+            "executions.",
         ),
         click.option(
             "--estimate",

@@ -52,6 +52,8 @@ class Part(msgspec.Struct, frozen=True):
     coherence order, that a write comes last in coherence order, and that no earlier read reads from
     it. `seed` makes what is drawn repeatable.
 
+    `reference` are all executions, explored by the reference: with no reduction.
+
     With `fallback`, half of the time is for all executions, and the rest for the part, if that half
     does not suffice."""
 
@@ -62,6 +64,7 @@ class Part(msgspec.Struct, frozen=True):
     arrivals: bool = False
     retries: bool = False
     waits: bool = False
+    reference: bool = False
     seed: int = 1
     fallback: bool = False
 

@@ -90,6 +90,18 @@ def test_a_violation_is_found_with_few_departures(folder: Path, run: Run) -> Non
     assert found["reasons"] == ["what takes more than 2 departures was not explored"]
 
 
+def test_the_reference_says_that_it_answers(adders: Path, run: Run) -> None:
+    asked = ("check", adders.name, "-m", "rc11", "-D", "THREADS=2", "--reference")
+    ended = run(*asked)
+    assert "explored by the reference, with no reduction" in ended.out
+    found = json.loads(run(*asked, "--json").out.splitlines()[0])
+    searched = json.loads(run(*asked[:-1], "--json").out.splitlines()[0])
+    assert found["notes"] == ["explored by the reference, with no reduction"]
+    assert (found["result"], found["represented"]) == (searched["result"], searched["represented"])
+    ended = run(*asked, "--bound", "2")
+    assert (ended.code, "--reference explores all executions" in ended.err) == (2, True)
+
+
 def test_a_sample_is_repeatable_and_never_safe(adders: Path, run: Run) -> None:
     def sampled(seed: str, *more: str) -> tuple[int, dict[str, object]]:
         ended = run(

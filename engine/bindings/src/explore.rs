@@ -60,8 +60,17 @@ pub struct Resumption<'py> {
     pub keep: Option<Bound<'py, PyAny>>,
 }
 
-/// Explores a program; see the stub for what comes back. Without a request, all executions are
-/// explored, and what main returns in them is counted.
+/// What is explored of a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// All executions, with what main returns in them.
+    Results,
+    /// The same, by the reference.
+    Reference,
+    Request(Request),
+}
+
+/// Explores a program; see the stub for what comes back.
 #[allow(clippy::too_many_arguments)]
 pub fn explore<'py>(
     py: Python<'py>,
@@ -69,7 +78,7 @@ pub fn explore<'py>(
     model: &Model,
     limits: Limits,
     mut options: Options,
-    request: Option<Request>,
+    task: Task,
     resumption: Resumption<'py>,
     done: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -80,13 +89,18 @@ pub fn explore<'py>(
     let work = |_| {
         catch_panic(|| {
             let begun = Instant::now();
-            let (source, found, results) = match request {
-                None => {
+            let (source, found, results) = match task {
+                Task::Reference => {
+                    let asked = explore::explore_reference(program, model, limits, &options)?;
+                    let witnesses = asked.found.violations.iter().map(|_| None).collect();
+                    return Ok((asked.found, witnesses, asked.results));
+                }
+                Task::Results => {
                     let mut source = ProgramSource::new(program, limits);
                     let (found, results) = source.results(model, &options)?;
                     (source, found, results)
                 }
-                Some(request) => {
+                Task::Request(request) => {
                     let earlier = earlier
                         .lock()
                         .unwrap_or_else(PoisonError::into_inner)
@@ -110,8 +124,8 @@ pub fn explore<'py>(
             let end = begun.checked_add(options.limits.time);
             let end = end.map(|end| end.max(Instant::now() + TO_EXPLAIN));
             let witnesses = found.violations.iter().chain(&found.warnings);
-            let witnesses = witnesses.map(|v| Witness::new(&source, v, end));
-            let witnesses: Vec<Witness> = witnesses.collect();
+            let witnesses = witnesses.map(|v| Some(Witness::new(&source, v, end)));
+            let witnesses: Vec<Option<Witness>> = witnesses.collect();
             Ok((found, witnesses, results))
         })
     };
@@ -141,7 +155,7 @@ pub fn explore<'py>(
 }
 
 type Results = BTreeMap<u64, u64>;
-type Explored = Result<Result<(Exploration, Vec<Witness>, Results), ExploreError>, String>;
+type Explored = Result<Result<(Exploration, Vec<Option<Witness>>, Results), ExploreError>, String>;
 
 /// Reports how many executions there are so far, and takes the result.
 struct Progress<'py, 'o> {
@@ -205,7 +219,7 @@ fn dict<'py>(
     py: Python<'py>,
     program: &Program,
     found: &Exploration,
-    witnesses: &[Witness],
+    witnesses: &[Option<Witness>],
     options: &Options,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut reasons: Vec<String> = Vec::new();
@@ -251,7 +265,7 @@ fn dict<'py>(
             true => &violations,
             false => &warnings,
         };
-        list.append(violation_dict(py, program, violation, witness)?)?;
+        list.append(violation_dict(py, program, violation, witness.as_ref())?)?;
     }
     let counts = &found.counts;
     let dict = PyDict::new(py);
@@ -287,11 +301,11 @@ fn violation_dict<'py>(
     py: Python<'py>,
     program: &Program,
     violation: &Violation,
-    witness: &Witness,
+    witness: Option<&Witness>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let fault = &violation.fault;
     let (mut message, mut site) = (fault.message.clone(), fault.site);
-    if let Some((a, b)) = witness.conflict {
+    if let Some((witness, (a, b))) = witness.and_then(|w| Some((w, w.conflict?))) {
         let (a, b) = (&witness.events[a], &witness.events[b]);
         let place = |shown: &WitnessEvent| {
             let site = shown.site.map(|s| program.sites[s as usize].place());
@@ -310,7 +324,10 @@ fn violation_dict<'py>(
     dict.set_item(intern!(py, "message"), message)?;
     dict.set_item(intern!(py, "site"), site)?;
     dict.set_item(intern!(py, "executions"), violation.count)?;
-    dict.set_item(intern!(py, "witness"), witness_dict(py, witness)?)?;
+    let witness = witness
+        .map(|witness| witness_dict(py, witness))
+        .transpose()?;
+    dict.set_item(intern!(py, "witness"), witness)?;
     Ok(dict)
 }
 

@@ -1,7 +1,7 @@
 //! Programs as Python sees them.
 use super::arguments::{duration, load_model};
 use super::error::Problem;
-use super::explore::Resumption;
+use super::explore::{Resumption, Task};
 use explore::{self, Checkpoint, Limits, Request};
 use program::interpreter;
 use program::interpreter::event::{EventKind, Operation};
@@ -198,8 +198,8 @@ impl Program {
                         seconds=0.0, events=Limits::default().events,
                         instructions=of_thread().instructions, calls=of_thread().calls, jobs=0,
                         acyclic=None, symmetry=true, arrivals=false, retries=false,
-                        waits=false, stop_at_first=false, results=false, departures=None, sample=None,
-                        estimate=None, share=false, resume=None, keep=None, done=None))]
+                        waits=false, reference=false, stop_at_first=false, results=false,
+                        departures=None, sample=None, estimate=None, share=false, resume=None, keep=None, done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
         &self,
@@ -218,6 +218,7 @@ impl Program {
         arrivals: bool,
         retries: bool,
         waits: bool,
+        reference: bool,
         stop_at_first: bool,
         results: bool,
         departures: Option<u32>,
@@ -228,23 +229,31 @@ impl Program {
         keep: Option<Bound<'py, PyAny>>,
         done: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let request = match (departures, sample, estimate) {
-            (None, None, None) if share && !results => Some(Request::Share),
+        let task = match (departures, sample, estimate) {
+            (None, None, None) if share && !results && !reference => Task::Request(Request::Share),
             _ if share => {
                 let message = "a share is of every execution, without results";
                 return Err(PyValueError::new_err(message));
             }
-            (None, None, None) if results => None,
-            (None, None, None) => Some(Request::Everything),
-            (Some(most), None, None) if !results => Some(Request::Within(most)),
-            (None, Some(seed), None) if !results => Some(Request::Sample { seed }),
-            (None, None, Some(seed)) if !results => Some(Request::Estimate { seed }),
+            (None, None, None) if reference => Task::Reference,
+            (None, None, None) if results => Task::Results,
+            (None, None, None) => Task::Request(Request::Everything),
+            (Some(most), None, None) if !results && !reference => {
+                Task::Request(Request::Within(most))
+            }
+            (None, Some(seed), None) if !results && !reference => {
+                Task::Request(Request::Sample { seed })
+            }
+            (None, None, Some(seed)) if !results && !reference => {
+                Task::Request(Request::Estimate { seed })
+            }
             _ => {
-                let message = "results, departures, sample and estimate exclude one another";
+                let message =
+                    "results, reference, departures, sample and estimate exclude one another";
                 return Err(PyValueError::new_err(message));
             }
         };
-        let resumes = matches!(request, Some(Request::Everything | Request::Share));
+        let resumes = matches!(task, Task::Request(Request::Everything | Request::Share));
         if (resume.is_some() || keep.is_some()) && !resumes {
             let message = "only an exploration of every execution resumes, without results";
             return Err(PyValueError::new_err(message));
@@ -291,7 +300,7 @@ impl Program {
             &model,
             limits,
             options,
-            request,
+            task,
             resumption,
             done,
         )

@@ -14,6 +14,7 @@
 //! | `consistency` | execution graph × cat model → is it consistent, what does the model flag   |
 //! | `search`      | [`Source`] × model → all executions: by TruSt, or by postponing reads      |
 //! | `threads`     | [`Program`](::program::Program) → [`Source`]: the interpreter, suspended   |
+//! | `reference`   | program × model → all executions, with no reduction: what the search must find |
 //! | `witness`     | violation → the events that explain it, with names of the source           |
 //!
 //! A folder uses those above it only. Memory holds one graph per nested revisit, never a set of
@@ -24,6 +25,7 @@ mod exchanges;
 mod exploration;
 mod graph;
 mod history;
+mod reference;
 mod search;
 mod source;
 mod threads;
@@ -32,6 +34,7 @@ pub mod witness;
 pub use exploration::*;
 pub use graph::{Event, EventId, Graph, GraphLocation, ThreadEvents, NONE};
 pub use history::{Call, History, Nearest, Specification, UnexplainedCalls};
+pub use reference::{explore_reference, ReferenceExploration};
 pub use search::{explore, explore_each, unsuitable, EndedExecution};
 pub use source::*;
 pub use threads::{join, request, Checkpoint, ExploredProgram, ProgramSource, Request};

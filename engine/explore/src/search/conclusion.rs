@@ -33,7 +33,7 @@ where
     let race = checker.race(graph, &flags);
     let mut misuse = None;
     if race.is_none() {
-        misuse = unordered(checker, graph, &freed(source, graph))?;
+        misuse = unordered(checker, graph, &freed(graph, &|base| source.extent(base)))?;
     }
     if race.is_none() && misuse.is_none() {
         misuse = unordered(checker, graph, &allocated_elsewhere(graph))?;

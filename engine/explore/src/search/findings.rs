@@ -7,7 +7,8 @@ use crate::graph::interleaving::is_interleaving;
 use crate::history::UnexplainedCalls;
 use crate::search::execution::EndedExecution;
 use crate::source::{Action, Fault, FaultKind, Next, Source, ThreadId, Wait};
-use program::ir::SiteId;
+use program::ir::sites::{DESTROY, INIT};
+use program::ir::{Program, SiteId};
 use program::memory::{Memory, USE_OF_ENDED_LOCAL};
 use std::cmp::Ordering;
 
@@ -69,7 +70,7 @@ impl Findings {
                 Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) => waiting = true,
             }
         }
-        let mut misused = misused_objects(source, execution);
+        let mut misused = misused_objects(execution.graph, &|base| source.extent(base));
         if let (true, Some(unordered)) = (misused.is_empty(), unordered) {
             misused.push(unordered_use(execution.graph, unordered));
         }
@@ -201,6 +202,39 @@ impl Findings {
     }
 }
 
+/// Races with the initialisation or the destruction of a synchronisation object are misuses of the
+/// object; one is left out if a misuse is found at its site without it. Called once, at the end.
+pub fn name_misuses(program: &Program, violations: &mut Vec<Violation>) {
+    let known = violations.iter();
+    let known = known.filter(|seen| seen.fault.kind == FaultKind::Lock);
+    let known: Vec<_> = known.map(|seen| seen.fault.site).collect();
+    violations.retain_mut(|seen| {
+        let Some(fault) = misuse(program, seen) else {
+            return true;
+        };
+        let repeated = known.contains(&fault.site);
+        seen.fault = fault;
+        !repeated
+    });
+}
+
+fn misuse(program: &Program, race: &Violation) -> Option<Fault> {
+    let (one, other) = race.conflict?;
+    [one, other].into_iter().find_map(|id| {
+        let site = race.graph.event(id).site;
+        let message = match program.sites[site as usize].kind {
+            INIT => "initialisation not ordered with a use",
+            DESTROY => "destruction not ordered with a use",
+            _ => return None,
+        };
+        Some(Fault {
+            kind: FaultKind::Lock,
+            message: message.to_string(),
+            site: Some(site),
+        })
+    })
+}
+
 /// A total order of the executions of one program.
 fn compare(one: &Graph, other: &Graph) -> Ordering {
     let label = |event: &Event| (event.thread, event.value, event.source, event.after);
@@ -286,7 +320,7 @@ fn unjoined<'e, S: Source>(
 const UNALLOCATED: &str = "use not ordered with the allocation";
 
 /// A use that the model does not order with the allocation, or with a free, of its object.
-fn unordered_use(graph: &Graph, (one, other): (EventId, EventId)) -> Fault {
+pub fn unordered_use(graph: &Graph, (one, other): (EventId, EventId)) -> Fault {
     let action = |id: EventId| graph.event(id).action;
     let frees = |id: &EventId| matches!(action(*id), Action::Free { .. });
     let allocates = |id: &EventId| matches!(action(*id), Action::Allocate { .. });
@@ -356,22 +390,25 @@ pub fn allocated_elsewhere(graph: &Graph) -> Vec<(EventId, u32)> {
     found
 }
 
-fn extent<S: Source>(source: &S, graph: &Graph, base: u64) -> Option<u64> {
+fn extent(graph: &Graph, initial: &Extents, base: u64) -> Option<u64> {
     let allocated = graph.events.iter().find_map(|event| match event.action {
         Action::Allocate { base: at, size, .. } if at == base => Some(size),
         _ => None,
     });
-    allocated.or_else(|| source.extent(base))
+    allocated.or_else(|| initial(base))
 }
 
+/// The size of an object that exists when main performs its first event, and may be freed.
+pub type Extents<'a> = dyn Fn(u64) -> Option<u64> + 'a;
+
 /// Each free, with each location that it frees.
-pub fn freed<S: Source>(source: &S, graph: &Graph) -> Vec<(EventId, u32)> {
+pub fn freed(graph: &Graph, initial: &Extents) -> Vec<(EventId, u32)> {
     let mut found = Vec::new();
     for (id, event) in graph.events.iter().enumerate() {
         let Action::Free { base } = event.action else {
             continue;
         };
-        let size = extent(source, graph, base).unwrap_or(0);
+        let size = extent(graph, initial, base).unwrap_or(0);
         let inside = |at: u64| base <= at && at - base < size;
         let locations = graph.locations.iter().enumerate();
         let locations = locations.filter(|(_, place)| inside(place.at.address));
@@ -381,8 +418,7 @@ pub fn freed<S: Source>(source: &S, graph: &Graph) -> Vec<(EventId, u32)> {
 }
 
 /// Uses after or unordered with a free, double frees, and frees of what was not allocated.
-fn misused_objects<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Vec<Fault> {
-    let graph = execution.graph;
+pub fn misused_objects(graph: &Graph, initial: &Extents) -> Vec<Fault> {
     let ids = || (0..graph.len() as EventId).map(|id| (id, graph.event(id)));
     let mut faults = Vec::new();
     let mut fault = |message: &str, id: EventId| {
@@ -396,7 +432,7 @@ fn misused_objects<S: Source>(source: &S, execution: &EndedExecution<S::Thread>)
         let Action::Free { base } = event.action else {
             continue;
         };
-        let Some(size) = extent(source, graph, base) else {
+        let Some(size) = extent(graph, initial, base) else {
             fault("free of a pointer that malloc did not return", free);
             continue;
         };

@@ -10,7 +10,7 @@ mod conclusion;
 mod descents;
 mod equivariance;
 pub mod execution;
-mod findings;
+pub mod findings;
 mod halt;
 mod postponed;
 mod queue;

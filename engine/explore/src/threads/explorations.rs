@@ -1,15 +1,13 @@
 //! Explores a program, again and again until it is known which objects its threads share.
-use crate::exploration::{
-    Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Options, Violation,
-};
+use crate::exploration::{Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Options};
 use crate::history::Specification;
+use crate::search::findings::name_misuses;
 use crate::search::run::{explore_under, CheckedModel};
 use crate::search::EndedExecution;
 use crate::source::*;
 use crate::threads::retries::Retries;
 use crate::threads::source::{ProgramSource, ProgramThread};
 use cat::Model;
-use program::ir::sites::{DESTROY, INIT};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
@@ -25,12 +23,12 @@ impl ProgramSource<'_> {
         options: &Options,
     ) -> Result<Exploration, ExploreError> {
         let mut found = self.explore_part(model, options)?;
-        self.name_misuses(&mut found.violations);
+        name_misuses(self.program, &mut found.violations);
         Ok(found)
     }
 
     /// As [`explore`](Self::explore), of an exploration that others are added to: races are not named
-    /// after what they misuse ([`name_misuses`](Self::name_misuses)) yet.
+    /// after what they misuse ([`name_misuses`]) yet.
     pub(super) fn explore_part(
         &mut self,
         model: &Model,
@@ -55,7 +53,7 @@ impl ProgramSource<'_> {
             }
         };
         let mut found = self.explore_each(model, options, each, || locked().clear())?;
-        self.name_misuses(&mut found.violations);
+        name_misuses(self.program, &mut found.violations);
         let results = std::mem::take(&mut *locked());
         Ok((found, results))
     }
@@ -150,38 +148,5 @@ impl ProgramSource<'_> {
             }
             self.settle();
         }
-    }
-
-    /// Races with the initialisation or the destruction of a synchronisation object are misuses of the
-    /// object; one is left out if a misuse is found at its site without it. Called once, at the end.
-    pub(super) fn name_misuses(&self, violations: &mut Vec<Violation>) {
-        let known = violations.iter();
-        let known = known.filter(|seen| seen.fault.kind == FaultKind::Lock);
-        let known: Vec<_> = known.map(|seen| seen.fault.site).collect();
-        violations.retain_mut(|seen| {
-            let Some(fault) = self.misuse(seen) else {
-                return true;
-            };
-            let repeated = known.contains(&fault.site);
-            seen.fault = fault;
-            !repeated
-        });
-    }
-
-    fn misuse(&self, race: &Violation) -> Option<Fault> {
-        let (one, other) = race.conflict?;
-        [one, other].into_iter().find_map(|id| {
-            let site = race.graph.event(id).site;
-            let message = match self.program.sites[site as usize].kind {
-                INIT => "initialisation not ordered with a use",
-                DESTROY => "destruction not ordered with a use",
-                _ => return None,
-            };
-            Some(Fault {
-                kind: FaultKind::Lock,
-                message: message.to_string(),
-                site: Some(site),
-            })
-        })
     }
 }

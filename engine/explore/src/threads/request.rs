@@ -5,6 +5,7 @@ use crate::exploration::{
     Acyclic, Estimate, Exploration, ExploreError, Extent, Limit, Options, Violation,
 };
 use crate::history::Specification;
+use crate::search::findings::name_misuses;
 use crate::search::run::CheckedModel;
 use crate::source::FaultKind;
 use crate::threads::checkpoint::Checkpoint;
@@ -299,7 +300,7 @@ fn everything<'p>(
     let checkpoint = found
         .limit
         .map(|_| Checkpoint::new(source.learned(), &found, complete));
-    source.name_misuses(&mut found.violations);
+    name_misuses(program, &mut found.violations);
     found.loops = complete.filter(|_| found.limit.is_some());
     found.estimate_from(clock);
     Ok(ExploredProgram {

@@ -1,0 +1,152 @@
+//! What a graph shows that no thread can extend, or in which every thread waits.
+
+use super::semantics::{ReferenceThread, Semantics, Step};
+use crate::consistency::checker::ConsistencyChecker;
+use crate::exploration::{ExecutionEnd, ExploreError, Truncation};
+use crate::graph::execution_graph::{EventId, Graph};
+use crate::search::findings::{
+    allocated_elsewhere, freed, misused_objects, unordered_use, Findings,
+};
+use crate::source::{Action, Fault, FaultKind, Location, Next, ThreadId, Wait};
+use rustc_hash::FxHashMap;
+
+/// The threads of a graph that exist.
+pub type Threads<'a> = &'a [(ThreadId, &'a ReferenceThread)];
+
+/// Records what a consistent graph shows to which no event can be added. Returns how it ends, unless it
+/// is none of the program's executions.
+pub fn conclude(
+    found: &mut Findings,
+    checker: &mut ConsistencyChecker,
+    semantics: &Semantics,
+    graph: &Graph,
+    threads: Threads,
+) -> Result<Option<ExecutionEnd>, ExploreError> {
+    let discarded = |next: &Next| {
+        let wait = Wait::Redundant;
+        matches!(next, Next::Blocked { wait: found, .. } if *found == wait)
+    };
+    if threads.iter().any(|(_, thread)| discarded(&thread.next)) {
+        return Ok(None);
+    }
+    let mut end = ExecutionEnd::Complete;
+    for (_, thread) in threads {
+        end = end.min(match &thread.next {
+            Next::Done(_) => ExecutionEnd::Complete,
+            Next::Fault(fault) => {
+                found.violate(fault, None, None, graph, 1);
+                ExecutionEnd::Faulty
+            }
+            Next::Truncated {
+                message,
+                site,
+                limit,
+                because,
+            } => {
+                found.truncate(Truncation {
+                    message: message.clone(),
+                    site: *site,
+                    limit: (*limit).to_owned(),
+                    because: because.clone(),
+                });
+                ExecutionEnd::Truncated
+            }
+            Next::Unsupported { message, site } => {
+                return Err(ExploreError::Unsupported {
+                    message: message.clone(),
+                    site: *site,
+                })
+            }
+            Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) => ExecutionEnd::Blocked,
+        });
+    }
+    found.counts.count(end, 1);
+    let extents = |base| semantics.extent(base);
+    let mut misused = misused_objects(graph, &extents);
+    let flags = checker.flags(graph, true)?.unwrap_or_default();
+    if let Some(race) = checker.race(graph, &flags) {
+        found.violate(&race.fault, race.conflict, None, graph, 1);
+    } else {
+        // the beginning or the end of an object counts as a write: is it ordered with each use?
+        for lifetimes in [freed(graph, &extents), allocated_elsewhere(graph)] {
+            let Some((first, _)) = lifetimes.first() else {
+                continue;
+            };
+            let flags = checker.flags_on_lifetimes(graph, &lifetimes)?;
+            if let (Some(race), true) = (checker.race(graph, &flags), misused.is_empty()) {
+                let unordered = race.conflict.unwrap_or((*first, *first));
+                misused.push(unordered_use(graph, unordered));
+            }
+        }
+    }
+    for fault in misused {
+        found.violate(&fault, None, None, graph, 1);
+    }
+    Ok(Some(end))
+}
+
+/// The threads that wait for ever, if each thread that has not ended does. A thread blocks in the
+/// library on its last read; it waits for ever if it has read what the location holds in the end. One
+/// in a loop waits for ever if the loop's last round leaves memory as it finds it: then all such rounds,
+/// one after another, again and again, are an infinite execution in which every thread runs, and every
+/// read reads the last write, which sc, tso, rc11 and rc20 allow (Lahav, Namakonov, Oberhauser,
+/// Podkopaev, Vafeiadis, "Making weak memory models fair", OOPSLA 2021).
+pub fn hangs(graph: &Graph, threads: Threads) -> Vec<Fault> {
+    let last: FxHashMap<Location, u64> = (0..graph.locations.len() as u32)
+        .map(|number| {
+            let at = graph.locations[number as usize].at;
+            (at, graph.value_of(number, graph.last_write(number)))
+        })
+        .collect();
+    let is_last = |read: EventId| {
+        let event = graph.event(read);
+        event.at().and_then(|at| last.get(&at)) == Some(&event.value)
+    };
+    let fault = |thread: ThreadId, what: &str, site| Fault {
+        kind: FaultKind::Hang,
+        message: format!("thread {thread} waits forever for {what}"),
+        site: Some(site),
+    };
+    let (mut faults, mut joins) = (Vec::new(), Vec::new());
+    for (thread, state) in threads {
+        match (&state.next, state.round) {
+            (Next::Done(_), _) => {}
+            (Next::Event(_) | Next::Truncated { .. }, Some(round)) => {
+                if !repeats(&state.local.steps[round.from..], &last) {
+                    return Vec::new();
+                }
+                faults.push(fault(*thread, "its loop to end", round.site));
+            }
+            (Next::Blocked { wait, site }, _) => match wait.awaited() {
+                Some((what, reads)) if graph.last_reads(*thread, reads).all(is_last) => {
+                    faults.push(fault(*thread, what, *site));
+                }
+                _ => return Vec::new(),
+            },
+            (Next::Event(label), None) if matches!(label.action, Action::Join { .. }) => {
+                joins.push(fault(*thread, "another thread to end", label.site));
+            }
+            _ => return Vec::new(),
+        }
+    }
+    match faults.is_empty() {
+        true => joins,
+        false => faults,
+    }
+}
+
+/// Whether a round reads the same again if memory holds the last writes, and leaves it so.
+fn repeats(round: &[Step], last: &FxHashMap<Location, u64>) -> bool {
+    let mut written: FxHashMap<Location, u64> = FxHashMap::default();
+    let same = round.iter().all(|step| match step {
+        Step::Read(at, value) => written.get(at).or_else(|| last.get(at)) == Some(value),
+        Step::Write(at, value) => {
+            written.insert(*at, *value);
+            true
+        }
+        Step::Choice => false,
+    });
+    same && written
+        .iter()
+        .all(|(at, value)| last.get(at) == Some(value))
+}

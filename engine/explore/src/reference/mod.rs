@@ -1,0 +1,29 @@
+//! The definition of an exploration's answer: all consistent execution graphs of a program under a
+//! model, each once, built from nothing by one event at a time, with no reduction of any kind.
+//!
+//! | module          | what enters → what leaves                                              |
+//! |-----------------|------------------------------------------------------------------------|
+//! | [`semantics`]   | a thread and the answers to its events → its next event                |
+//! | `memory`        | instructions that access memory → events                               |
+//! | `library`       | library calls → events                                                 |
+//! | [`explorer`]    | program × model → all graphs                                           |
+//! | `judgement`     | a graph that ends → what it shows                                      |
+//!
+//! It is slow, and short, so that it can be read against the papers. It shares with the search the
+//! interpreter of instructions, the graph, the evaluation of a cat model on a whole graph, and what
+//! counts as misuse of an object in a graph; nothing of what the search does to explore less. Every
+//! access of memory is an event, except of constants and of local variables whose address does not
+//! escape their function.
+//!
+//! What it explores is what the search claims to explore: a weak compare-exchange fails once per site
+//! and thread, a loop that a shared value ends has a bounded number of rounds. A round that leaves
+//! everything as it was counts towards the same bound: no round is left out here because nothing comes
+//! of it.
+
+mod explorer;
+mod judgement;
+mod library;
+mod memory;
+mod semantics;
+
+pub use explorer::{explore_reference, ReferenceExploration};

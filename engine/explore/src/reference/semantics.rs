@@ -1,0 +1,523 @@
+//! What a thread does next, as a function of the answers to its events so far.
+//!
+//! The interpreter runs the thread's instructions. One that needs an event is interrupted, and runs
+//! again from its beginning when the event has an answer, with all answers that it has so far.
+
+use crate::source::{
+    Action, Answer, EventLabel, Fault, FaultKind, Initial, Location, Next, ThreadId, Wait,
+};
+use crate::threads::environment::thread_start;
+use program::interpreter::thread::{State, Thread};
+use program::interpreter::{self, Limits, Outcome, RunEnd};
+use program::ir::{FuncId, Program, SiteId};
+use program::memory::{mixed, Dep, Memory, Named};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What a thread has done with shared memory, or chosen, since its last progress.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    Read(Location, u64),
+    Write(Location, u64),
+    /// Another choice may be made the next time.
+    Choice,
+}
+
+/// A loop that has returned to its header in the same state: its last round, repeated for ever, is an
+/// execution of the thread if it finds memory as it leaves it.
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    pub site: SiteId,
+    /// Its first step in [`Local::steps`].
+    pub from: usize,
+}
+
+/// The state of a thread besides its call stack and registers.
+#[derive(Clone)]
+pub struct Local {
+    /// Local variables whose address does not escape, and constants; of other objects only the extents
+    /// of those that exist from the beginning and those that the thread has allocated.
+    pub memory: Arc<Memory>,
+    /// The answers to the events of the current instruction.
+    pub answers: Vec<Answer>,
+    /// The number of events of completed instructions.
+    pub events: usize,
+    /// The number of the last of them that other threads may have synchronised with.
+    pub synchronised: usize,
+    pub created: u32,
+    /// The threads joined, a bit each.
+    pub joined: u64,
+    /// The sites of weak compare-exchanges and waits that have failed spuriously.
+    pub spurious: Vec<SiteId>,
+    pub steps: Vec<Step>,
+    /// A global constructor: no other thread exists, and memory is accessed directly.
+    pub alone: bool,
+    /// How many rounds of loops have left the thread in the state that it was in.
+    pub rounds: u32,
+    instructions: u64,
+}
+
+/// A thread between two events.
+#[derive(Clone)]
+pub struct ReferenceThread {
+    pub thread: Thread,
+    pub local: Local,
+    pub next: Next,
+    /// Its loop may repeat its last round for ever. The next event is the first of another round.
+    pub round: Option<Round>,
+}
+
+/// Why an instruction is interrupted.
+pub enum Interruption {
+    Query(EventLabel),
+    Blocked(Wait, SiteId),
+    Fault(FaultKind, String, SiteId),
+    Unsupported(String, SiteId),
+    RunEnd(RunEnd),
+    /// Accesses overlap that were taken to be of disjoint locations.
+    Overlap,
+}
+
+impl From<RunEnd> for Interruption {
+    fn from(end: RunEnd) -> Interruption {
+        Interruption::RunEnd(end)
+    }
+}
+
+pub type Done<T> = Result<T, Interruption>;
+
+/// A program's threads. Besides the program, it holds the numbers that threads got, and how accesses
+/// are divided into locations, both the same in all executions.
+pub struct Semantics<'p> {
+    pub program: &'p Program,
+    pub limits: Limits,
+    /// The model says what asymmetric fences order.
+    pub asymmetric_fences: bool,
+    initial: Arc<Memory>,
+    main: ReferenceThread,
+    /// The thread that a thread creates as its first, second, …
+    numbers: RefCell<BTreeMap<(ThreadId, u32), ThreadId>>,
+    /// Addresses at which plain accesses are divided.
+    cuts: RefCell<BTreeSet<u64>>,
+    /// The locations so far, from and to.
+    locations: RefCell<BTreeMap<u64, u64>>,
+    /// Locations overlap: with the new cuts, they do not.
+    pub overlaps: Cell<bool>,
+}
+
+/// How a thread uses the program's memory and the library, during one instruction.
+pub struct ReferenceEnvironment<'a, 'p> {
+    pub semantics: &'a Semantics<'p>,
+    pub local: &'a mut Local,
+    /// Events of the instruction so far.
+    pub asked: usize,
+    pub synchronised: usize,
+}
+
+impl<'p> Semantics<'p> {
+    pub fn new(program: &'p Program, limits: Limits, asymmetric_fences: bool) -> Semantics<'p> {
+        let mut memory = Memory::new(program);
+        memory.add_thread(program);
+        let initial = Arc::new(memory);
+        let mut semantics = Semantics {
+            program,
+            limits,
+            asymmetric_fences,
+            main: ReferenceThread::new(program, 0, program.main, initial.clone()),
+            initial,
+            numbers: RefCell::default(),
+            cuts: RefCell::default(),
+            locations: RefCell::default(),
+            overlaps: Cell::new(false),
+        };
+        semantics.construct();
+        semantics
+    }
+
+    /// Runs the global constructors, before any other thread and main exist.
+    fn construct(&mut self) {
+        let mut at_exit = Vec::new();
+        for start in &self.program.constructors {
+            let mut run = ReferenceThread::new(self.program, 0, *start, self.initial.clone());
+            run.local.alone = true;
+            run.thread.at_exit = at_exit;
+            self.run(&mut run);
+            if !matches!(run.next, Next::Done(_)) {
+                self.main = run;
+                return;
+            }
+            self.initial = run.local.memory;
+            at_exit = run.thread.at_exit;
+        }
+        self.main.local.memory = self.initial.clone();
+        self.main.thread.at_exit = at_exit;
+    }
+
+    /// Main before its first event; or a global constructor that does not end.
+    pub fn main(&self) -> ReferenceThread {
+        let mut main = self.main.clone();
+        if !main.local.alone {
+            self.run(&mut main);
+        }
+        main
+    }
+
+    /// The initial memory, with the thread-local variables of threads up to this one.
+    fn memory(&self, thread: ThreadId) -> Memory {
+        let mut memory = (*self.initial).clone();
+        while memory.threads() <= thread {
+            memory.add_thread(self.program);
+        }
+        memory
+    }
+
+    /// The thread started by the `Create` that is the next event of `creator`.
+    pub fn created(&self, creator: &ReferenceThread, id: ThreadId) -> ReferenceThread {
+        let (start, argument) = thread_start(self.program, &creator.thread)
+            .unwrap_or((self.program.main, Default::default()));
+        let memory = Arc::new(self.memory(id));
+        let mut created = ReferenceThread::new(self.program, id, start, memory);
+        if let Some(register) = created.thread.registers.first_mut() {
+            register.bits = argument.bits;
+        }
+        self.run(&mut created);
+        created
+    }
+
+    /// Runs a thread from its next event, which has this answer, to the one after it.
+    pub fn answer(&self, thread: &mut ReferenceThread, answer: Answer) {
+        thread.local.answers.push(answer);
+        thread.round = None;
+        self.run(thread);
+    }
+
+    /// The number of the thread that a thread creates after so many others.
+    pub fn number(&self, creator: ThreadId, created: u32) -> ThreadId {
+        let mut numbers = self.numbers.borrow_mut();
+        let next = numbers.len() + 1;
+        *numbers.entry((creator, created)).or_insert(next)
+    }
+
+    /// How many threads there are, in all executions together.
+    pub fn threads(&self) -> usize {
+        self.numbers.borrow().len() + 1
+    }
+
+    /// The contents of a location when main starts.
+    pub fn initial(&self, at: Location) -> Initial {
+        if at.is_outside() {
+            return Initial::Value(0);
+        }
+        let memory = self.memory(match Memory::is_thread_local(at.address) {
+            true => Memory::thread_of(at.address),
+            false => 0,
+        });
+        let Ok(place) = memory.find(at.address, at.size.into()) else {
+            return Initial::Outside;
+        };
+        let read = memory.read(place, at.size, |one, _| one);
+        match read.undefined {
+            0 => Initial::Value(read.bits),
+            undefined => Initial::Indeterminate {
+                value: read.bits,
+                undefined,
+            },
+        }
+    }
+
+    /// The size of an object that exists from the beginning, and may end.
+    pub fn extent(&self, base: u64) -> Option<u64> {
+        let memory = self.memory(match Memory::is_thread_local(base) {
+            true => Memory::thread_of(base),
+            false => 0,
+        });
+        let mut objects = memory.objects().filter(|object| object.base == base);
+        let ends = |named| !matches!(named, Named::Global(_) | Named::Nothing);
+        objects.find(|o| ends(o.named) && !o.freed).map(|o| o.size)
+    }
+
+    /// Divides an access into locations. One that is atomic is never divided.
+    pub fn divide(
+        &self,
+        address: u64,
+        size: u64,
+        atomic: bool,
+        site: SiteId,
+    ) -> Done<Vec<Location>> {
+        let unsupported = |message: &str| Interruption::Unsupported(message.to_owned(), site);
+        let end = address.saturating_add(size);
+        let mut bounds = vec![address];
+        bounds.extend(self.cuts.borrow().range(address + 1..end.max(address + 1)));
+        bounds.push(end);
+        if atomic && (bounds.len() > 2 || size > 8) {
+            return Err(unsupported(
+                "the reference does not support atomic accesses that overlap others of another \
+                 size, or of 16 bytes",
+            ));
+        }
+        let mut pieces = Vec::new();
+        for bounds in bounds.windows(2) {
+            for from in (bounds[0]..bounds[1]).step_by(8) {
+                let to = (from + 8).min(bounds[1]);
+                self.keep_apart(from, to)?;
+                pieces.push(Location {
+                    address: from,
+                    size: (to - from) as u32,
+                });
+            }
+        }
+        Ok(pieces)
+    }
+
+    /// Records a location. If it overlaps another one, both are divided from now on.
+    fn keep_apart(&self, from: u64, to: u64) -> Done<()> {
+        let mut locations = self.locations.borrow_mut();
+        if let Some((start, end)) = locations.range(..to).next_back() {
+            if *end > from && (*start, *end) != (from, to) {
+                self.cuts.borrow_mut().extend([*start, *end, from, to]);
+                self.overlaps.set(true);
+                return Err(Interruption::Overlap);
+            }
+        }
+        locations.insert(from, to);
+        Ok(())
+    }
+
+    /// Forgets which locations there are, but not where they are divided.
+    pub fn restart(&self) {
+        self.locations.borrow_mut().clear();
+        self.overlaps.set(false);
+    }
+
+    fn run(&self, run: &mut ReferenceThread) {
+        run.next = loop {
+            match run.thread.state {
+                State::Done => break Next::Done(run.thread.result.bits),
+                State::Spinning { site, from } => {
+                    run.thread.state = State::Running;
+                    run.round = Some(Round { site, from });
+                    run.local.rounds += 1;
+                    if run.local.rounds > self.limits.loops {
+                        let most = self.limits.loops;
+                        break Next::Truncated {
+                            message: format!("a thread waits for more than {most} rounds"),
+                            site: Some(site),
+                            limit: "loops",
+                            because: String::new(),
+                        };
+                    }
+                }
+                _ => {}
+            }
+            run.local.instructions += 1;
+            let line = run.thread.inst(self.program).map_or(0, |inst| inst.dbg);
+            if run.local.instructions > self.limits.instructions {
+                let most = self.limits.instructions;
+                let message = format!("more than {most} instructions in one thread");
+                break self.ended(run, RunEnd::at_limit("instructions", message, None), line);
+            }
+            let mut environment = ReferenceEnvironment {
+                semantics: self,
+                synchronised: run.local.synchronised,
+                local: &mut run.local,
+                asked: 0,
+            };
+            let done = interpreter::step(
+                self.program,
+                &self.limits,
+                &mut run.thread,
+                &mut environment,
+            );
+            let synchronised = environment.synchronised;
+            let users = |site| run.thread.users_site(self.program, site);
+            match done {
+                Ok(()) => {
+                    run.local.synchronised = synchronised;
+                    run.local.events += run.local.answers.len();
+                    run.local.answers.clear();
+                }
+                Err(Interruption::Query(label)) => break Next::Event(label),
+                Err(Interruption::Blocked(wait, site)) => break Next::Blocked { wait, site },
+                Err(Interruption::Fault(kind, message, site)) => {
+                    break Next::Fault(Fault {
+                        kind,
+                        message,
+                        site: Some(users(site)),
+                    })
+                }
+                Err(Interruption::Unsupported(message, site)) => {
+                    break Next::Unsupported {
+                        message,
+                        site: Some(users(site)),
+                    }
+                }
+                Err(Interruption::RunEnd(end)) => break self.ended(run, end, line),
+                Err(Interruption::Overlap) => {
+                    break Next::Unsupported {
+                        message: "locations overlap".to_owned(),
+                        site: None,
+                    }
+                }
+            }
+        };
+    }
+
+    fn ended(&self, run: &ReferenceThread, end: RunEnd, line: u32) -> Next {
+        let mut message = end.message;
+        let site = end
+            .site
+            .map(|site| run.thread.users_site(self.program, site));
+        if let (None, Some(place)) = (site, self.program.places.get(&line)) {
+            message.push_str(&format!(" at {place}"));
+        }
+        let kind = match end.outcome {
+            Outcome::Bound => {
+                return Next::Truncated {
+                    message,
+                    site,
+                    limit: end.limit,
+                    because: String::new(),
+                }
+            }
+            Outcome::Complete if run.thread.id == 0 => return Next::Done(0),
+            Outcome::Complete => {
+                let message =
+                    "a call of exit in a thread other than main is not supported".to_owned();
+                return Next::Unsupported { message, site };
+            }
+            Outcome::Unsupported => return Next::Unsupported { message, site },
+            Outcome::Assertion => FaultKind::Assertion,
+            Outcome::Deadlock => FaultKind::Hang,
+            Outcome::Memory => FaultKind::Memory,
+            Outcome::Uninitialised => FaultKind::Uninitialised,
+        };
+        Next::Fault(Fault {
+            kind,
+            message,
+            site,
+        })
+    }
+}
+
+impl ReferenceThread {
+    fn new(program: &Program, id: ThreadId, start: FuncId, memory: Arc<Memory>) -> ReferenceThread {
+        let mut thread = Thread::new(id, start);
+        thread.enter(program, start, &[], (0, 0), 0);
+        ReferenceThread {
+            thread,
+            local: Local {
+                memory,
+                answers: Vec::new(),
+                events: 0,
+                synchronised: 0,
+                created: 0,
+                joined: 0,
+                spurious: Vec::new(),
+                steps: Vec::new(),
+                alone: false,
+                rounds: 0,
+                instructions: 0,
+            },
+            next: Next::Done(0),
+            round: None,
+        }
+    }
+
+    /// Whether its next event completes a read-modify-write, or decides whether there is one: after the
+    /// read of one, a write, or the choice whether a weak compare-exchange fails.
+    pub fn is_halfway(&self, after_rmw_read: bool) -> bool {
+        match &self.next {
+            Next::Event(label) => match label.action {
+                Action::Write { rmw, .. } => rmw,
+                Action::Choose { .. } => after_rmw_read,
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+impl ReferenceEnvironment<'_, '_> {
+    /// The number of the thread's events so far.
+    pub fn events(&self) -> usize {
+        self.local.events + self.asked
+    }
+
+    /// The answer to an event, and whether it is new; interrupts the instruction if there is none yet.
+    pub fn ask(&mut self, action: Action, site: SiteId) -> Done<(Answer, bool)> {
+        if self.local.alone {
+            let message = "a global constructor that starts threads is not supported";
+            return Err(Interruption::Unsupported(message.to_owned(), site));
+        }
+        let now = self.asked;
+        self.asked += 1;
+        if action.may_synchronise() {
+            self.synchronised = self.events();
+        }
+        match self.local.answers.get(now) {
+            Some(answer) => Ok((*answer, now + 1 == self.local.answers.len())),
+            None => Err(Interruption::Query(EventLabel {
+                action,
+                site,
+                dependencies: Default::default(),
+            })),
+        }
+    }
+
+    /// As `ask`, for an event without an answer.
+    pub fn perform(&mut self, action: Action, site: SiteId) -> Done<()> {
+        self.ask(action, site).map(|_| ())
+    }
+
+    /// Chooses among so many alternatives.
+    pub fn choose_one(&mut self, t: &mut Thread, alternatives: u32, site: SiteId) -> Done<u64> {
+        let (answer, new) = self.ask(Action::Choose { alternatives }, site)?;
+        if new {
+            self.record(t, Step::Choice);
+        }
+        Ok(answer.value)
+    }
+
+    /// Records a step. The interpreter counts as many reads as there are steps: a [`Round`] begins at
+    /// one of them.
+    pub fn record(&mut self, t: &mut Thread, step: Step) {
+        let (address, size) = match step {
+            Step::Read(at, _) | Step::Write(at, _) => (at.address, at.size),
+            Step::Choice => (0, 0),
+        };
+        t.saw(address, size, None, false);
+        if t.reads.len() == 1 {
+            self.local.steps.clear();
+        }
+        self.local.steps.push(step);
+    }
+
+    /// The thread has done what cannot be repeated for ever.
+    pub fn progress(&mut self, t: &mut Thread) {
+        t.progress();
+        self.local.steps.clear();
+    }
+
+    /// The thread's own memory, or the set of mutexes that it holds, has changed.
+    pub fn settle(&self, t: &mut Thread) {
+        let memory = &self.local.memory;
+        let held = t.held.iter();
+        t.private = held.fold(memory.hash ^ memory.idle, |hash, held| {
+            hash ^ mixed(held.mutex, held.count as u8)
+        });
+        t.idle = memory.idle;
+    }
+
+    /// What the value of the last answer depends on, so far as a loop's end is concerned: so many of
+    /// the thread's first events, and 1; 0 for a value that depends on none. That of a plain read
+    /// without a race was decided by the last event at which other threads' writes may have come to
+    /// happen before it.
+    pub fn answered(&self, plain: bool) -> Dep {
+        let decided = match plain {
+            true => self.synchronised,
+            false => self.events(),
+        };
+        decided as Dep + 1
+    }
+}

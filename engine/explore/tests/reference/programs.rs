@@ -1,0 +1,445 @@
+//! Random programs, with everything that the search treats in a way of its own: all atomic accesses and
+//! fences, plain ones, loops that wait, retry and undo, locks, condition variables, barriers,
+//! allocation, threads that behave alike, joins in any order.
+use crate::dice::Dice;
+
+pub type Order = &'static str;
+
+const LOADS: [Order; 4] = ["monotonic", "monotonic", "acquire", "seq_cst"];
+const STORES: [Order; 4] = ["monotonic", "monotonic", "release", "seq_cst"];
+const UPDATES: [Order; 6] = [
+    "monotonic",
+    "monotonic",
+    "acquire",
+    "release",
+    "acq_rel",
+    "seq_cst",
+];
+const FENCES: [Order; 5] = ["acquire", "release", "acq_rel", "seq_cst", "seq_cst"];
+const PLACES: [&str; 4] = ["x", "x", "y", "z"];
+
+#[derive(Clone, Debug)]
+pub enum Value {
+    Constant(u64),
+    /// What the thread has read last, plus this.
+    Last(u64),
+}
+
+#[derive(Clone, Debug)]
+pub enum Op {
+    Load(&'static str, Order),
+    Store(&'static str, Value, Order),
+    Update(&'static str, &'static str, Value, Order),
+    Exchange {
+        at: &'static str,
+        from: u64,
+        to: Value,
+        order: Order,
+        weak: bool,
+    },
+    Fence(Order),
+    PlainLoad(&'static str),
+    PlainStore(&'static str, Value),
+    If {
+        equal: u64,
+        then: Vec<Op>,
+        otherwise: Vec<Op>,
+    },
+    Repeat(u64, Vec<Op>),
+    /// Reads until the value compares so.
+    Await {
+        at: &'static str,
+        test: &'static str,
+        with: u64,
+        order: Order,
+        round: Vec<Op>,
+    },
+    /// The same of two locations: both, or one.
+    AwaitTwo {
+        at: [&'static str; 2],
+        with: [u64; 2],
+        order: Order,
+        both: bool,
+    },
+    /// Updates until the old value is another.
+    AwaitUpdate {
+        at: &'static str,
+        update: &'static str,
+        value: u64,
+        not: u64,
+        order: Order,
+    },
+    AwaitExchange {
+        at: &'static str,
+        from: u64,
+        to: u64,
+        order: Order,
+        weak: bool,
+    },
+    /// Adds one to what it reads; reads again if that has changed, or takes what the exchange has read.
+    Retry {
+        at: &'static str,
+        order: Order,
+        weak: bool,
+        again: bool,
+    },
+    /// Adds until the old value is less than this, and undoes what it has added.
+    Undo {
+        at: &'static str,
+        most: u64,
+        order: Order,
+    },
+    Spin {
+        order: Order,
+        free: Order,
+        section: Vec<Op>,
+    },
+    Lock(&'static str, Vec<Op>),
+    TryLock(&'static str, Vec<Op>),
+    WaitForCondition,
+    Signal {
+        all: bool,
+    },
+    Barrier,
+    /// Allocates, writes, and stores the address.
+    Publish(Order),
+    /// Reads what is at the address, if there is one.
+    Use(Order),
+    /// Takes the address, and frees what is there.
+    Release(Order),
+    /// Adds to the thread's element of an array, and reads that of the next thread.
+    Element(Order),
+    /// Runs a function once in the process; the function stores to x and p.
+    Once,
+    /// Stores to a local variable whose address other threads get, and reads what they left there.
+    Lend(Order),
+    /// Writes through the address of another thread's local variable.
+    Borrow(Order),
+    /// Fails if the last value is this.
+    Assert(u64),
+}
+
+#[derive(Clone, Debug)]
+pub struct Threads {
+    /// What threads do.
+    pub bodies: Vec<Vec<Op>>,
+    /// Which of it each thread does.
+    pub starts: Vec<usize>,
+    /// The order of joins.
+    pub joins: Vec<usize>,
+    pub main: Vec<Op>,
+}
+
+struct Random<'d> {
+    dice: &'d mut Dice,
+    style: u64,
+}
+
+impl Random<'_> {
+    fn place(&mut self) -> &'static str {
+        self.dice.one(&PLACES)
+    }
+
+    fn value(&mut self) -> Value {
+        match self.dice.below(4) {
+            0 => Value::Last(self.dice.below(2)),
+            _ => Value::Constant(1 + self.dice.below(2)),
+        }
+    }
+
+    fn ops(&mut self, most: u64, depth: u32) -> Vec<Op> {
+        (0..1 + self.dice.below(most))
+            .map(|_| self.op(depth))
+            .collect()
+    }
+
+    fn op(&mut self, depth: u32) -> Op {
+        let (at, value, dice) = (self.place(), self.value(), &mut *self.dice);
+        let with = dice.below(3);
+        match dice.below(20) {
+            0..=3 => Op::Load(at, dice.one(&LOADS)),
+            4..=7 => Op::Store(at, value, dice.one(&STORES)),
+            8..=9 => {
+                let update = dice.one(&["add", "add", "xchg", "or", "sub"]);
+                Op::Update(at, update, value, dice.one(&UPDATES))
+            }
+            10 => Op::Exchange {
+                at,
+                from: with,
+                to: value,
+                order: dice.one(&UPDATES),
+                weak: dice.happens(3),
+            },
+            11 => Op::Fence(dice.one(&FENCES)),
+            12 if self.style % 2 == 0 => Op::PlainLoad(dice.one(&["p", "q"])),
+            13 if self.style % 2 == 0 => Op::PlainStore(dice.one(&["p", "q"]), value),
+            14 if dice.happens(3) => Op::Assert(with),
+            12..=14 if depth < 2 => {
+                let then = self.ops(2, depth + 1);
+                let otherwise = if self.dice.happens(3) {
+                    self.ops(1, depth + 1)
+                } else {
+                    Vec::new()
+                };
+                Op::If {
+                    equal: with,
+                    then,
+                    otherwise,
+                }
+            }
+            _ if depth < 2 => self.special(depth),
+            _ => Op::Load(at, dice.one(&LOADS)),
+        }
+    }
+
+    fn special(&mut self, depth: u32) -> Op {
+        let (at, dice) = (self.place(), &mut *self.dice);
+        let with = dice.below(3);
+        match (self.style / 2 % 4, dice.below(12)) {
+            (0, 0..=3) => {
+                let order = dice.one(&LOADS);
+                let test = dice.one(&["ne", "eq", "ult"]);
+                let round = if self.dice.happens(3) {
+                    self.ops(1, 2)
+                } else {
+                    Vec::new()
+                };
+                Op::Await {
+                    at,
+                    test,
+                    with,
+                    order,
+                    round,
+                }
+            }
+            (0, 4) => {
+                let at = [at, dice.one(&PLACES)];
+                let with = [with, dice.below(2)];
+                Op::AwaitTwo {
+                    at,
+                    with,
+                    order: dice.one(&LOADS),
+                    both: dice.happens(2),
+                }
+            }
+            (0, 5) => {
+                let update = dice.one(&["or", "add", "xchg"]);
+                let value = if update == "xchg" { 1 } else { 0 };
+                Op::AwaitUpdate {
+                    at,
+                    update,
+                    value,
+                    not: dice.below(2),
+                    order: dice.one(&UPDATES),
+                }
+            }
+            (0, 6) => Op::AwaitExchange {
+                at,
+                from: with,
+                to: 1 + dice.below(2),
+                order: dice.one(&UPDATES),
+                weak: dice.happens(3),
+            },
+            (0 | 1, 7) | (1, 0..=1) => {
+                let order = dice.one(&UPDATES);
+                Op::Retry {
+                    at,
+                    order,
+                    weak: dice.happens(2),
+                    again: dice.happens(2),
+                }
+            }
+            (1, 2..=3) => Op::Undo {
+                at,
+                most: 1 + dice.below(2),
+                order: dice.one(&UPDATES),
+            },
+            (0 | 1, 8) | (1, 4) => {
+                let (order, free) = (dice.one(&UPDATES), dice.one(&STORES));
+                Op::Spin {
+                    order,
+                    free,
+                    section: self.ops(2, 2),
+                }
+            }
+            (2, 0..=4) => {
+                let mutex = dice.one(&["m", "m", "n"]);
+                Op::Lock(mutex, self.ops(2, depth + 1))
+            }
+            (2, 5) => {
+                let mutex = dice.one(&["m", "n"]);
+                Op::TryLock(mutex, self.ops(2, depth + 1))
+            }
+            (2, 6) if depth == 0 => Op::WaitForCondition,
+            (2, 7..=8) if depth == 0 => Op::Signal {
+                all: dice.happens(2),
+            },
+            (3, 0..=2) => Op::Publish(dice.one(&STORES)),
+            (3, 3..=5) => Op::Use(dice.one(&LOADS)),
+            (3, 6..=7) => Op::Release(dice.one(&UPDATES)),
+            (1, 5..=6) | (2, 10) => Op::Element(dice.one(&UPDATES)),
+            (2, 11) => Op::Once,
+            (3, 8) => Op::Lend(dice.one(&STORES)),
+            (3, 10) => Op::Borrow(dice.one(&LOADS)),
+            (_, 9) => Op::Repeat(2, self.ops(1, 2)),
+            _ => Op::Load(at, dice.one(&LOADS)),
+        }
+    }
+}
+
+impl Threads {
+    /// The program of a seed.
+    pub fn random(seed: u64) -> Threads {
+        let dice = &mut Dice::new(seed + 1);
+        dice.below(2);
+        let style = dice.below(8);
+        let count = dice.one(&[2, 2, 3]) as usize;
+        let alike = dice.happens(4);
+        let meets = dice.happens(6);
+        let mut random = Random { dice, style };
+        let mut bodies = Vec::new();
+        for _ in 0..if alike { count - 1 } else { count } {
+            let mut ops = random.ops(if count == 2 { 4 } else { 3 }, 0);
+            if meets {
+                let at = random.dice.below(ops.len() as u64 + 1) as usize;
+                ops.insert(at, Op::Barrier);
+            }
+            bodies.push(ops);
+        }
+        let main = if random.dice.happens(4) {
+            random.ops(1, 0)
+        } else {
+            Vec::new()
+        };
+        let starts = (0..count)
+            .map(|thread| thread.min(bodies.len() - 1))
+            .collect();
+        let mut joins: Vec<usize> = (0..count).collect();
+        if random.dice.happens(3) {
+            joins.reverse();
+        }
+        Threads {
+            bodies,
+            starts,
+            joins,
+            main,
+        }
+    }
+
+    /// Programs with an operation, or a thread, less.
+    pub fn smaller(&self) -> Vec<Threads> {
+        let mut all = Vec::new();
+        if self.starts.len() > 1 {
+            for thread in 0..self.starts.len() {
+                let mut less = self.clone();
+                less.starts.remove(thread);
+                less.joins.retain(|join| *join != thread);
+                less.joins
+                    .iter_mut()
+                    .filter(|join| **join > thread)
+                    .for_each(|join| *join -= 1);
+                all.push(less);
+            }
+        }
+        for ops in smaller(&self.main) {
+            all.push(Threads {
+                main: ops,
+                ..self.clone()
+            });
+        }
+        for (number, body) in self.bodies.iter().enumerate() {
+            for ops in smaller(body) {
+                let mut less = self.clone();
+                less.bodies[number] = ops;
+                all.push(less);
+            }
+        }
+        all
+    }
+}
+
+fn smaller(ops: &[Op]) -> Vec<Vec<Op>> {
+    let mut all = Vec::new();
+    for (at, op) in ops.iter().enumerate() {
+        let mut with = |new: Vec<Op>| {
+            let mut less = ops.to_vec();
+            less.splice(at..=at, new);
+            all.push(less);
+        };
+        with(Vec::new());
+        match op {
+            Op::If {
+                equal,
+                then,
+                otherwise,
+            } => {
+                with(then.clone());
+                for then in smaller(then) {
+                    with(vec![Op::If {
+                        equal: *equal,
+                        then,
+                        otherwise: otherwise.clone(),
+                    }]);
+                }
+                for otherwise in smaller(otherwise) {
+                    with(vec![Op::If {
+                        equal: *equal,
+                        then: then.clone(),
+                        otherwise,
+                    }]);
+                }
+            }
+            Op::Repeat(count, round) => {
+                with(round.clone());
+                smaller(round)
+                    .into_iter()
+                    .for_each(|round| with(vec![Op::Repeat(*count, round)]));
+            }
+            Op::Await {
+                at,
+                test,
+                with: value,
+                order,
+                round,
+            } => {
+                let (at, test, value, order) = (*at, *test, *value, *order);
+                for round in smaller(round) {
+                    with(vec![Op::Await {
+                        at,
+                        test,
+                        with: value,
+                        order,
+                        round,
+                    }]);
+                }
+            }
+            Op::Spin {
+                order,
+                free,
+                section,
+            } => {
+                let (order, free) = (*order, *free);
+                for section in smaller(section) {
+                    with(vec![Op::Spin {
+                        order,
+                        free,
+                        section,
+                    }]);
+                }
+            }
+            Op::Lock(mutex, section) => {
+                with(section.clone());
+                smaller(section)
+                    .into_iter()
+                    .for_each(|ops| with(vec![Op::Lock(mutex, ops)]));
+            }
+            Op::TryLock(mutex, section) => {
+                smaller(section)
+                    .into_iter()
+                    .for_each(|ops| with(vec![Op::TryLock(mutex, ops)]));
+            }
+            _ => {}
+        }
+    }
+    all
+}
