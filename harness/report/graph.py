@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from weakspot.harness.report.folding import folded
 from weakspot.harness.report.witness import explanation, heading, shortened
 from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.record import Record
@@ -48,14 +49,15 @@ class Graph(msgspec.Struct, frozen=True):
         return "\n".join(_lines(self.title, shortened(self.witness))) + "\n"
 
 
-def graphs(record: Record) -> list[Graph]:
+def graphs(record: Record, *, unfold: bool = False) -> list[Graph]:
     """The witnesses of violations and of the tests that are not generated from programs; one that
-    several models give is there once."""
+    several models give is there once. Library calls are one event each unless `unfold`."""
     explored = {each.program.rpartition("/")[0] for each in record.explorations}
     found: dict[tuple[str, str, bytes], tuple[Witness, list[str]]] = {}
 
     def add(subject: str, shows: str, witness: Witness | None, model: str) -> None:
         if witness is not None:
+            witness = witness if unfold else folded(witness)[0]
             key = subject, shows, msgspec.json.encode(witness)
             found.setdefault(key, (witness, []))[1].append(model)
 

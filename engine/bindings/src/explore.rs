@@ -195,6 +195,7 @@ fn kind(kind: FaultKind) -> &'static str {
         FaultKind::Lock => "lock",
         FaultKind::Unjoined => "unjoined",
         FaultKind::Linearizability => "linearizability",
+        FaultKind::Flag => "flag",
     }
 }
 
@@ -310,11 +311,15 @@ fn violation_dict<'py>(
     dict.set_item(intern!(py, "message"), message)?;
     dict.set_item(intern!(py, "site"), site)?;
     dict.set_item(intern!(py, "executions"), violation.count)?;
-    dict.set_item(intern!(py, "witness"), witness_dict(py, witness)?)?;
+    dict.set_item(intern!(py, "witness"), witness_dict(py, program, witness)?)?;
     Ok(dict)
 }
 
-fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, PyDict>> {
+fn witness_dict<'py>(
+    py: Python<'py>,
+    program: &Program,
+    witness: &Witness,
+) -> PyResult<Bound<'py, PyDict>> {
     let events = PyList::empty(py);
     for event in &witness.events {
         let dict = PyDict::new(py);
@@ -326,6 +331,8 @@ fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, 
         dict.set_item(intern!(py, "read"), &event.read)?;
         dict.set_item(intern!(py, "written"), &event.written)?;
         dict.set_item(intern!(py, "site"), event.site)?;
+        let call = event.site.map(|site| &program.sites[site as usize].call);
+        dict.set_item(intern!(py, "call"), call)?;
         events.append(dict)?;
     }
     let waits = PyList::empty(py);

@@ -1,6 +1,6 @@
 //! What executions show in the end: counts, violations, limits reached.
 
-use crate::consistency::checker::Race;
+use crate::consistency::checker::Flagged;
 use crate::exploration::{Counts, ExecutionEnd, ExploreError, Truncation, Violation};
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::graph::interleaving::is_interleaving;
@@ -20,13 +20,13 @@ pub struct Findings {
 
 impl Findings {
     /// Counts a consistent execution in which no thread can continue. Returns how it ended, if it
-    /// is counted, and whether it violates something. `unordered`: an allocation or a free, and a use
-    /// that the model does not order with it. `may_hang`: threads that wait forever are no violation.
+    /// is counted, and whether it violates something. `flagged`: what the model reports. `unordered`:
+    /// an allocation or a free, and a use that the model does not order with it. `may_hang`: threads that wait forever are no violation.
     pub fn conclude<S: Source>(
         &mut self,
         source: &S,
         execution: &EndedExecution<S::Thread>,
-        race: Option<Race>,
+        flagged: &[Flagged],
         unordered: Option<(EventId, EventId)>,
         may_hang: bool,
     ) -> Result<Option<(ExecutionEnd, bool)>, ExploreError> {
@@ -77,8 +77,8 @@ impl Findings {
             self.violate(&fault, None, None, execution.graph, 1);
             violated = true;
         }
-        if let Some(race) = race {
-            self.violate(&race.fault, race.conflict, None, execution.graph, 1);
+        for flagged in flagged {
+            self.violate(&flagged.fault, flagged.pair, None, execution.graph, 1);
             violated = true;
         }
         let end = match (faulty, truncated, waiting) {
@@ -104,13 +104,16 @@ impl Findings {
     pub fn violate(
         &mut self,
         fault: &Fault,
-        conflict: Option<(EventId, EventId)>,
+        pair: Option<(EventId, EventId)>,
         calls: Option<&UnexplainedCalls>,
         graph: &Graph,
         count: u64,
     ) {
-        let same =
-            |seen: &&mut Violation| (seen.fault.kind, seen.fault.site) == (fault.kind, fault.site);
+        let same = |seen: &&mut Violation| {
+            let place = (seen.fault.kind, seen.fault.site) == (fault.kind, fault.site);
+            // several flags may be about one event
+            place && (fault.kind != FaultKind::Flag || seen.fault.message == fault.message)
+        };
         match self.violations.iter_mut().find(same) {
             Some(seen) => {
                 seen.count += count;
@@ -124,7 +127,7 @@ impl Findings {
                 if weak.cmp(&seen.weak).then(by_size).is_lt() {
                     seen.graph.copy_from(graph);
                     seen.weak = weak;
-                    seen.conflict = conflict;
+                    seen.pair = pair;
                     seen.calls = calls.cloned();
                     seen.fault.message.clone_from(&fault.message);
                 }
@@ -134,7 +137,7 @@ impl Findings {
                 count,
                 graph: graph.clone(),
                 weak: !is_interleaving(graph),
-                conflict,
+                pair,
                 calls: calls.cloned(),
             }),
         }
@@ -188,12 +191,12 @@ impl Findings {
             fault,
             count,
             graph,
-            conflict,
+            pair,
             calls,
             ..
         } in &other.violations
         {
-            self.violate(fault, *conflict, calls.as_ref(), graph, *count);
+            self.violate(fault, *pair, calls.as_ref(), graph, *count);
         }
         for truncation in other.truncations {
             self.truncate(truncation);

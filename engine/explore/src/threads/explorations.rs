@@ -169,7 +169,7 @@ impl ProgramSource<'_> {
     }
 
     fn misuse(&self, race: &Violation) -> Option<Fault> {
-        let (one, other) = race.conflict?;
+        let (one, other) = race.pair?;
         [one, other].into_iter().find_map(|id| {
             let site = race.graph.event(id).site;
             let message = match self.program.sites[site as usize].kind {
