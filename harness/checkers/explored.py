@@ -186,7 +186,8 @@ def _violation(
     places = [found["site"]]
     witness = found["witness"]
     if witness is not None:
-        places += [witness["events"][event]["site"] for event in witness["conflict"] or ()]
+        racing = [witness["events"][event]["site"] for event in witness["conflict"] or ()]
+        places += racing[::-1] if places[0] in racing[1:] else racing
         places += [wait["site"] for wait in witness["waits"]]
     named = (str(sites[site]) for site in places if site is not None)
     execution = _execution(witness, sites, libraries) if witness is not None else None

@@ -293,11 +293,17 @@ fn violation_dict<'py>(
     let fault = &violation.fault;
     let (mut message, mut site) = (fault.message.clone(), fault.site);
     if let Some((a, b)) = witness.conflict {
-        let (a, b) = (&witness.events[a], &witness.events[b]);
+        let mut pair = [&witness.events[a], &witness.events[b]];
         let place = |shown: &WitnessEvent| {
             let site = shown.site.map(|s| program.sites[s as usize].place());
             site.unwrap_or_default()
         };
+        // a race is one violation, whichever access comes first in an execution
+        pair.sort_by_key(|shown| {
+            let site = shown.site.map(|s| &program.sites[s as usize]);
+            site.map(|site| (&site.file, site.line, site.column))
+        });
+        let [a, b] = pair;
         message = format!(
             "{message} on {} between {} and {}",
             a.location,
