@@ -318,6 +318,10 @@ class SourceSuppressions:
 def _needs(repair: SuggestedRepair, reported: ReportedFinding) -> Iterator[RequiredOrder]:
     """What the repair changes: first the accesses that the finding's execution shows."""
     shown = {(step.file, step.line) for step in reported.steps if step is not None}
+    for event in reported.witness.events if reported.witness is not None else ():
+        file, _, line = event.caller.rpartition(":")
+        if file:  # the memory order may be an argument
+            shown.add((os.path.normpath(Path(reported.scenario).parent / file), int(line)))
     places = [(need.place.file, need.place.line) in shown for need in repair.needs]
     yield from itertools.compress(repair.needs, places)
     for need, is_shown in zip(repair.needs, places, strict=True):

@@ -71,7 +71,9 @@ def _witness(record: Record, finding: Finding) -> Witness | None:
 
 def _shows(shown: Witness | None, need: str) -> bool:
     """Whether an event of the witness is at the place that needs something."""
-    return shown is None or any(_named(each.site, [need]) for each in shown.events)
+    return shown is None or any(
+        _named(each.site, [need]) or _named(each.caller, [need]) for each in shown.events
+    )
 
 
 def _named(site: str, needs: Sequence[str]) -> bool:

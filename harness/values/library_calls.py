@@ -46,11 +46,14 @@ def _depth(folder: Path) -> int:
 
 
 def library_call(site: Site, called: str, libraries: Collection[str]) -> tuple[str, str]:
-    """The function of a library that the project calls, and the `file:line` of the call; both empty
-    for an operation of the project itself. `called` is the function of a system header that is
-    called at the site."""
+    """The function of a library that the project calls, empty for an operation of the project
+    itself, and the `file:line` of the call, or of that of the project's function. `called` is the
+    function of a system header that is called at the site."""
     if site.file not in libraries:
-        return (called, str(site)) if called else ("", "")
+        if called:
+            return called, str(site)
+        outer = site.chain[0].partition("@")[2] if site.chain else ""
+        return "", outer.rpartition(":")[0]
     function = site.function
     for step in site.chain:
         caller, _, place = step.partition("@")

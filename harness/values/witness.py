@@ -14,9 +14,9 @@ class WitnessEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     RMW, F, LOCK or UNLOCK; in a program also FREE. `order` is the memory order as the model's sets
     name it: rlx, sc, mfence. `read` and `written` are values, empty if the event does not read or
     write. `site` is the `file:line` of the operation, empty if it is not known. If the event
-    happens inside a library, `call` is the function of it that the project calls, and `caller` is
-    where. A folded witness has one event of kind CALL per such call, whose `read` is how many
-    events it stands for.
+    happens inside a library, `call` is the function of it that the project calls. `caller` is where
+    the project calls that function, or the one that the event happens in. A folded witness has one
+    event of kind CALL per such call, whose `read` is how many events it stands for.
     """
 
     thread: int | None

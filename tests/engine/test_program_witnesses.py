@@ -243,3 +243,24 @@ def test_a_flag_of_the_model_has_its_name_and_shows_its_events(tmp_path: Path) -
     assert {*flags} == {"flag handed-over is raised"}
     shown = accesses_by_thread(flags["flag handed-over is raised"]["witness"])
     assert {event.split()[0] for events in shown.values() for event in events} == {"W", "R"}
+
+
+LOCKED = """
+    #include <pthread.h>
+    #include <stdatomic.h>
+    atomic_int taken; int count;
+    void *work(void *p) {
+      while (atomic_exchange_explicit(&taken, 1, memory_order_relaxed)) { }
+      count = count + 1;
+      STORE(taken, 0);
+      return 0;
+    }
+"""
+
+
+def test_a_race_is_listed_once_whichever_access_comes_first(tmp_path: Path) -> None:
+    found = explored(program(tmp_path, LOCKED, "work", "work"), "rc20")
+    races = [each["message"] for each in found["violations"] if each["kind"] == "race"]
+    places = [tuple(sorted(message.split()[-3::2])) for message in races]
+    assert races
+    assert len({*places}) == len({*races})

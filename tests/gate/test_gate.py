@@ -268,3 +268,14 @@ def test_an_order_that_the_execution_does_not_show_is_named_last_and_says_so(
         "needs at least release under rc20",
         "needs at least release under rc20 (another execution shows why)",
     ]
+
+
+def test_markdown_says_where_a_hang_waits_beside_the_order_that_it_needs(project: Project) -> None:
+    text = STORES.replace("assert(r || s)", "while (!r && !s) {}")
+    project.write("tests/stores.c", text)
+    project.gate("tests/stores.c", "--markdown", "out.md")
+    shown = (project.folder / "out.md").read_text()
+    loop = next(n for n, line in enumerate(text.splitlines(), 1) if "while" in line)
+    assert f"waits forever for its loop to end, at `tests/stores.c:{loop}" in shown
+    assert "```c\nwhile (!r && !s) {};\n```" in shown
+    assert "**needs " in shown
