@@ -85,6 +85,8 @@ class TraceDict(TypedDict):
     functions: list[str]  # the start function of each thread
 
 class EventOfExecution(TypedDict):
+    # the function of a system header that the site calls; empty for the source's own operations
+    call: str | None
     # the first seven as in EventOfWitness; locations are named as in EventDict
     thread: int | None
     label: str
@@ -136,7 +138,7 @@ class ExecutionDict(TypedDict):
     calls: CallsDict | None  # for a history that is not linearizable
 
 class ViolationDict(TypedDict):
-    kind: str  # assertion race hang uninitialised memory lock linearizability
+    kind: str  # assertion race hang uninitialised memory lock linearizability flag
     message: str
     site: int | None  # for a race, the first access
     executions: int  # number of executions with it

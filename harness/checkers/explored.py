@@ -6,7 +6,7 @@ with the execution that shows it and, if that is weak, with the litmus test of i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -23,6 +23,7 @@ from weakspot.harness.values.exploration import (
     Violation,
     ViolationKind,
 )
+from weakspot.harness.values.library_calls import library_call
 from weakspot.harness.values.numbers import amount, percent
 from weakspot.harness.values.record import program_name
 from weakspot.harness.values.witness import (
@@ -35,7 +36,13 @@ from weakspot.harness.values.witness import (
 from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
-    from weakspot._engine import CallsDict, ExecutionDict, ExplorationDict, ViolationDict
+    from weakspot._engine import (
+        CallsDict,
+        EventOfExecution,
+        ExecutionDict,
+        ExplorationDict,
+        ViolationDict,
+    )
     from weakspot.generators.cycles.patterns import Habits
 
 TIME_LIMIT = "time limit of"  # how the engine's reason begins
@@ -52,8 +59,10 @@ def exploration_of(
     bounds: Bounds,
     part: Part,
     name: tuple[str, str],
+    libraries: Collection[str] = (),
 ) -> Exploration:
-    """What the engine found of a structure's scenario, as an Exploration."""
+    """What the engine found of a structure's scenario, as an Exploration. `libraries` are the files
+    that do not belong to the project."""
     from weakspot.generators.cycles.witness import cycle_test
 
     structure, scenario = name
@@ -67,13 +76,13 @@ def exploration_of(
             )
         if test is not None:
             tests[test.name] = test
-        violation = _violation(each, sites, test)
+        violation = _violation(each, sites, test, libraries)
         # a line is one place here, whichever calls lead to it
         same = (violation.kind, violation.message, violation.sites)
         violations[same] = min(violations.get(same, violation), violation, key=_size)
     # what matters is that main ends, not how the execution comes there
     warnings = (
-        msgspec.structs.replace(_violation(each, sites, None), witness=None)
+        msgspec.structs.replace(_violation(each, sites, None, libraries), witness=None)
         for each in found["warnings"]
     )
     shown = {violation.test for violation in violations.values()}
@@ -177,14 +186,17 @@ def _size(violation: Violation) -> tuple[bool, int]:
     return (bool(witness and witness.cycle), len(witness.events) if witness else 0)
 
 
-def _violation(found: ViolationDict, sites: Sequence[Site], test: Test | None) -> Violation:
+def _violation(
+    found: ViolationDict, sites: Sequence[Site], test: Test | None, libraries: Collection[str]
+) -> Violation:
     places = [found["site"]]
     witness = found["witness"]
     if witness is not None:
-        places += [witness["events"][event]["site"] for event in witness["conflict"] or ()]
+        racing = [witness["events"][event]["site"] for event in witness["conflict"] or ()]
+        places += racing[::-1] if places[0] in racing[1:] else racing
         places += [wait["site"] for wait in witness["waits"]]
     named = (str(sites[site]) for site in places if site is not None)
-    execution = _execution(witness, sites) if witness is not None else None
+    execution = _execution(witness, sites, libraries) if witness is not None else None
     message = found["message"]
     history = execution.history if execution is not None else None
     if history is not None and history.differs is not None:
@@ -201,21 +213,30 @@ def _violation(found: ViolationDict, sites: Sequence[Site], test: Test | None) -
     )
 
 
-def _execution(found: ExecutionDict, sites: Sequence[Site]) -> Execution:
+def _event(
+    found: EventOfExecution, sites: Sequence[Site], libraries: Collection[str]
+) -> WitnessEvent:
+    site = None if found["site"] is None else sites[found["site"]]
+    call = ("", "") if site is None else library_call(site, found["call"] or "", libraries)
+    return WitnessEvent(
+        thread=found["thread"],
+        label=found["label"],
+        kind=found["kind"],
+        order=found["order"],
+        location=found["location"],
+        read=found["read"],
+        written=found["written"],
+        site="" if site is None else str(site),
+        call=call[0],
+        caller=call[1],
+    )
+
+
+def _execution(
+    found: ExecutionDict, sites: Sequence[Site], libraries: Collection[str]
+) -> Execution:
     return Execution(
-        events=tuple(
-            WitnessEvent(
-                thread=event["thread"],
-                label=event["label"],
-                kind=event["kind"],
-                order=event["order"],
-                location=event["location"],
-                read=event["read"],
-                written=event["written"],
-                site="" if event["site"] is None else str(sites[event["site"]]),
-            )
-            for event in found["events"]
-        ),
+        events=tuple(_event(each, sites, libraries) for each in found["events"]),
         rf=tuple(found["rf"]),
         co=tuple(found["co"]),
         fr=tuple(found["fr"]),

@@ -21,6 +21,7 @@ from weakspot.harness.values.exploration import (
     Exploration,
     Violation,
 )
+from weakspot.harness.values.library_calls import library_files
 from weakspot.harness.values.record import program_name
 from weakspot.system import tools
 from weakspot.system.deadline import NEVER, Deadline, ending
@@ -284,7 +285,9 @@ def explored(
             keep=keep,
         )
         name = structure, scenario
-        return found, exploration_of(found, program.sites, habits, model, bounds, of, name)
+        libraries = library_files(program)
+        sites = program.sites
+        return found, exploration_of(found, sites, habits, model, bounds, of, name, libraries)
 
     if not part.fallback:
         return answer(part, limits, earlier, keep)[1]

@@ -21,6 +21,7 @@ from weakspot.harness.cli.options import (
     source_options,
     strict_option,
     timeout_option,
+    unfold_option,
     what_argument,
 )
 from weakspot.harness.cli.output import (
@@ -103,6 +104,7 @@ Examples:
     help="Draw the execution of --witness, or of a violation, to a .dot or .svg file. Several "
     "pictures are numbered: FILE-1.svg, FILE-2.svg.",
 )
+@unfold_option
 @strict_option
 @compiled_option("under c11 or the models given")
 @click.option(
@@ -129,6 +131,7 @@ def check(
     distinguishing: bool,
     output: Path | None,
     graph: Path | None,
+    unfold: bool,
     strict: bool,
     configs: tuple[str, ...],
     code: Literal["tests", "operations", "all"],
@@ -216,7 +219,7 @@ def check(
         record = answers.wait(progress)
     deliver(record)
     if graph is not None:
-        _draw(record, graph)
+        _draw(record, graph, unfold=unfold)
     unread = UnreadTests()
     unread.add(record.verdicts)
     tell_aside(unread.lines())
@@ -227,7 +230,7 @@ def check(
 
         found = INCONCLUSIVE if undecided(record) else NOTHING_FOUND
     else:
-        found = judged(record, aside=form in ("json", "herd"))
+        found = judged(record, aside=form in ("json", "herd"), unfold=unfold)
     return BAD if strict and (unread or record.manifest.unread) else found
 
 
@@ -259,7 +262,7 @@ def _require_drawable(path: Path) -> None:
         tools.require(DOT)
 
 
-def _draw(record: Record, path: Path) -> None:
+def _draw(record: Record, path: Path, *, unfold: bool) -> None:
     """Write the witnesses of the answers as graphs, and print which file shows what."""
     import tempfile
 
@@ -269,7 +272,7 @@ def _draw(record: Record, path: Path) -> None:
     from weakspot.system.files import disk
     from weakspot.system.process import run
 
-    found = graphs(record)
+    found = graphs(record, unfold=unfold)
     if len(found) > MOST:
         raise BadInput(
             f"{len(found)} executions to draw, at most {MOST} are",

@@ -10,7 +10,7 @@ import click
 
 from weakspot.harness.cli.errors import BAD, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import cluster_option, compiler_options
+from weakspot.harness.cli.options import cluster_option, compiler_options, unfold_option
 from weakspot.harness.cli.output import say, tell, watched
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.report.outputs import OUTPUTS, File, Printed
@@ -83,6 +83,7 @@ Examples:
     "--write-baseline", is_flag=True, help="Accept the present findings: they no longer fail."
 )
 @compiler_options
+@unfold_option
 @cluster_option
 @output_options
 def gate(
@@ -90,6 +91,7 @@ def gate(
     file: Path | None,
     no_cache: bool,
     write_baseline: bool,
+    unfold: bool,
     build: Build,
     executor: ClusterExecutor | None,
     **outputs: Any,
@@ -117,7 +119,7 @@ def gate(
     except GateInterrupted as interrupted:
         tell(f"{each.file} under {each.model}: {each.result}" for each in interrupted.results)
         raise
-    _write(outcome, outputs)
+    _write(outcome.unfolded() if unfold else outcome, outputs)
     if write_baseline:
         accepted = projects.write_baseline(outcome)
         undecided = INCONCLUSIVE if outcome.undecided else NOTHING_FOUND

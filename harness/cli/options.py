@@ -74,6 +74,13 @@ def machine_forms() -> str:
     return "|".join(kind.form for kind in KINDS)
 
 
+unfold_option = click.option(
+    "--unfold",
+    is_flag=True,
+    help="Show what happens inside library calls; an execution shows each call as one line.",
+)
+
+
 def checker_option(name: str, **given: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """`--checker`; without a `default` the help names that of the registry."""
     return click.option(

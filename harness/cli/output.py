@@ -130,8 +130,9 @@ def tell_aside(lines: Iterable[str]) -> None:
         sys.stderr.write(f"{line}\n")
 
 
-def judged(record: Record, *, aside: bool) -> int:
-    """Print the findings, on stderr if `aside`, and return the exit code."""
+def judged(record: Record, *, aside: bool, unfold: bool = False) -> int:
+    """Print the findings, on stderr if `aside`, and return the exit code. `unfold`: with what
+    happens inside libraries."""
     from weakspot.harness.judge import findings
     from weakspot.harness.judge.kinds import KINDS
 
@@ -146,5 +147,6 @@ def judged(record: Record, *, aside: bool) -> int:
         from weakspot.harness.report import findings as report
         from weakspot.harness.report import terminal
 
-        report.findings(record, shown, terminal.console(sys.stderr if aside else sys.stdout))
+        out = terminal.console(sys.stderr if aside else sys.stdout)
+        report.findings(record, shown, out, unfold=unfold)
     return findings.exit_code(record)

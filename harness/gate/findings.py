@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -20,6 +21,7 @@ from weakspot.harness.gate.outcome import (
     BAD_INPUT,
     AcceptedFinding,
     ReportedFinding,
+    RequiredOrder,
     SourceSpan,
     Status,
 )
@@ -33,6 +35,7 @@ from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import FORMAT, Manifest, Plan, Record, program_name
+from weakspot.harness.values.repair import ELSEWHERE
 from weakspot.harness.values.witness import Execution, WitnessEvent
 
 
@@ -73,8 +76,9 @@ class GateFindings:
             cause = f"{reported.scenario} {reported.test or reported.message}"
             if repair.needs and finding.id != "WS106":
                 cause = ", ".join(str(need.place) for need in repair.needs)
+                needs = tuple(_needs(repair, reported))
                 reported = msgspec.structs.replace(
-                    reported, needs=repair.needs, edits=repair.edits, fix=repair.fix
+                    reported, needs=needs, edits=repair.edits, fix=repair.fix
                 )
             reported = self.suppressions.applied(reported)
             known = (cause, reported.status)
@@ -176,8 +180,9 @@ class GateFindings:
         models = tuple(exploration.model for exploration, _ in given)
         all_ = self.record.explorations_of[finding.subject]
         tests = [test for exploration, _ in given for test in exploration.tests]
-        # only language models define data races, and no model is about the end of the process
-        defined = finding.id not in ("WS102", "WS106")
+        # only language models define data races, a flag belongs to one model, and no model is about
+        # the end of the process
+        defined = finding.id not in ("WS102", "WS106", "WS108")
         mark = baseline.fingerprint(finding.id, places[0].file, places[0].function, places[0].text)
         return ReportedFinding(
             finding=finding,
@@ -308,6 +313,24 @@ class SourceSuppressions:
         """The comments that have suppressed nothing."""
         for file, found in self._found.items():
             yield from ((file, each) for each in found if (file, each) not in self._used)
+
+
+def _needs(repair: SuggestedRepair, reported: ReportedFinding) -> Iterator[RequiredOrder]:
+    """What the repair changes: first the accesses that the finding's execution shows."""
+    shown = {(step.file, step.line) for step in reported.steps if step is not None}
+    for event in reported.witness.events if reported.witness is not None else ():
+        file, _, line = event.caller.rpartition(":")
+        if file:  # the memory order may be an argument
+            shown.add((os.path.normpath(Path(reported.scenario).parent / file), int(line)))
+    places = [(need.place.file, need.place.line) in shown for need in repair.needs]
+    yield from itertools.compress(repair.needs, places)
+    for need, is_shown in zip(repair.needs, places, strict=True):
+        if not is_shown:
+            yield (
+                need
+                if not shown
+                else msgspec.structs.replace(need, asks=f"{need.asks} {ELSEWHERE}")
+            )
 
 
 def _length(violation: Violation) -> int:

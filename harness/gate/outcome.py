@@ -68,7 +68,7 @@ class ReportedFinding(msgspec.Struct, frozen=True, kw_only=True):
     architecture, whether the cycle is possible there. `fingerprint` does not change when lines
     move; `justification` is the reason in the comment that suppresses the finding. Findings with
     one `cause`, a memory order or a cycle, and one status are printed once: the
-    others have `is_repeat` set.
+    others have `is_repeat` set. Texts show a library call as one step unless `unfold` is set.
     """
 
     finding: Finding
@@ -90,6 +90,7 @@ class ReportedFinding(msgspec.Struct, frozen=True, kw_only=True):
     cause: str = ""
     justification: str = ""
     is_repeat: bool = False
+    unfold: bool = False
 
     @property
     def is_hidden(self) -> bool:
@@ -173,6 +174,14 @@ class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
         """The file's path relative to the repository."""
         path = os.path.relpath(Path(self.folder, place.file), self.repository or None)
         return Path(path).as_posix()
+
+    def unfolded(self) -> GateOutcome:
+        """The outcome whose texts show what happens inside library calls."""
+        return msgspec.structs.replace(
+            self,
+            findings=tuple(msgspec.structs.replace(each, unfold=True) for each in self.findings),
+            projects=tuple(each.unfolded() for each in self.projects),
+        )
 
     @property
     def failing(self) -> tuple[ReportedFinding, ...]:

@@ -129,6 +129,15 @@ KINDS: dict[str, FindingKind] = {
             "a memory order is too weak.",
         ),
         FindingKind(
+            "WS108",
+            "flag of the model",
+            "error",
+            "An execution of the program raises a flag that the model's cat file defines, other "
+            "than one that means a data race. The finding has the flag's name.",
+            "read in the cat file what the flag means; the events that it is about are in the "
+            "witness.",
+        ),
+        FindingKind(
             "WS201",
             "disallowed outcome seen",
             "error",

@@ -1,4 +1,4 @@
-"""Programs that go wrong: WS101 to WS107, as an exploration or a run of the whole program shows."""
+"""Programs that go wrong: WS101 to WS108, as an exploration or a run of the whole program shows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ _VIOLATIONS = {
     "lock": "WS105",
     "unjoined": "WS106",
     "linearizability": "WS107",
+    "flag": "WS108",
 }
+_OF_MODEL = ("WS102", "WS108")
+"""What a model may define that sc does not."""
 _FAILURES = {"assertion": "WS101", "hang": "WS103", "crash": "WS104"}
 _CHECK = (
     "`weakspot check` reports the models under which this happens, with an execution that shows it"
@@ -210,7 +213,7 @@ def _fix(name: str, record: Record, explorations: Sequence[Exploration], given: 
         return KINDS[name].advice
     if (repair := _repair(record, explorations[0].program, given)) is not None:
         return repair.fix + cycle
-    if name == "WS102":  # sc does not define data races
+    if name in _OF_MODEL:
         return KINDS[name].advice.rstrip(".") + cycle
     if "sc" in violated:
         return "this also happens under sequential consistency, so no memory order prevents it"

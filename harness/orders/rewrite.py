@@ -212,6 +212,8 @@ class _Sources(dict[str, Syntax]):
         source = self[each.path]
         if order == "none":
             return [self._removed(each)]
+        if each.passed and not given:
+            raise Unclear(f"it is an argument of {call.name} that is not written there")
         orders = order.split("/")
         style = source.text(given[0]) if given else ""
         if through_macros and not _ORDER.fullmatch(style):
@@ -311,6 +313,9 @@ class _Sources(dict[str, Syntax]):
         for pattern, count in _ARGUMENTS:
             if pattern.fullmatch(name) and call.member != call.name.startswith("atomic_"):
                 return call, call.arguments[count - call.member :]
+        if each.passed:
+            orders = (one for one in call.arguments if _ORDER.fullmatch(source.text(one)))
+            return call, tuple(orders)
         raise Unclear(f"it is inside {call.name}")
 
     def _removed(self, each: Annotation) -> _Edit:

@@ -10,14 +10,19 @@ from rich.text import Text
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.report import terminal, witness
+from weakspot.harness.report.folding import folded
 from weakspot.harness.report.terminal import style
 from weakspot.harness.values.finding import Finding, by_cause
 from weakspot.harness.values.record import Record
+from weakspot.harness.values.repair import ELSEWHERE
+from weakspot.harness.values.witness import Witness
 
 
-def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
+def findings(
+    record: Record, found: Sequence[Finding], out: Console, *, unfold: bool = False
+) -> None:
     """Print findings in their order, those of one cause once; a violation of a program with an
-    execution that shows it."""
+    execution that shows it, in which library calls are one line each unless `unfold`."""
     for finding, *others in by_cause(found):
         head = Text.assemble((f"{finding.id} ", style(finding.severity)), finding.message)
         if finding.severity != "error":
@@ -27,14 +32,25 @@ def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
         out.print(head)
         for site in finding.sites[:6]:
             out.print(Text.assemble("  --> ", site))
+        shown = _witness(record, finding)
         repair = record.repair_of.get(finding.subject)
+        needs: tuple[str, ...] = ()
         if repair is not None and finding.fix.startswith(repair.fix or "\0"):
-            for need in repair.needs:
-                out.print(Text.assemble("   |  ", (need, "bold")))
+            needs = repair.needs
+        in_witness = [need for need in needs if _shows(shown, need)]
+        for need in sorted(needs, key=lambda each: each not in in_witness):
+            line = Text.assemble("   |  ", (need, "bold"))
+            out.print(line if need in in_witness else line.append(f" {ELSEWHERE}"))
         for evidence in finding.evidence:
             for line in evidence.text.rstrip().split("\n"):
                 out.print(Text(f"   |  {line}".rstrip()))
-        for line in _witness(record, finding, terminal.text_width(out, 8)):
+        if shown is not None and not unfold:
+            events = shown.events
+            keep = [number for number, each in enumerate(events) if _named(each.site, needs)]
+            shown, _ = folded(shown, keep.__contains__)
+        for line in witness.columns(
+            shown and witness.shortened(shown), terminal.text_width(out, 8)
+        ):
             out.print(Text(f"   |    {line}"))
         for other in others:
             repeat = Text.assemble(
@@ -47,9 +63,20 @@ def findings(record: Record, found: Sequence[Finding], out: Console) -> None:
             out.print(Text.assemble(("help: ", "cyan"), finding.fix))
 
 
-def _witness(record: Record, finding: Finding, most: int | None) -> list[str]:
+def _witness(record: Record, finding: Finding) -> Witness | None:
     """The shortest execution that shows the violation under one of its models."""
     shown = [each.witness for _, each in violations_of(record, finding) if each.witness is not None]
-    if not shown:
-        return []
-    return witness.columns(witness.shortened(min(shown, key=lambda each: len(each.events))), most)
+    return min(shown, key=lambda each: len(each.events), default=None)
+
+
+def _shows(shown: Witness | None, need: str) -> bool:
+    """Whether an event of the witness is at the place that needs something."""
+    return shown is None or any(
+        _named(each.site, [need]) or _named(each.caller, [need]) for each in shown.events
+    )
+
+
+def _named(site: str, needs: Sequence[str]) -> bool:
+    """Whether one of the lines begins with that place; paths may have more folders there."""
+    places = (need.partition(" needs ")[0] for need in needs)
+    return bool(site) and any(f"/{place}".endswith(f"/{site}") for place in places)

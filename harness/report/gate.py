@@ -13,7 +13,7 @@ from rich.text import Text
 from weakspot import errors
 from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding, RequiredOrder, SourceSpan
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.report import terminal, witness
+from weakspot.harness.report import folding, terminal, witness
 from weakspot.harness.report.terminal import style
 from weakspot.harness.values.finding import Evidence, unnamed
 from weakspot.harness.values.numbers import amount
@@ -179,21 +179,44 @@ def prose(reported: ReportedFinding) -> Iterator[str]:
 
 
 def shortened(reported: ReportedFinding) -> Witness | None:
-    """The witness with file names instead of paths where they are unambiguous."""
+    """The witness with file names instead of paths where they are unambiguous, and library calls as
+    one event each unless the finding is to be unfolded; none that has an event that needs another
+    memory order."""
     if reported.witness is None:
         return None
-    files = {step.file for step in reported.steps if step is not None}
-    names = Counter(PurePosixPath(file).name for file in files)
+    return _short(reported, *_folded(reported))
+
+
+def _folded(reported: ReportedFinding) -> tuple[Witness, list[int]]:
+    found, steps = reported.witness, reported.steps
+    assert found is not None
+    if reported.unfold:
+        return found, [*range(len(found.events))]
+    needed = {(need.place.file, need.place.line) for need in reported.needs}
+
+    def keep(number: int) -> bool:
+        step = steps[number]
+        return step is not None and (step.file, step.line) in needed
+
+    return folding.folded(found, keep)
+
+
+def _short(reported: ReportedFinding, found: Witness, numbers: Sequence[int]) -> Witness:
+    """The witness, whose events are those with these numbers in the finding's, with short names."""
+    steps = [reported.steps[number] for number in numbers]
+    names = Counter(PurePosixPath(file).name for file in {step.file for step in steps if step})
 
     def short(place: SourceSpan) -> str:
         name = PurePosixPath(place.file).name
         return f"{name if names[name] == 1 else place.file}:{place.line}"
 
     events = tuple(
-        msgspec.structs.replace(event, site=short(step)) if step is not None else event
-        for event, step in zip(reported.witness.events, reported.steps, strict=True)
+        msgspec.structs.replace(event, site=short(step))
+        if step is not None and event.kind != "CALL"
+        else event
+        for event, step in zip(found.events, steps, strict=True)
     )
-    return msgspec.structs.replace(reported.witness, events=events)
+    return msgspec.structs.replace(found, events=events)
 
 
 def reaches(reported: ReportedFinding) -> str:
@@ -262,7 +285,9 @@ def flat(reported: ReportedFinding) -> Flat:
         needs=reported.needs,
         test=reported.test,
         justification=reported.justification,
-        witness=shortened(reported),
+        witness=None
+        if reported.witness is None
+        else _short(reported, reported.witness, range(len(reported.steps))),
     )
 
 

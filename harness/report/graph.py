@@ -10,11 +10,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from weakspot.harness.report.witness import explanation, heading, shortened
+from weakspot.harness.report.folding import folded
+from weakspot.harness.report.witness import explanation, heading, places, shortened
 from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.record import Record
 from weakspot.harness.values.witness import Execution, Witness
@@ -48,14 +49,15 @@ class Graph(msgspec.Struct, frozen=True):
         return "\n".join(_lines(self.title, shortened(self.witness))) + "\n"
 
 
-def graphs(record: Record) -> list[Graph]:
+def graphs(record: Record, *, unfold: bool = False) -> list[Graph]:
     """The witnesses of violations and of the tests that are not generated from programs; one that
-    several models give is there once."""
+    several models give is there once. Library calls are one event each unless `unfold`."""
     explored = {each.program.rpartition("/")[0] for each in record.explorations}
     found: dict[tuple[str, str, bytes], tuple[Witness, list[str]]] = {}
 
     def add(subject: str, shows: str, witness: Witness | None, model: str) -> None:
         if witness is not None:
+            witness = witness if unfold else folded(witness)[0]
             key = subject, shows, msgspec.json.encode(witness)
             found.setdefault(key, (witness, []))[1].append(model)
 
@@ -120,30 +122,18 @@ def events_of_threads(witness: Witness) -> dict[int, list[int]]:
 def _lines(title: str, witness: Witness) -> Iterator[str]:
     threads = events_of_threads(witness)
     on_cycle = cycle_edges(witness, threads)
+    edges = communication(witness, on_cycle)
     yield "digraph witness {"
     yield f"  label={_quoted(title)}; labelloc=t; fontname=monospace;"
+    yield "  newrank=true; nodesep=0.6; ranksep=0.35;"
     yield "  node [shape=box, fontname=monospace]; edge [fontname=monospace];"
-    ends = {end for one, other, _ in on_cycle for end in (one, other)}
-    for thread, numbers in threads.items():
-        yield f"  subgraph cluster_{thread} {{"
-        yield f"    label={_quoted(heading(witness, thread))};"
-        for number in numbers:
-            event = witness.events[number]
-            text = f"{event.label}: {describe_event(event)}"
-            text = f"{text}\n{event.site}" if event.site else text
-            colour = f", color={_quoted(_CYCLE)}" if number in ends else ""
-            yield f"    e{number} [label={_quoted(text)}{colour}];"
-        yield "  }"
-    for write, read in witness.rf:  # initial values, where they are read
-        if witness.events[write].thread is None and read in _overtaken(witness):
-            event = witness.events[write]
-            text = f"initial {event.location} = {event.written}"
-            yield f"  i{read} [label={_quoted(text)}, style=dashed];"
-            yield f'  i{read} -> e{read} [label="rf", color="{_COLOURS["rf"]}"];'
+    yield from _columns(witness, threads, on_cycle)
+    rows = {number: row for number, (_, row) in places(witness).items()}
     for numbers in threads.values():
         for above, below in itertools.pairwise(numbers):
-            yield _edge("po", above, below, (above, below, "po") in on_cycle)
-    for kind, one, other, cycle in communication(witness, on_cycle):
+            length = rows[below] - rows[above]
+            yield _edge("po", above, below, (above, below, "po") in on_cycle, length)
+    for kind, one, other, cycle in edges:
         yield _edge(kind, one, other, cycle)
     if isinstance(witness, Execution):
         if witness.conflict is not None:
@@ -153,20 +143,75 @@ def _lines(title: str, witness: Witness) -> Iterator[str]:
             yield f"  w{wait.thread} [label={_quoted(text)}, shape=plaintext];"
             if wait.thread in threads:
                 yield f"  e{threads[wait.thread][-1]} -> w{wait.thread} [style=dashed];"
+    drawn = {kind for kind, *_ in edges}
+    if any(len(numbers) > 1 for numbers in threads.values()):
+        drawn.add("po")
+    if drawn:
+        yield _legend(drawn, bool(on_cycle))
+        yield f"  e{max(rows, key=rows.__getitem__)} -> legend [style=invis];"
     yield "}"
+
+
+def _columns(
+    witness: Witness, threads: Mapping[int, Sequence[int]], on_cycle: Iterable[Step]
+) -> Iterator[str]:
+    """The events, one column per thread from left to right: a read stands no higher than the write
+    that it reads."""
+    ends = {end for one, other, _ in on_cycle for end in (one, other)}
+    rows = {number: row for number, (_, row) in places(witness).items()}
+    initial = {read for write, read in witness.rf if witness.events[write].thread is None}
+    for thread, numbers in threads.items():
+        yield f"  subgraph cluster_{thread} {{"
+        yield f"    label={_quoted(heading(witness, thread))};"
+        yield f"    t{thread} [shape=point, style=invis];"
+        for number in numbers:
+            event = witness.events[number]
+            lines = [f"{event.label}: {describe_event(event)}", event.site]
+            lines.append("the initial value" if number in initial & _overtaken(witness) else "")
+            colour = f", color={_quoted(_CYCLE)}, penwidth=2" if number in ends else ""
+            text = "\n".join(filter(None, lines))
+            yield f"    e{number} [label={_quoted(text)}, group=g{thread}{colour}];"
+        yield f"    t{thread} -> e{numbers[0]} [style=invis, minlen={1 + rows[numbers[0]]}];"
+        yield "  }"
+    heads = [f"t{thread}" for thread in threads]
+    if len(heads) > 1:
+        yield f"  {{ rank=same; {' -> '.join(heads)} [style=invis]; }}"
+
+
+_MEANINGS = {
+    "po": "program order",
+    "rf": "reads from",
+    "co": "overwritten by",
+    "fr": "reads before it is overwritten by",
+}
+
+
+def _legend(drawn: Collection[str], cycle: bool) -> str:
+    """What the colours stand for, one per line."""
+    lines = [
+        f'<FONT COLOR="{_COLOURS[kind]}">{kind}</FONT> {meaning}'
+        for kind, meaning in _MEANINGS.items()
+        if kind in drawn
+    ]
+    if cycle:
+        lines.append(f'<FONT COLOR="{_CYCLE}"><B>thick</B></FONT> the cycle')
+    text = "".join(f'{line}<BR ALIGN="LEFT"/>' for line in lines)
+    return f"  legend [shape=plaintext, label=<{text}>];"
 
 
 def _overtaken(witness: Witness) -> set[int]:
     return {read for read, _ in witness.fr}
 
 
-def _edge(kind: str, one: int, other: int, cycle: bool) -> str:
+def _edge(kind: str, one: int, other: int, cycle: bool, length: int = 1) -> str:
     colour = _CYCLE if cycle else _COLOURS.get(kind, "black")
     more = ", penwidth=2" if cycle else ""
     if kind == "race":
         more = ", dir=none, style=dashed, constraint=false"
     elif kind != "po":
         more += ", constraint=false"
+    elif length > 1:
+        more += f", minlen={length}"
     quoted = _quoted(colour)
     return (
         f"  e{one} -> e{other} [label={_quoted(kind)}, color={quoted}, fontcolor={quoted}{more}];"

@@ -7,12 +7,14 @@ include the same header: their memory orders are changed together.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from weakspot.generators.litmus import Site
+from weakspot.harness.values.order_arguments import SourceText, written_at
 from weakspot.harness.values.strength import Assignment, split
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
 
     `path` is the file, `file` its name in the programs; `order` is the order in the source of the
     first program that has the annotation. `mixed` marks a place with several operations of one kind
-    and different orders, as a macro can have.
+    and different orders, as a macro can have; `passed` one where a function is called that takes
+    the memory order as an argument.
     """
 
     path: str
@@ -37,6 +40,7 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     kind: str  # R W RMW CAS F
     order: str
     mixed: bool = False
+    passed: bool = False
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -85,11 +89,15 @@ class Annotated(msgspec.Struct, frozen=True):
 def annotate(programs: Sequence[Program]) -> tuple[tuple[Annotation, ...], tuple[Annotated, ...]]:
     """The annotations of all programs, ordered by file, line and column."""
     found: dict[tuple[str, ...], Annotation] = {}
-    places = [_annotated_sites(program) for program in programs]
+    where = [_written_at(program) for program in programs]
+    places = [_annotated_sites(program, at) for program, at in zip(programs, where, strict=True)]
     written = [program.orders for program in programs]
-    for program, sites, orders in zip(programs, places, written, strict=True):
+    for program, sites, orders, at in zip(programs, places, written, where, strict=True):
         for key, (number, *_) in sites.items():
-            site = program.sites[number]
+            operation = program.sites[number]
+            site = at[number]
+            if key[:3] != _place(program, site):  # several kinds of operation take it
+                site = operation
             found.setdefault(
                 key,
                 Annotation(
@@ -101,34 +109,63 @@ def annotate(programs: Sequence[Program]) -> tuple[tuple[Annotation, ...], tuple
                     kind=site.kind,
                     order=orders[number],
                     mixed=bool(key[-1]),
+                    passed=site is not operation,
                 ),
             )
     keys = sorted(found, key=lambda key: (found[key].file, found[key].line, found[key].column, key))
-    at = {key: number for number, key in enumerate(keys)}
+    numbers_of = {key: number for number, key in enumerate(keys)}
     return tuple(found[key] for key in keys), tuple(
         Annotated(
             program,
-            {at[key]: tuple(numbers) for key, numbers in sites.items()},
-            {at[key]: orders[numbers[0]] for key, numbers in sites.items()},
+            {numbers_of[key]: tuple(numbers) for key, numbers in sites.items()},
+            {numbers_of[key]: orders[numbers[0]] for key, numbers in sites.items()},
         )
         for program, sites, orders in zip(programs, places, written, strict=True)
     )
+
+
+def _place(program: Program, site: Site) -> tuple[str, str, str]:
+    path = program.files.get(site.file, program.source.parent / site.file)
+    return str(path.resolve()), str(site.line), str(site.column)
+
+
+def _written_at(program: Program) -> dict[int, Site]:
+    """Where the memory order of each site of the user's is written."""
+
+    @cache
+    def source(file: str) -> SourceText:
+        path = program.files.get(file, program.source.parent / file)
+        try:
+            return SourceText(path.read_text(encoding="latin-1"))
+        except OSError:
+            return SourceText("")
+
+    return {
+        number: written_at(site, source)
+        for number, (site, order) in enumerate(zip(program.sites, program.orders, strict=True))
+        if order and not site.file.startswith("<")
+    }
 
 
 def _position(site: Site) -> tuple[object, ...]:
     return site.file, site.line, site.column, site.chain
 
 
-def _annotated_sites(program: Program) -> dict[tuple[str, ...], list[int]]:
+def _annotated_sites(
+    program: Program, written: Mapping[int, Site]
+) -> dict[tuple[str, ...], list[int]]:
     """The sites that have a memory order, by its place in the source. Those of the compiler's own
     headers and library are not the user's to change."""
     sites: defaultdict[tuple[str, str, str, str], list[int]] = defaultdict(list)
     given = program.orders
-    for number, (site, order) in enumerate(zip(program.sites, given, strict=True)):
-        if order and not site.file.startswith("<"):
-            path = program.files.get(site.file, program.source.parent / site.file)
-            place = (str(path.resolve()), str(site.line), str(site.column), site.kind)
-            sites[place].append(number)
+    kinds: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+    for site in written.values():
+        kinds[_place(program, site)].add(site.kind)
+    for number, site in written.items():
+        place = _place(program, site)
+        if len(kinds[place]) > 1:
+            place = _place(program, program.sites[number])
+        sites[*place, site.kind].append(number)
     annotations: dict[tuple[str, ...], list[int]] = {}
     for place, numbers in sites.items():
         mixed = len({given[number] for number in numbers}) > 1

@@ -18,6 +18,7 @@ Explored = Literal[
     "Violated: uninitialised",
     "Violated: memory",
     "Violated: lock",
+    "Violated: flag",
     "Unknown",
 ]
 

@@ -235,5 +235,7 @@ def describe_event(event: WitnessEvent) -> str:
             return f"update {event.location}: {event.read} → {event.written}{order}"
         case "F":
             return f"fence{order}"
+        case "CALL":
+            return f"call {event.location} ({amount(int(event.read), 'event')})"
         case kind:
             return f"{kind.lower()} {event.location}".rstrip()

@@ -11,7 +11,15 @@ from weakspot.harness.values.witness import Execution
 
 Result = Literal["Safe", "Violated", "Unknown"]
 ViolationKind = Literal[
-    "assertion", "race", "hang", "uninitialised", "memory", "lock", "unjoined", "linearizability"
+    "assertion",
+    "race",
+    "hang",
+    "uninitialised",
+    "memory",
+    "lock",
+    "unjoined",
+    "linearizability",
+    "flag",
 ]
 
 

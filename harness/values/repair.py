@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+ELSEWHERE = "(another execution shows why)"
+"""What is added to a need of a repair if the finding's execution has no such access."""
+
 
 class SuggestedRepair(msgspec.Struct, frozen=True, kw_only=True):
     """The memory orders with which a program that is violated under a model is safe, as a sentence:

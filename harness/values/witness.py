@@ -13,7 +13,10 @@ class WitnessEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     `thread` is None for the initial write of a location, which has no `label`. `kind` is R, W,
     RMW, F, LOCK or UNLOCK; in a program also FREE. `order` is the memory order as the model's sets
     name it: rlx, sc, mfence. `read` and `written` are values, empty if the event does not read or
-    write. `site` is the `file:line` of the operation, empty if it is not known.
+    write. `site` is the `file:line` of the operation, empty if it is not known. If the event
+    happens inside a library, `call` is the function of it that the project calls. `caller` is where
+    the project calls that function, or the one that the event happens in. A folded witness has one
+    event of kind CALL per such call, whose `read` is how many events it stands for.
     """
 
     thread: int | None
@@ -24,6 +27,8 @@ class WitnessEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     read: str = ""
     written: str = ""
     site: str = ""
+    call: str = ""
+    caller: str = ""
 
 
 class Witness(msgspec.Struct, frozen=True, kw_only=True):

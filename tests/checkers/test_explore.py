@@ -102,6 +102,7 @@ def event(thread: int | None, kind: str, order: str, place: str, **more: Any) ->
         "read": "",
         "written": "",
         "site": None,
+        "call": "",
         **more,
     }
 

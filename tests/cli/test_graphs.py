@@ -46,8 +46,18 @@ def test_the_cycle_that_a_model_forbids_has_a_colour_of_its_own(run: Run, folder
     for _ in cycle:
         at = next(other for one, other, _ in cycle if one == at)
     assert at == start
-    others = [(kind, colour) for *_, kind, colour in edges if colour != "#008020"]
-    assert others == [("rf", "red"), ("rf", "red")]
+    assert all(colour == "#008020" for *_, colour in edges)
+    assert text.count(r"\nthe initial value") == 2
+
+
+def test_threads_are_columns_from_left_to_right_and_colours_are_explained(
+    run: Run, folder: Path
+) -> None:
+    (folder / "race.c").write_text(RACE)
+    run("check", "race.c", "-m", "rc20", "--graph", "out.dot")
+    text = (folder / "out.dot").read_text()
+    assert "{ rank=same; t0 -> t1 [style=invis]; }" in text
+    assert '<FONT COLOR="red">rf</FONT> reads from' in text
 
 
 def test_a_program_is_drawn_with_its_threads_sites_and_race(run: Run, folder: Path) -> None:
@@ -101,6 +111,9 @@ def test_a_picture_is_what_graphviz_draws(
     text = (folder / "out.svg").read_text()
     assert "<svg" in text
     assert ">fr</text>" in text
+    xs = [float(re.findall(rf'x="([-\d.]+)"[^>]*>{name}</text>', text)[0]) for name in ("P0", "P1")]
+    assert xs == sorted(xs)
+    assert ">thick</text>" in text
 
 
 @pytest.mark.parametrize("file", ["out.png", "missing/out.dot"])
@@ -117,4 +130,4 @@ def test_labels_are_escaped() -> None:
     event = WitnessEvent(0, "a", "W", "rlx", 'x\\"]; b', "", "1")
     text = Graph('a "b"\\n', Witness(events=(event,))).dot
     assert r'label="a \"b\"\\n"' in text
-    assert r'[label="a: store x\\\"]; b = 1 (rlx)"]' in text
+    assert r'[label="a: store x\\\"]; b = 1 (rlx)"' in text

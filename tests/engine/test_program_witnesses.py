@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from explored_programs import COND, MP, SB, explored, program
+from explored_programs import COND, MODELS, MP, SB, explored, program
 
 if TYPE_CHECKING:
     from weakspot._engine import ExecutionDict
@@ -172,3 +172,95 @@ def test_the_witness_of_a_lost_signal_shows_it_before_the_wait(tmp_path: Path) -
         (0, "another thread to end"),
         (1, "a condition variable"),
     ]
+
+
+ANNOUNCED = """
+    #include <pthread.h>
+    #include <stdatomic.h>
+    atomic_int announced, taken; int value;
+    void *reader(void *p) {
+      STORE(announced, 1);
+      if (!LOAD(taken)) (void)*(volatile int *)&value;
+      return 0;
+    }
+    void *writer(void *p) {
+      STORE(taken, 1);
+      if (!LOAD(announced)) value = 2;
+      return 0;
+    }
+"""
+
+
+def test_a_race_that_no_synchronisation_orders_is_shown_with_its_cycle(tmp_path: Path) -> None:
+    found = explored(program(tmp_path, ANNOUNCED, "reader", "writer"), "rc20")
+    (violation,) = found["violations"]
+    witness = violation["witness"]
+    assert violation["kind"] == "race"
+    assert accesses_by_thread(witness) == {
+        1: ["W announced 1", "R taken 0", "R value 0"],
+        2: ["W taken 1", "R announced 0", "W value 2"],
+    }
+    assert sorted(kind for *_, kind in witness["cycle"]) == ["fr", "fr", "po", "po"]
+
+
+POSTED = """
+    #include <pthread.h>
+    #include <stdatomic.h>
+    #include <assert.h>
+    atomic_int open; int value;
+    void *post(void *p) {
+      value = 1;
+      atomic_store_explicit(&open, 1, memory_order_release);
+      return 0;
+    }
+    void *wait(void *p) {
+      int now = LOAD(open);
+      if (now && atomic_compare_exchange_strong_explicit(
+              &open, &now, 0, memory_order_relaxed, memory_order_relaxed))
+        assert(value == 1);
+      return 0;
+    }
+"""
+
+
+def test_each_access_that_could_synchronise_is_in_the_witness(tmp_path: Path) -> None:
+    """The compare-exchange that a repair strengthens reads what the load before it has read."""
+    found = explored(program(tmp_path, POSTED, "post", "wait"), "rc20")
+    for violation in found["violations"]:
+        shown = accesses_by_thread(violation["witness"])[2]
+        assert shown[:2] == ["R open 1", "RMW open 0"], violation["kind"]
+
+
+def test_a_flag_of_the_model_has_its_name_and_shows_its_events(tmp_path: Path) -> None:
+    (tmp_path / "own.cat").write_text(
+        '"own"\ninclude "rc20.cat"\n'
+        "flag ~empty [W & RLX]; rf & ext; [R] as handed-over\n"
+        "flag ~empty W & SC as strong-store\n"
+    )
+    built = program(tmp_path, MP, "one", "two")
+    found = built.explore(str(tmp_path / "own.cat"), folders=[str(MODELS)], acyclic="program order")
+    flags = {each["message"]: each for each in found["violations"] if each["kind"] == "flag"}
+    assert {*flags} == {"flag handed-over is raised"}
+    shown = accesses_by_thread(flags["flag handed-over is raised"]["witness"])
+    assert {event.split()[0] for events in shown.values() for event in events} == {"W", "R"}
+
+
+LOCKED = """
+    #include <pthread.h>
+    #include <stdatomic.h>
+    atomic_int taken; int count;
+    void *work(void *p) {
+      while (atomic_exchange_explicit(&taken, 1, memory_order_relaxed)) { }
+      count = count + 1;
+      STORE(taken, 0);
+      return 0;
+    }
+"""
+
+
+def test_a_race_is_listed_once_whichever_access_comes_first(tmp_path: Path) -> None:
+    found = explored(program(tmp_path, LOCKED, "work", "work"), "rc20")
+    races = [each["message"] for each in found["violations"] if each["kind"] == "race"]
+    places = [tuple(sorted(message.split()[-3::2])) for message in races]
+    assert races
+    assert len({*places}) == len({*races})

@@ -197,3 +197,32 @@ def test_objects_of_the_library_are_named_after_what_they_contain(tmp_path: Path
         "W List.head &Node[2]",
         "W heap(list.cpp:11).value 1",
     ]
+
+
+BOX_WITH_COUNT = """
+    #include <atomic>
+    #include <cassert>
+    #include <thread>
+    class Box {
+    public:
+      static std::atomic<int> count;
+      std::atomic<int> head{0};
+      int data = 0;
+    };
+    std::atomic<int> Box::count;
+    Box box;
+    int main() {
+      std::thread t([] {
+        box.data = 1;
+        box.head.store(1, std::memory_order_relaxed);
+        Box::count.store(1);
+      });
+      if (box.head.load(std::memory_order_relaxed)) assert(box.data == 1);
+      t.join();
+    }
+"""
+
+
+def test_a_static_member_does_not_give_its_name_to_another_member(tmp_path: Path) -> None:
+    found = violations(tmp_path, "box.cpp", BOX_WITH_COUNT)
+    assert accesses(found["assertion"])[1] == ["W box.data 1", "W box.head 1"]

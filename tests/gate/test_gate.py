@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -15,6 +16,44 @@ SIZE = """\
   std::size_t size() const { return tail_.load(std::memory_order_relaxed); }
 
 private:"""
+
+
+#: the slot of the first item is used again for the third; both indices are published too weakly
+REUSE = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+static int slot[2];
+static atomic_uint head, tail;
+
+static int push(int value) {
+  unsigned t = atomic_load_explicit(&tail, memory_order_relaxed);
+  if (t - atomic_load_explicit(&head, memory_order_acquire) == 2) return 0;
+  slot[t % 2] = value;
+  atomic_store_explicit(&tail, t + 1, memory_order_relaxed);
+  return 1;
+}
+
+static int pop(int *value) {
+  unsigned h = atomic_load_explicit(&head, memory_order_relaxed);
+  if (h == atomic_load_explicit(&tail, memory_order_acquire)) return 0;
+  *value = slot[h % 2];
+  atomic_store_explicit(&head, h + 1, memory_order_relaxed);
+  return 1;
+}
+
+static void *producer(void *unused) { push(3); return unused; }
+int main(void) {
+  int value;
+  pthread_t thread;
+  push(1); push(2);
+  pthread_create(&thread, 0, producer, 0);
+  for (int i = 0, next = 1; i < 3; i++)
+    if (pop(&value)) assert(value == next++);
+  pthread_join(thread, 0);
+}
+"""
 
 
 def test_a_weakened_order_fails_with_its_line_and_the_execution(
@@ -206,3 +245,37 @@ def test_a_hang_names_the_waiting_thread_and_what_it_waits_for(
     ended = project.gate("tests/stores.c")
     assert ended.code == 1
     assert steady(ended.out) == snapshot
+
+
+def test_an_order_that_the_execution_does_not_show_is_named_last_and_says_so(
+    project: Project,
+) -> None:
+    project.write("weakspot.toml", '[gate]\nscenarios = ["tests/*.c"]\n')
+    project.write("tests/reuse.c", REUSE)
+    (race,) = (
+        each
+        for each in map(json.loads, project.gate("--json").out.splitlines())
+        if each["id"] == "WS102"
+    )
+    lines = [REUSE.splitlines()[need["place"]["line"] - 1].strip() for need in race["needs"]]
+    assert [line.partition(",")[0] for line in lines] == [
+        "atomic_store_explicit(&head",
+        "atomic_store_explicit(&tail",
+    ]
+    shown = {event.get("site") for event in race["witness"]["events"]}
+    assert f"reuse.c:{race['needs'][0]['place']['line']}" in shown
+    assert [need["asks"] for need in race["needs"]] == [
+        "needs at least release under rc20",
+        "needs at least release under rc20 (another execution shows why)",
+    ]
+
+
+def test_markdown_says_where_a_hang_waits_beside_the_order_that_it_needs(project: Project) -> None:
+    text = STORES.replace("assert(r || s)", "while (!r && !s) {}")
+    project.write("tests/stores.c", text)
+    project.gate("tests/stores.c", "--markdown", "out.md")
+    shown = (project.folder / "out.md").read_text()
+    loop = next(n for n, line in enumerate(text.splitlines(), 1) if "while" in line)
+    assert f"waits forever for its loop to end, at `tests/stores.c:{loop}" in shown
+    assert "```c\nwhile (!r && !s) {};\n```" in shown
+    assert "**needs " in shown

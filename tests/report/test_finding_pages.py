@@ -1,9 +1,9 @@
 """Every id of a finding has a page, every page an id, and the examples are what weakspot prints.
 
-The Example section of a page holds a program in a `c` or `litmus` block and a session in a
-`console` block, which is run. What needs a certain machine or a faulty tool is in blocks without a
-language, which are printed from the records below. `pytest --snapshot-update` promotes what is
-printed now.
+The Example section of a page holds a program in a `c` or `litmus` block, perhaps a model in a `cat`
+block, and a session in a `console` block, which is run. What needs a certain machine or a faulty
+tool is in blocks without a language, which are printed from the records below. `pytest
+--snapshot-update` promotes what is printed now.
 """
 
 from __future__ import annotations
@@ -226,6 +226,8 @@ def test_the_example_of_a_page_is_what_is_printed(
         language, shown = found[1], found[2]
         if language in ("c", "litmus"):
             (tmp_path / f"mine.{language}").write_text(shown, encoding="utf-8")
+        elif language == "cat":
+            (tmp_path / "own.cat").write_text(shown, encoding="utf-8")
         elif language == "console":
             command = COMMAND.match(shown)
             assert command

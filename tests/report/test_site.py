@@ -127,6 +127,18 @@ def test_a_structure_shows_claims_scenarios_and_marked_source(tmp_path: Path) ->
     )
 
 
+def test_claims_and_findings_lead_to_their_lines_in_the_source(tmp_path: Path) -> None:
+    build.write_site(small(), tmp_path)
+    pages = {
+        name: (tmp_path / "report" / name).read_text()
+        for name in ("structures/work_queue.html", "programs/work_queue_two_thieves.html")
+    }
+    source = (tmp_path / "report/sources/work_queue.html").read_text()
+    for line, text in ((16, pages["structures/work_queue.html"]), (22, "".join(pages.values()))):
+        assert f'<a href="../sources/work_queue.html#f0-{line}">queue.h:{line}</a>' in text
+        assert f'id="f0-{line}"' in source
+
+
 def test_a_program_links_the_test_of_the_critical_cycle(tmp_path: Path) -> None:
     pages = built(small(), tmp_path)
     page = pages["report/programs/work_queue_two_thieves.html"]

@@ -7,7 +7,7 @@ from examples import small
 
 from weakspot.generators.litmus import Site
 from weakspot.harness.report.site.data import site_data
-from weakspot.harness.report.site.source_page import MarkedLine, source_view
+from weakspot.harness.report.site.source_page import TITLES, MarkedLine, source_view
 from weakspot.harness.values.claims import Weakest, WeakestOrder
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import AnnotationCosts, Record
@@ -66,6 +66,26 @@ def test_an_order_that_nothing_is_weaker_than_is_not_marked_as_needed() -> None:
     line = lines(weakest(11, "rlx", "rlx"))[11]
     assert line.kind == "weakest"
     assert line.marks[0].text == "store in push: rlx suffices under rc11, the weakest of all"
+
+
+def test_a_relaxed_access_is_not_marked_as_needed_for_what_another_order_there_prevents() -> None:
+    order = WeakestOrder(
+        at="queue.h:11:3",
+        operation="store",
+        function="push",
+        written="rlx",
+        weakest=("rlx", "rel"),
+        why=("", "rlx: race in push_vs_steal"),
+    )
+    (structure,) = small().structures
+    table = Weakest(model="rc11", scenarios=("pop_vs_steal",), orders=(order,))
+    structure = msgspec.structs.replace(structure, weakest=(table,))
+    line = lines(msgspec.structs.replace(small(), structures=(structure,)))[11]
+    assert line.kind == "weakest"
+
+
+def test_no_sign_is_a_bare_question_mark() -> None:
+    assert "?" not in {sign for sign, _ in TITLES.values()}
 
 
 def test_a_weaker_order_that_suffices_is_named() -> None:

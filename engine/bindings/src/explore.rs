@@ -209,6 +209,7 @@ fn kind(kind: FaultKind) -> &'static str {
         FaultKind::Lock => "lock",
         FaultKind::Unjoined => "unjoined",
         FaultKind::Linearizability => "linearizability",
+        FaultKind::Flag => "flag",
     }
 }
 
@@ -306,11 +307,17 @@ fn violation_dict<'py>(
     let fault = &violation.fault;
     let (mut message, mut site) = (fault.message.clone(), fault.site);
     if let Some((witness, (a, b))) = witness.and_then(|w| Some((w, w.conflict?))) {
-        let (a, b) = (&witness.events[a], &witness.events[b]);
+        let mut pair = [&witness.events[a], &witness.events[b]];
         let place = |shown: &WitnessEvent| {
             let site = shown.site.map(|s| program.sites[s as usize].place());
             site.unwrap_or_default()
         };
+        // a race is one violation, whichever access comes first in an execution
+        pair.sort_by_key(|shown| {
+            let site = shown.site.map(|s| &program.sites[s as usize]);
+            site.map(|site| (&site.file, site.line, site.column))
+        });
+        let [a, b] = pair;
         message = format!(
             "{message} on {} between {} and {}",
             a.location,
@@ -325,13 +332,17 @@ fn violation_dict<'py>(
     dict.set_item(intern!(py, "site"), site)?;
     dict.set_item(intern!(py, "executions"), violation.count)?;
     let witness = witness
-        .map(|witness| witness_dict(py, witness))
+        .map(|witness| witness_dict(py, program, witness))
         .transpose()?;
     dict.set_item(intern!(py, "witness"), witness)?;
     Ok(dict)
 }
 
-fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, PyDict>> {
+fn witness_dict<'py>(
+    py: Python<'py>,
+    program: &Program,
+    witness: &Witness,
+) -> PyResult<Bound<'py, PyDict>> {
     let events = PyList::empty(py);
     for event in &witness.events {
         let dict = PyDict::new(py);
@@ -343,6 +354,8 @@ fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, 
         dict.set_item(intern!(py, "read"), &event.read)?;
         dict.set_item(intern!(py, "written"), &event.written)?;
         dict.set_item(intern!(py, "site"), event.site)?;
+        let call = event.site.map(|site| &program.sites[site as usize].call);
+        dict.set_item(intern!(py, "call"), call)?;
         events.append(dict)?;
     }
     let waits = PyList::empty(py);

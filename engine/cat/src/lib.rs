@@ -32,7 +32,7 @@ mod values;
 
 pub use analysis::extents::{Extent, MAX_CLASSES};
 pub use error::CatError;
-pub use evaluation::consistency::{Axiom, Complete, Consistency, Flags};
+pub use evaluation::consistency::{Axiom, Complete, Consistency, Flags, RaisedFlag};
 pub use evaluation::input::{Given, Input, Interrupt, Solution, Visit};
 pub use evaluation::prepared::Prepared;
 pub use model::Model;

@@ -236,8 +236,9 @@ pub struct Violation {
     pub graph: Graph,
     /// No execution that shows it is an interleaving: it needs weak memory.
     pub weak: bool,
-    /// For a race, the two accesses of `graph` that are not ordered.
-    pub conflict: Option<(EventId, EventId)>,
+    /// For a race, the two accesses of `graph` that are not ordered; for a flag of the model, two
+    /// events that it is about.
+    pub pair: Option<(EventId, EventId)>,
     /// For a history that is not linearizable, its calls.
     pub calls: Option<UnexplainedCalls>,
 }

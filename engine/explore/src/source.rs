@@ -266,6 +266,8 @@ pub enum FaultKind {
     Unjoined,
     /// The results of operation calls are those of no sequential order of them.
     Linearizability,
+    /// The model raises a flag of its own, which does not mean a data race.
+    Flag,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]

@@ -57,11 +57,11 @@ impl Found {
                 count,
                 graph,
                 weak,
-                conflict,
+                pair,
                 calls,
             } = seen;
             let events = &graph.events;
-            format!("{fault:?} {count} {weak} {conflict:?} {calls:?} {events:?}")
+            format!("{fault:?} {count} {weak} {pair:?} {calls:?} {events:?}")
         };
         let mut truncations: Vec<String> = found
             .truncations

@@ -45,7 +45,7 @@ def _lines(outcome: GateOutcome) -> Iterator[str]:
 
 
 def _finding(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) -> Iterator[str]:
-    place = reported.place
+    place = reported.places[0]
     title = KINDS[reported.finding.id].title
     note = "" if reported.status == "fails" else " (does not fail the gate)"
     where = f"in `{reported.scenario}` under {reported.models[0]}"

@@ -62,6 +62,7 @@ def write_site(record: Record, folder: Path) -> Path:
     view = site_data(record)
     templates = Templates()
     templates.environment.filters.update(profile=_profile, rate_text=_rate_text)
+    templates.environment.globals["source_link"] = view.source_link
     common = {
         "most": _MOST,
         "page_size": PAGE,

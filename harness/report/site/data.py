@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from urllib.parse import quote
 
 import msgspec
 
@@ -25,6 +26,15 @@ class SiteData(msgspec.Struct, frozen=True, kw_only=True):
     contradicted: frozenset[tuple[str, str]]  # these tests, with the machines that showed them
     claimed: frozenset[str]  # tests that a claim is about
     findings: dict[str, tuple[Finding, ...]]  # by subject
+
+    def source_link(self, structure: str, site: str) -> str:
+        """The place of `file:line` or `file:line:column` on the page of a structure's sources, as
+        `queue.html#f0-16`; empty if that file is not recorded."""
+        match = re.fullmatch(r"(.+?):(\d+)(?::\d+)?", site)
+        anchor = self.anchors.get((structure, match[1])) if match else None
+        if match is None or anchor is None:
+            return ""
+        return f"{quote(self.structures[structure])}#{anchor}{match[2]}"
 
 
 def site_data(record: Record) -> SiteData:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from weakspot.harness.report import witness
+from weakspot.harness.report.folding import folded
 from weakspot.harness.report.site.data import SiteData
 from weakspot.harness.report.site.diagrams import Diagram, witness_diagram
 from weakspot.harness.report.site.source_excerpts import SourceExcerpt, source_excerpts
@@ -79,7 +80,7 @@ def _violation(site: SiteData, given: Sequence[tuple[str, Violation]]) -> Violat
         violation=shown,
         models=tuple(dict.fromkeys(model for model, _ in given)),
         columns=tuple(witness.columns(shown.witness)),
-        diagram=witness_diagram(shown.witness) if shown.witness else None,
+        diagram=witness_diagram(folded(shown.witness)[0]) if shown.witness else None,
         page=site.pages.get(shown.test, ""),
     )
 

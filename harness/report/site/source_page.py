@@ -25,7 +25,7 @@ TITLES: dict[Kind, tuple[str, str]] = {
     "needed": ("●", "needed"),
     "strong": ("▽", "stronger than needed"),
     "weakest": ("○", "sufficient, and no order is weaker"),
-    "open": ("?", "no answer"),
+    "open": ("◌", "no answer"),
 }
 """The sign of each kind and its name, for the legend."""
 
@@ -153,8 +153,9 @@ def _marks(site: SiteData, structure: StructureInfo) -> dict[tuple[str, int], li
 
 def _weakest(each: WeakestOrder, model: str) -> Mark:
     what = f"{each.operation} in {each.function}"
-    reasons = "; ".join(dict.fromkeys(filter(None, each.why)))
-    if each.written in each.weakest:
+    own = [why for order, why in zip(each.weakest, each.why, strict=True) if order == each.written]
+    reasons = "; ".join(dict.fromkeys(filter(None, own or each.why)))
+    if own:
         if not reasons:
             return Mark(
                 "weakest", f"{what}: {each.written} suffices under {model}, the weakest of all"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import msgspec
 
 from weakspot.harness.judge.claims import matches_recorded
@@ -11,7 +13,7 @@ from weakspot.harness.values.claims import Claim, Scenario
 from weakspot.harness.values.descriptions import exploration_outcome
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Histogram
-from weakspot.harness.values.record import StructureInfo, program_name
+from weakspot.harness.values.record import StructureInfo, program_name, unique
 
 
 class ClaimComparison(msgspec.Struct, frozen=True):
@@ -23,12 +25,14 @@ class ClaimComparison(msgspec.Struct, frozen=True):
 
 
 class ClaimView(msgspec.Struct, frozen=True):
-    """A claim with what was found, by model; `page` is that of its test or its program."""
+    """A claim with what was found, by model; `page` is that of its test or its program, `sites` are
+    the source lines that it is about."""
 
     claim: Claim
     page: str
     found: dict[str, ClaimComparison]
     seen: tuple[Histogram, ...]
+    sites: tuple[str, ...] = ()
 
 
 def claim_views(site: SiteData, structure: StructureInfo) -> tuple[ClaimView, ...]:
@@ -52,6 +56,13 @@ def _claim(site: SiteData, structure: StructureInfo, claim: Claim) -> ClaimView:
                 for model, expected in claim.explored.items()
             },
             (),
+            unique(
+                place
+                for model in claim.explored
+                if model in given
+                for each in given[model].violations
+                for place in each.sites
+            ),
         )
     found: dict[str, ClaimComparison] = {}
     wrong = [
@@ -68,7 +79,15 @@ def _claim(site: SiteData, structure: StructureInfo, claim: Claim) -> ClaimView:
     seen = tuple(
         each for each in record.histograms_of.get(claim.test, ()) if each.arch in claim.seen
     )
-    return ClaimView(claim, site.pages.get(claim.test, ""), found, seen)
+    sites = unique(
+        str(each)
+        for entry in record.tests_of(structure.name)
+        if entry.name == claim.test
+        for origin in entry.test.origins
+        if origin.structure == structure.name
+        for each in itertools.chain.from_iterable(origin.sites)
+    )
+    return ClaimView(claim, site.pages.get(claim.test, ""), found, seen, sites)
 
 
 def scenarios(

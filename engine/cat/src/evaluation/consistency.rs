@@ -15,6 +15,7 @@ use crate::types::inference::infer;
 use crate::types::instruction::Instruction;
 use crate::types::typed::TypedPlan;
 use crate::types::value_type::{InputType, Type};
+use crate::values::value::Value;
 use relation::rows;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -85,14 +86,21 @@ pub struct Axiom {
 /// The flags of a consistent graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// The names of the flags raised, sorted.
-    pub raised: Vec<String>,
+    /// The flags raised, sorted by name.
+    pub raised: Vec<RaisedFlag>,
     /// Whether an `undefined_unless` fails: the program has undefined behaviour.
     pub undefined: bool,
     /// The names of the failing `undefined_unless`, in the model's order.
     pub undefined_by: Vec<String>,
     /// A pair for which the first of them fails, if it requires a relation to be empty.
     pub conflict: Option<(usize, usize)>,
+}
+
+/// A flag, and a pair of the relation, or an element of the set twice, that it reports.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RaisedFlag {
+    pub name: String,
+    pub pair: Option<(usize, usize)>,
 }
 
 impl Compiled {
@@ -327,7 +335,10 @@ impl Consistency {
                     flags.undefined_by.push(compiled.name(&due.check));
                     flags.conflict = flags.conflict.or_else(|| self.pair(&compiled, &due.check));
                 }
-                (Role::Flag, Some(_)) if holds => flags.raised.push(compiled.name(&due.check)),
+                (Role::Flag, Some(_)) if holds => flags.raised.push(RaisedFlag {
+                    name: compiled.name(&due.check),
+                    pair: self.pair(&compiled, &due.check),
+                }),
                 (Role::Assert, _) if !holds => {
                     return Err(compiled.files.assertion(
                         &compiled.typed.plan.names,
@@ -339,18 +350,20 @@ impl Consistency {
             }
         }
         flags.raised.sort_unstable();
-        flags.raised.dedup();
+        flags.raised.dedup_by(|one, other| one.name == other.name);
         Ok(flags)
     }
 
-    /// The least pair of a relation that a check requires to be empty.
+    /// The least pair of a relation, or element of a set, if a check reports that it is not empty.
     fn pair(&self, compiled: &Compiled, check: &CheckStep) -> Option<(usize, usize)> {
-        if check.claim != Claim::Empty || check.negated {
+        if check.claim != Claim::Empty || check.negated != (check.role == Role::Flag) {
             return None;
         }
-        let pairs = self.values.relation(&compiled.typed, check.value).ok()?;
-        let least = pairs.iter().min();
-        least
+        match self.values.value(&compiled.typed, check.value) {
+            Value::Set(set) => set.iter().min().map(|event| (event, event)),
+            Value::Relation(pairs) => pairs.iter().min(),
+            _ => None,
+        }
     }
 
     /// The axioms, in the order in which they are checked.

@@ -1,6 +1,6 @@
 //! The consistency of complete graphs agrees with the search for choices.
 use crate::graphs::*;
-use cat::{Complete, Consistency, Flags, Model};
+use cat::{Complete, Consistency, Flags, Model, RaisedFlag};
 use proptest::prelude::*;
 use relation::{Relation, Set};
 use std::ops::ControlFlow;
@@ -107,6 +107,11 @@ impl Compiled {
 /// The relations that a model chose, by name.
 type Chosen = Vec<(String, Relation)>;
 
+/// Flags of which only the names are known.
+fn names(of: impl Iterator<Item = String>) -> Vec<RaisedFlag> {
+    of.map(|name| RaisedFlag { name, pair: None }).collect()
+}
+
 /// Compares every assignment of the model's choices for one reads-from relation.
 fn compare(model: &Model, choices: &[&str], graph: &Graph, rf: &Relation) {
     let mut prepared = graph.prepare(model).unwrap();
@@ -118,7 +123,7 @@ fn compare(model: &Model, choices: &[&str], graph: &Graph, rf: &Relation) {
     prepared
         .solutions(rf, None, &mut |solution| {
             let flags = Flags {
-                raised: solution.flags.iter().map(|flag| flag.to_string()).collect(),
+                raised: names(solution.flags.iter().map(|flag| flag.to_string())),
                 undefined: solution.undefined,
                 undefined_by: Vec::new(),
                 conflict: None,
@@ -150,6 +155,7 @@ fn compare(model: &Model, choices: &[&str], graph: &Graph, rf: &Relation) {
                 assert!(flags.undefined || flags.conflict.is_none());
                 flags.undefined_by.clear();
                 flags.conflict = None;
+                flags.raised = names(flags.raised.into_iter().map(|flag| flag.name));
                 assert_eq!(&flags, expected);
             }
         }

@@ -21,11 +21,16 @@ const DEPENDENCIES: [&str; 3] = ["addr", "data", "ctrl"];
 /// Relations that herd7 derives from dependencies, which no exploration defines.
 const DERIVED: [&str; 2] = ["depend", "control"];
 
-/// A race, and its two unordered accesses.
-pub struct Race {
+/// What a model reports of a consistent graph: a race with its two unordered accesses, or a flag with
+/// a pair of events that it is about.
+pub struct Flagged {
     pub fault: Fault,
-    pub conflict: Option<(EventId, EventId)>,
+    pub pair: Option<(EventId, EventId)>,
 }
+
+/// The flag that means a data race, as the Linux kernel's model names it. The models of C and C++
+/// have an `undefined_unless` instead.
+const RACE: &str = "data-race";
 
 #[derive(Clone)]
 pub struct ConsistencyChecker {
@@ -258,23 +263,42 @@ impl ConsistencyChecker {
     }
 
     /// The race that the model reports for the last graph checked.
-    pub fn race(&self, graph: &Graph, flags: &Flags) -> Option<Race> {
-        let names = flags.undefined_by.iter().chain(&flags.raised);
-        let names: Vec<&str> = names.map(String::as_str).collect();
-        if names.is_empty() {
-            return None;
-        }
-        let id = |shown: usize| self.view.id(shown);
-        let conflict = flags.conflict;
-        let conflict = conflict.and_then(|(one, other)| Some((id(one)?, id(other)?)));
-        Some(Race {
-            fault: Fault {
-                kind: FaultKind::Race,
-                message: names.join(", "),
-                site: conflict.map(|(one, other)| graph.event(one.max(other)).site),
-            },
-            conflict,
+    pub fn race(&self, graph: &Graph, flags: &Flags) -> Option<Flagged> {
+        let raised = flags.raised.iter().find(|flag| flag.name == RACE);
+        let pair = flags.conflict.or_else(|| raised.and_then(|flag| flag.pair));
+        let mut names = flags.undefined_by.clone();
+        names.extend(raised.map(|flag| flag.name.clone()));
+        let found = self.flagged(graph, FaultKind::Race, names.join(", "), pair);
+        (!names.is_empty()).then_some(found)
+    }
+
+    /// The other flags that the model raises on the last graph checked.
+    pub fn own_flags(&self, graph: &Graph, flags: &Flags) -> Vec<Flagged> {
+        let own = flags.raised.iter().filter(|flag| flag.name != RACE);
+        own.map(|flag| {
+            let message = format!("flag {} is raised", flag.name);
+            self.flagged(graph, FaultKind::Flag, message, flag.pair)
         })
+        .collect()
+    }
+
+    fn flagged(
+        &self,
+        graph: &Graph,
+        kind: FaultKind,
+        message: String,
+        pair: Option<(usize, usize)>,
+    ) -> Flagged {
+        let id = |shown: usize| self.view.id(shown);
+        let pair = pair.and_then(|(one, other)| Some((id(one)?, id(other)?)));
+        Flagged {
+            fault: Fault {
+                kind,
+                message,
+                site: pair.map(|(one, other)| graph.event(one.max(other)).site),
+            },
+            pair,
+        }
     }
 
     /// Hands the graph over to the model.

@@ -64,8 +64,11 @@ pub fn conclude(
     let extents = |base| semantics.extent(base);
     let mut misused = misused_objects(graph, &extents);
     let flags = checker.flags(graph, true)?.unwrap_or_default();
+    for own in checker.own_flags(graph, &flags) {
+        found.violate(&own.fault, own.pair, None, graph, 1);
+    }
     if let Some(race) = checker.race(graph, &flags) {
-        found.violate(&race.fault, race.conflict, None, graph, 1);
+        found.violate(&race.fault, race.pair, None, graph, 1);
     } else {
         // the beginning or the end of an object counts as a write: is it ordered with each use?
         for lifetimes in [freed(graph, &extents), allocated_elsewhere(graph)] {
@@ -74,7 +77,7 @@ pub fn conclude(
             };
             let flags = checker.flags_on_lifetimes(graph, &lifetimes)?;
             if let (Some(race), true) = (checker.race(graph, &flags), misused.is_empty()) {
-                let unordered = race.conflict.unwrap_or((*first, *first));
+                let unordered = race.pair.unwrap_or((*first, *first));
                 misused.push(unordered_use(graph, unordered));
             }
         }

@@ -30,6 +30,7 @@ where
     let Some(flags) = checker.flags(graph, known_consistent)? else {
         return Ok(());
     };
+    let mut flagged = checker.own_flags(graph, &flags);
     let race = checker.race(graph, &flags);
     let mut misuse = None;
     if race.is_none() {
@@ -38,9 +39,10 @@ where
     if race.is_none() && misuse.is_none() {
         misuse = unordered(checker, graph, &allocated_elsewhere(graph))?;
     }
+    flagged.extend(race);
     let specification = queue.options.specification.as_deref();
     let may_hang = specification.is_some_and(|allowed| allowed.may_hang);
-    let concluded = found.conclude(source, execution, race, misuse, may_hang)?;
+    let concluded = found.conclude(source, execution, &flagged, misuse, may_hang)?;
     let Some((end, violated)) = concluded else {
         return Ok(());
     };
@@ -105,5 +107,5 @@ fn unordered(
     };
     let flags = checker.flags_on_lifetimes(graph, lifetimes)?;
     let race = checker.race(graph, &flags);
-    Ok(race.map(|race| race.conflict.unwrap_or((*first, *first))))
+    Ok(race.map(|race| race.pair.unwrap_or((*first, *first))))
 }

@@ -1,6 +1,6 @@
 //! What executions show in the end: counts, violations, limits reached.
 
-use crate::consistency::checker::Race;
+use crate::consistency::checker::Flagged;
 use crate::exploration::{Counts, ExecutionEnd, ExploreError, Truncation, Violation};
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::graph::interleaving::is_interleaving;
@@ -21,13 +21,13 @@ pub struct Findings {
 
 impl Findings {
     /// Counts a consistent execution in which no thread can continue. Returns how it ended, if it
-    /// is counted, and whether it violates something. `unordered`: an allocation or a free, and a use
-    /// that the model does not order with it. `may_hang`: threads that wait forever are no violation.
+    /// is counted, and whether it violates something. `flagged`: what the model reports. `unordered`:
+    /// an allocation or a free, and a use that the model does not order with it. `may_hang`: threads that wait forever are no violation.
     pub fn conclude<S: Source>(
         &mut self,
         source: &S,
         execution: &EndedExecution<S::Thread>,
-        race: Option<Race>,
+        flagged: &[Flagged],
         unordered: Option<(EventId, EventId)>,
         may_hang: bool,
     ) -> Result<Option<(ExecutionEnd, bool)>, ExploreError> {
@@ -78,8 +78,8 @@ impl Findings {
             self.violate(&fault, None, None, execution.graph, 1);
             violated = true;
         }
-        if let Some(race) = race {
-            self.violate(&race.fault, race.conflict, None, execution.graph, 1);
+        for flagged in flagged {
+            self.violate(&flagged.fault, flagged.pair, None, execution.graph, 1);
             violated = true;
         }
         let end = match (faulty, truncated, waiting) {
@@ -105,13 +105,16 @@ impl Findings {
     pub fn violate(
         &mut self,
         fault: &Fault,
-        conflict: Option<(EventId, EventId)>,
+        pair: Option<(EventId, EventId)>,
         calls: Option<&UnexplainedCalls>,
         graph: &Graph,
         count: u64,
     ) {
-        let same =
-            |seen: &&mut Violation| (seen.fault.kind, seen.fault.site) == (fault.kind, fault.site);
+        let same = |seen: &&mut Violation| {
+            let place = (seen.fault.kind, seen.fault.site) == (fault.kind, fault.site);
+            // several flags may be about one event
+            place && (fault.kind != FaultKind::Flag || seen.fault.message == fault.message)
+        };
         match self.violations.iter_mut().find(same) {
             Some(seen) => {
                 seen.count += count;
@@ -125,7 +128,7 @@ impl Findings {
                 if weak.cmp(&seen.weak).then(by_size).is_lt() {
                     seen.graph.copy_from(graph);
                     seen.weak = weak;
-                    seen.conflict = conflict;
+                    seen.pair = pair;
                     seen.calls = calls.cloned();
                     seen.fault.message.clone_from(&fault.message);
                 }
@@ -135,7 +138,7 @@ impl Findings {
                 count,
                 graph: graph.clone(),
                 weak: !is_interleaving(graph),
-                conflict,
+                pair,
                 calls: calls.cloned(),
             }),
         }
@@ -189,12 +192,12 @@ impl Findings {
             fault,
             count,
             graph,
-            conflict,
+            pair,
             calls,
             ..
         } in &other.violations
         {
-            self.violate(fault, *conflict, calls.as_ref(), graph, *count);
+            self.violate(fault, *pair, calls.as_ref(), graph, *count);
         }
         for truncation in other.truncations {
             self.truncate(truncation);
@@ -219,7 +222,7 @@ pub fn name_misuses(program: &Program, violations: &mut Vec<Violation>) {
 }
 
 fn misuse(program: &Program, race: &Violation) -> Option<Fault> {
-    let (one, other) = race.conflict?;
+    let (one, other) = race.pair?;
     [one, other].into_iter().find_map(|id| {
         let site = race.graph.event(id).site;
         let message = match program.sites[site as usize].kind {

@@ -16,9 +16,9 @@ impl Witness {
         let graph = &violation.graph;
         let mut slice = Slice::new(source, graph, end);
         let nodes = Nodes::new(graph, &slice.by_thread);
-        let mut selection = match (violation.fault.kind, violation.conflict) {
-            (FaultKind::Race, conflict) | (_, conflict @ Some(_)) => race(&slice, &nodes, conflict),
-            _ => depended(&mut slice, &nodes, &violation.fault),
+        let mut selection = match (violation.fault.kind, violation.pair) {
+            (FaultKind::Flag, _) | (_, None) => depended(&mut slice, &nodes, violation),
+            (_, Some(pair)) => race(&mut slice, &nodes, pair),
         };
         leave_out(source, graph, &mut selection);
         let mut witness = Renderer::new(source, &slice, &nodes, selection).render();

@@ -2,12 +2,13 @@
 //!
 //! These are the events that the violation depends on, those of a shortest cycle that shows that
 //! the execution is not an interleaving, and the fences between them. For a race: its two accesses,
-//! and a path by which one might precede the other. For a hang: why no thread writes what would end
-//! it. The order in which locks are taken only excludes executions, so a lock is left out if
+//! and a path by which one might precede the other; if there is none, what they depend on, and the
+//! cycle. For a hang: why no thread writes what would end it. The order in which locks are taken only excludes executions, so a lock is left out if
 //! nothing depends on its value.
-use crate::graph::execution_graph::EventId;
+use crate::exploration::Violation;
+use crate::graph::execution_graph::{Event, EventId};
 use crate::graph::interleaving::node;
-use crate::source::{Action, Fault, FaultKind, Next};
+use crate::source::{Action, FaultKind, Next};
 use crate::witness::nodes::Nodes;
 use crate::witness::slice::Slice;
 use crate::witness::value::WaitingThread;
@@ -28,8 +29,8 @@ pub struct Selection {
 }
 
 /// The events for any violation except a race: its dependencies, and the cycle.
-pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
-    let graph = slice.graph;
+pub fn depended(slice: &mut Slice, nodes: &Nodes, violation: &Violation) -> Selection {
+    let (graph, fault) = (slice.graph, &violation.fault);
     let mut waits = Vec::new();
     let (mut subject, mut direct) = (BTreeSet::new(), BTreeSet::new());
     let all = 0..graph.len() as EventId;
@@ -83,7 +84,7 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
             _ => {}
         }
     }
-    if !seeded {
+    if !seeded && violation.pair.is_none() {
         // errors that the explorer finds itself have the site of an event
         for id in all.clone() {
             let event = graph.event(id);
@@ -99,21 +100,20 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
             }
         }
     }
+    if let Some((one, other)) = violation.pair {
+        for id in [one, other] {
+            slice.need(id);
+            subject.insert(id);
+        }
+        seeded = true;
+    }
     if !seeded {
         // no dependency found: keep everything
         slice.needed.extend(all);
     }
-    let mut ids = slice.needed.clone();
-    let cycle = nodes.cycle();
-    for (a, b, kind) in &cycle {
-        let (a, b) = (*a as EventId, *b as EventId);
-        ids.extend([a, b]);
-        if *kind == "po" {
-            let (first, last) = (graph.event(a), graph.event(b));
-            let between = &slice.by_thread[first.thread][first.index as usize..last.index as usize];
-            let fence = |s: &&EventId| matches!(graph.event(**s).action, Action::Fence { .. });
-            ids.extend(between.iter().filter(fence));
-        }
+    let (mut ids, cycle) = (slice.needed.clone(), nodes.cycle());
+    for (a, b, _) in &cycle {
+        ids.extend(with_between(slice, *a as EventId, *b as EventId));
     }
     Selection {
         ids,
@@ -125,32 +125,58 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, fault: &Fault) -> Selection {
     }
 }
 
-/// The accesses of a race, and a shortest path between them, which does not order them.
-pub fn race(slice: &Slice, nodes: &Nodes, conflict: Option<(EventId, EventId)>) -> Selection {
+/// Two events, and what may synchronise instead of the first where it precedes the second in their
+/// thread: the fences between them, and accesses that read the write that the first reads, as a
+/// compare-exchange after a load does.
+fn with_between(slice: &Slice, one: EventId, other: EventId) -> BTreeSet<EventId> {
     let graph = slice.graph;
-    let Some((a, b)) = conflict.map(|(a, b)| (node(graph, a), node(graph, b))) else {
-        return Selection {
-            ids: (0..graph.len() as EventId).collect(),
-            cycle: Vec::new(),
-            conflict: None,
-            waits: Vec::new(),
-            subject: BTreeSet::new(),
-            direct: BTreeSet::new(),
+    let (first, last) = (graph.event(one), graph.event(other));
+    let mut found = BTreeSet::from([one, other]);
+    if first.thread == last.thread && first.index < last.index {
+        let between = &slice.by_thread[first.thread][first.index as usize..last.index as usize];
+        let synchronises = |id: &&EventId| {
+            let event = graph.event(**id);
+            let read = |event: &Event| (event.is_read(), event.location, event.source);
+            matches!(event.action, Action::Fence { .. })
+                || first.is_read() && read(event) == read(first)
         };
-    };
+        found.extend(between.iter().filter(synchronises));
+    }
+    found
+}
+
+/// The accesses of a race, and a shortest path between them, which does not order them.
+pub fn race(slice: &mut Slice, nodes: &Nodes, conflict: (EventId, EventId)) -> Selection {
+    let graph = slice.graph;
+    let (a, b) = (node(graph, conflict.0), node(graph, conflict.1));
     let mut edges = nodes.po.union(&nodes.rf);
     edges.union_with(&starts(slice));
     let (from, to) = (a as usize, b as usize);
     edges.remove(from, to);
     edges.remove(to, from);
     let found = path(&edges, from, to).or_else(|| path(&edges, to, from));
+    let (steps, cycle) = match found {
+        Some(path) => {
+            let steps = path.windows(2).map(|step| (step[0], step[1]));
+            (steps.collect(), Vec::new())
+        }
+        None => {
+            let cycle = nodes.cycle();
+            if !cycle.is_empty() {
+                [a, b].into_iter().for_each(|id| slice.need(id));
+            }
+            let steps = cycle.iter().map(|(one, other, _)| (*one, *other));
+            (Vec::from_iter(steps), cycle)
+        }
+    };
+    let mut ids = slice.needed.clone();
+    ids.extend([a, b]);
+    for (one, other) in steps {
+        ids.extend(with_between(slice, one as EventId, other as EventId));
+    }
     Selection {
-        ids: found
-            .unwrap_or_else(|| vec![from, to])
-            .into_iter()
-            .map(|s| s as EventId)
-            .collect(),
-        cycle: Vec::new(),
+        ids,
+        cycle,
         conflict: Some((a, b)),
         waits: Vec::new(),
         subject: BTreeSet::new(),

@@ -126,7 +126,7 @@ fn plain_accesses_that_nothing_orders_are_a_race_where_the_model_says_so() {
     let found = under("rc11", &racy);
     assert_eq!(kinds(&found), [FaultKind::Race]);
     let race = &found.violations[0];
-    let (one, other) = race.conflict.expect("two accesses");
+    let (one, other) = race.pair.expect("two accesses");
     let site = |id: u32| race.graph.events[id as usize].site;
     let mut sites = [site(one), site(other)];
     sites.sort_unstable();

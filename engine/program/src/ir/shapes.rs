@@ -113,9 +113,9 @@ impl Shapes {
             let Some(node) = metadata.get(element) else {
                 continue;
             };
-            let static_member = node.text("flags") == "DIFlagStaticMember";
-            if !matches!(node.text("tag"), "DW_TAG_member" | "DW_TAG_inheritance") || static_member
-            {
+            let tag = node.text("tag");
+            let is_static = node.has("flags", "DIFlagStaticMember");
+            if !matches!(tag, "DW_TAG_member" | "DW_TAG_inheritance") || is_static {
                 continue;
             }
             let Some(base) = node.node("baseType") else {
@@ -131,7 +131,7 @@ impl Shapes {
                 name: node.text("name").to_string(),
                 offset: node.int("offset") / 8,
                 size: size.div_ceil(8),
-                bits: node.text("flags") == "DIFlagBitField" || node.int("offset") % 8 != 0,
+                bits: node.has("flags", "DIFlagBitField") || node.int("offset") % 8 != 0,
                 shape: self.read(metadata, base),
             });
         }

@@ -15,6 +15,9 @@ pub struct Site {
     /// The calls in the user's code, innermost first: `function@file:line:column`, where the
     /// function is the caller.
     pub chain: Vec<String>,
+    /// The function of a system header that the user's code calls here and that does more than one
+    /// atomic operation; empty for the user's own operations.
+    pub call: String,
     /// R W RMW CAS F SF lock unlock create join loop assert …
     pub kind: &'static str,
     pub order: Order,
@@ -70,6 +73,8 @@ pub fn site(
     let is_atomic = |p: &Position| ATOMIC.iter().any(|name| p.file.starts_with(name));
     let fixed = chain.first().is_some_and(|p| p.file.starts_with(LINKED))
         || entry.is_some_and(|p| !is_atomic(p));
+    let call = entry.filter(|p| !is_atomic(p));
+    let call = call.map_or(String::new(), |p| p.function.clone());
     let notifies = entry.is_none_or(|p| p.function.contains("notify") || p.file.ends_with(FUTEX));
     let posts = entry.is_some_and(|p| {
         let mut posts = POSTS.iter();
@@ -83,6 +88,7 @@ pub fn site(
             column: p.column,
             function: p.function.clone(),
             chain: calls.map(step).collect(),
+            call,
             kind,
             order,
             fixed,
@@ -95,6 +101,7 @@ pub fn site(
             column: 0,
             function: function.to_string(),
             chain: Vec::new(),
+            call,
             kind,
             order,
             fixed,

@@ -43,6 +43,12 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Whether a field is a word, or a choice of words that contains it.
+    pub fn has(&self, field: &str, word: &str) -> bool {
+        let mut fields = self.fields.iter();
+        fields.any(|(name, item)| *name == field && matches!(item, Item::Word(it) if *it == word))
+    }
+
     pub fn refs(&self) -> impl Iterator<Item = u32> + '_ {
         self.fields.iter().filter_map(|f| match f.1 {
             Item::Ref(id) => Some(id),

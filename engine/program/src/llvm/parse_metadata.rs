@@ -30,7 +30,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The items of a node up to its closing bracket; what has no use here is `Item::Other`.
+    /// The items of a node up to its closing bracket; what has no use here is `Item::Other`. Of
+    /// `flags: A | B` there is one item per flag.
     fn items(&mut self, close: u8) -> Result<Vec<(&'a str, Item<'a>)>> {
         let mut out = Vec::new();
         while !self.eat(close) {
@@ -41,6 +42,7 @@ impl<'a> Parser<'a> {
                 self.next();
             }
             let mut item = None;
+            let mut more = Vec::new();
             while self.peek() != Token::Punct(b',') && self.peek() != Token::Punct(close) {
                 let part = match self.peek() {
                     Token::Punct(b'(' | b'{' | b'[') => {
@@ -55,15 +57,20 @@ impl<'a> Parser<'a> {
                             Token::Int(value) => Item::Int(value),
                             Token::Str(text) => Item::Str(text),
                             Token::Word(word) => Item::Word(word),
-                            // `!"text"` keeps its text; `A | B` keeps A
+                            // `!"text"` keeps its text
                             _ => continue,
                         }
                     }
                 };
-                item.get_or_insert(part);
+                match (&item, &part) {
+                    (Some(Item::Word(_)), Item::Word(_)) => more.push((name, part)),
+                    (Some(_), _) => {}
+                    (None, _) => item = Some(part),
+                }
             }
             self.eat(b',');
             out.push((name, item.unwrap_or(Item::Other)));
+            out.append(&mut more);
         }
         Ok(out)
     }
