@@ -56,6 +56,7 @@ from weakspot.projects import (
     mutate,
     object_clients,
     relax,
+    relax_object,
     write_baseline,
 )
 from weakspot.questions import (
@@ -136,6 +137,7 @@ __all__ = [
     "object_clients",
     "read_campaign",
     "relax",
+    "relax_object",
     "run",
     "write_baseline",
 ]

@@ -8,7 +8,7 @@ functions have in common.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -36,12 +36,14 @@ from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.orders.trials import Report
 from weakspot.harness.scaffold.project import Written, start
 from weakspot.harness.values.bounds import Bounds
+from weakspot.harness.values.linearizability import Size
 from weakspot.questions import Sources
 from weakspot.questions import paths as paths_of
 from weakspot.system.deadline import NEVER, Deadline, ending
 
 if TYPE_CHECKING:
     from weakspot.harness.clients.mutants import Clients
+    from weakspot.harness.clients.program import Variation
     from weakspot.harness.orders.cost import Costs
 
 _SHORTEST = 0.1
@@ -188,8 +190,7 @@ def relax(
     """
     end = NEVER if seconds is None else ending(seconds)
     report = _reading(progress)
-    under = explorable(models)
-    machines = explorable(of_machines(() if models == (LANGUAGE,) else models, machine_models))
+    under, machines = _explorable(models, machine_models)
 
     limits = bounds or Bounds()
 
@@ -210,6 +211,65 @@ def relax(
         executor=executor,
         progress=progress,
     )
+
+
+def relax_object(
+    path: str | os.PathLike[str],
+    behaves_as: str,
+    *,
+    models: Sequence[str] = (LANGUAGE,),
+    machine_models: Sequence[str] | None = None,
+    calls: int = 4,
+    threads: int = 3,
+    operations: Sequence[str] = (),
+    roles: Mapping[str, Sequence[str]] | None = None,
+    meanings: Mapping[str, str] | None = None,
+    variation: Variation | None = None,
+    fences: bool = False,
+    seconds: float | None = None,
+    bounds: Bounds | None = None,
+    build: Build = NO_OPTIONS,
+    progress: Progress | None = None,
+) -> Relaxations:
+    """The weakest memory orders with which an object behaves as specified in every client of at
+    most so many `calls`: `relax` with these clients as its programs. The arguments that choose them
+    are as for `linearize`, which shows whether the object behaves so with the memory orders that it
+    has; the others are as for `relax`.
+
+    Raises BadInput.
+    """
+    from weakspot.harness.clients import program, search
+
+    end = NEVER if seconds is None else ending(seconds)
+    report = _reading(progress)
+    under, machines = _explorable(models, machine_models)
+    size = Size(calls, threads)
+
+    def read(report: Report, flags: tuple[str, ...]) -> tuple[ProgramGroup, ...]:
+        subject = program.object_of(
+            Path(path),
+            behaves_as,
+            operations=operations,
+            roles=roles,
+            meanings=meanings,
+            variation=variation,
+        )
+        report(str(subject.source.path))
+        changed = msgspec.structs.replace(build, flags=(*build.flags, *flags))
+        return (search.group(subject, size, changed, end),)
+
+    return Relaxations(
+        read, under, bounds or Bounds(), report, machines=machines, fences=fences, end=end
+    )
+
+
+def _explorable(
+    models: Sequence[str], machine_models: Sequence[str] | None
+) -> tuple[list[Model], list[Model]]:
+    """The models of these names, and those that what is safe must be safe under too. Raises
+    BadInput for one that programs are not explored under."""
+    machines = of_machines(() if models == (LANGUAGE,) else models, machine_models)
+    return explorable(models), explorable(machines)
 
 
 def mutate(
@@ -238,8 +298,7 @@ def mutate(
     def client_of(model: Model) -> ClientOf:
         return lambda change: clients.of(change, model) if clients else ""
 
-    under = explorable(models)
-    machines = explorable(of_machines(() if models == (LANGUAGE,) else models, machine_models))
+    under, machines = _explorable(models, machine_models)
     limits = bounds or Bounds()
     groups = program_groups(paths_of(what), build=build, report=report, seconds=limits.seconds)
     tasks = (
@@ -261,23 +320,30 @@ def object_clients(
     *,
     calls: int = 4,
     threads: int = 3,
+    operations: Sequence[str] = (),
+    roles: Mapping[str, Sequence[str]] | None = None,
+    meanings: Mapping[str, str] | None = None,
+    variation: Variation | None = None,
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Clients:
-    """The clients of an object for `mutate`: `path` and `behaves_as` are as for `linearize`, and
+    """The clients of an object for `mutate`: the arguments are as for `linearize`, and
     `bounds.seconds` is the time for one change. Raises BadInput."""
-    from weakspot.harness.clients import kinds, mutants, operations, program, search
+    from weakspot.harness.clients import mutants, program
 
-    subject = program.subject(
-        operations.read(Path(path), (), None),
-        kinds.kind(behaves_as) or Path(behaves_as),
-        program.Variation(),
-        {},
+    subject = program.object_of(
+        Path(path),
+        behaves_as,
+        operations=operations,
+        roles=roles,
+        meanings=meanings,
+        variation=variation,
     )
     limits = bounds or Bounds(seconds=20.0)
-    size = search.Size(calls, threads)
-    return mutants.clients_of(subject, size, limits, build, progress=progress or Quiet())
+    return mutants.clients_of(
+        subject, Size(calls, threads), limits, build, progress=progress or Quiet()
+    )
 
 
 def compare_orders(

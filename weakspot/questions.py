@@ -40,7 +40,7 @@ from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Histogram
-from weakspot.harness.values.linearizability import Linearizability
+from weakspot.harness.values.linearizability import Linearizability, Size
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import GoldenDifference, Plan, Record
 from weakspot.harness.values.verdict import PrintedVerdict, Verdict
@@ -390,6 +390,7 @@ def linearize(
     variation: Variation | None = None,
     output: str | os.PathLike[str] | None = None,
     bounds: Bounds | None = None,
+    seconds: float | None = None,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Linearizability, Record | None]]:
@@ -401,32 +402,36 @@ def linearize(
     default all that are not static. All calls of the operations of one of the `roles` are made by
     one thread. `meanings` say which operation of the kind a function is, where its name does not
     tell, `variation` how the object differs from the usual one of its kind. `bounds.seconds` is the
-    time for all clients under one model. `output` is a C or C++ file to write: one program in which
+    time for all clients under one model; with `seconds`, which are for all models together, it is
+    that for one client. `output` is a C or C++ file to write: one program in which
     main chooses one of these clients, for the other functions.
 
     A violation comes with a Record of the smallest client that shows it. After Ctrl-C, what was
     found until then is yielded before Stopped is raised. Raises BadInput.
     """
-    from weakspot.harness.clients import kinds, program, search
-    from weakspot.harness.clients import operations as functions
+    from weakspot.harness.clients import program, search
     from weakspot.harness.orders import program_repairs
 
     progress = progress or Quiet()
     limits = bounds or Bounds(seconds=60.0)
-    kind = kinds.kind(behaves_as)
-    subject = program.subject(
-        functions.read(Path(path), operations, roles),
-        kind or Path(behaves_as),
-        variation or program.Variation(),
-        meanings or {},
+    subject = program.object_of(
+        Path(path),
+        behaves_as,
+        operations=operations,
+        roles=roles,
+        meanings=meanings,
+        variation=variation,
     )
-    size = search.Size(calls, threads)
+    size = Size(calls, threads)
+    end = None if seconds is None else ending(seconds)
     chosen = planning.models(models)
     if output is not None:
         search.written(subject, size, Path(output))
-    with search.compiled(subject, size, build, ending(limits.seconds)) as compiled:
+    with search.compiled(subject, size, build, end or ending(limits.seconds)) as compiled:
         for each in chosen:
-            searching = search.Search(subject, compiled, each, size, limits, progress=progress)
+            searching = search.Search(
+                subject, compiled, each, size, limits, progress=progress, end=end
+            )
             try:
                 searching.run()
             except Stopped:

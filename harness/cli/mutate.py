@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from weakspot.harness.cli.client_options import client_options
 from weakspot.harness.cli.errors import BAD, FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
@@ -60,15 +61,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Operations of the object, of which clients are made.",
 )
-@click.option("--as", "behaves_as", metavar="KIND|FILE", help="What the object is to behave as.")
-@click.option(
-    "--client-calls",
-    type=click.IntRange(1, 12),
-    metavar="N",
-    default=4,
-    show_default=True,
-    help="Try the clients of at most N calls.",
-)
+@client_options()
 @click.option(
     "-o",
     "--output",
@@ -86,8 +79,7 @@ def mutate(
     what: tuple[str, ...],
     models: tuple[str, ...],
     clients: Path | None,
-    behaves_as: str | None,
-    client_calls: int,
+    choice: dict[str, Any] | None,
     output: Path | None,
     everything: bool,
     strict: bool,
@@ -100,7 +92,7 @@ def mutate(
 
     Weakens each memory order by one step, leaves out each fence and each notification, and explores
     the scenarios: a change after which all of them are still safe is one that nothing tests."""
-    if (clients is None) != (behaves_as is None):
+    if (clients is None) != (choice is None):
         raise click.UsageError("--clients and --as are given together.")
     if output is not None and clients is None:
         raise click.UsageError("-o needs --clients and --as.")
@@ -117,12 +109,8 @@ def mutate(
     recorded: set[str] = set()
 
     def mutants_of(progress: Progress) -> Results[Mutated]:
-        if clients is not None and behaves_as is not None:
-            tried.append(
-                projects.object_clients(
-                    clients, behaves_as, calls=client_calls, build=build, progress=progress
-                )
-            )
+        if clients is not None and choice is not None:
+            tried.append(projects.object_clients(clients, **choice, build=build, progress=progress))
         results = projects.mutate(
             what,
             models=models,

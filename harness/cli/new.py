@@ -12,8 +12,9 @@ import click
 
 from weakspot.errors import WeakspotError
 from weakspot.harness.cli import completion
+from weakspot.harness.cli.client_options import calls_option
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.linearize import calls_option, seconds_option, shown
+from weakspot.harness.cli.linearize import seconds_option, shown
 from weakspot.harness.cli.options import source_options
 from weakspot.harness.cli.output import say
 
@@ -35,7 +36,7 @@ Examples:
 @click.argument("kind", metavar="KIND", shell_complete=completion.kinds)
 @click.argument("header", metavar="HEADER", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
-@calls_option
+@calls_option()
 @seconds_option("Time limit for all clients.")
 @source_options
 def new(kind: str, header: Path, force: bool, calls: int, seconds: float, build: Build) -> int:

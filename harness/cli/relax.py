@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from weakspot.harness.cli.client_options import client_options
 from weakspot.harness.cli.errors import BAD, FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
@@ -38,6 +39,10 @@ Pass every program that includes a header: the proposed memory orders are safe f
 scenarios of a structure are taken together too. A use that no scenario contains may need stronger
 ones. If macros select several versions of a structure's source, each is reported separately.
 
+With --as, WHAT is a file with the operations of an object, as for weakspot linearize, whose options
+choose the clients, the programs that call them. An object that does not behave so as it is written
+is reported as linearize does. The proposed memory orders are safe for all clients up to the size.
+
 The exit code is 1 if a memory order is stronger than needed, or if a program fails as it is; then
 the weakest memory orders are those that repair it, if any do. It is 3 if a limit was reached, or if
 a program of a folder cannot be read; such programs are listed at the end.
@@ -45,6 +50,7 @@ a program of a folder cannot be read; such programs are listed at the end.
 Examples:
   weakspot relax my_queue.c
   weakspot relax push.c pop.c -I include         two programs that include one queue
+  weakspot relax my_queue_ops.c --as queue       for every client of up to 4 calls
   weakspot relax duffy_wsq --witness             what fails with each weaker memory order
   weakspot relax my_queue.c --diff > weaker.patch
   weakspot relax my_queue.c --apply
@@ -72,6 +78,7 @@ Examples:
     metavar="N",
     help="Number of the assignment for --diff and --apply.  [default: the cheapest]",
 )
+@client_options()
 @click.option(
     "--for",
     "seconds",
@@ -105,6 +112,7 @@ def relax(
     compare: bool,
     promote: bool,
     strict: bool,
+    choice: dict[str, Any] | None,
     bounds: Bounds,
     build: Build,
     as_json: bool,
@@ -115,8 +123,10 @@ def relax(
     For each memory order in the source, prints the weakest one with which all programs are still
     safe, and why it cannot be weaker."""
     from weakspot import projects
+    from weakspot.harness.cli.linearize import shown
     from weakspot.harness.orders.relaxation import findings
     from weakspot.harness.report import terminal, weakest_orders
+    from weakspot.system.deadline import NEVER, ending
 
     if sum((diff, apply, compare, promote)) > 1:
         raise click.UsageError("--diff, --apply, --check and --promote exclude each other.")
@@ -132,6 +142,28 @@ def relax(
         raise click.UsageError("--apply can be used with one model only.")
     if executor is not None and (compare or promote):
         raise click.UsageError("--cluster cannot be used with --check or --promote.")
+    if choice is not None:
+        if len(what) != 1:
+            raise click.UsageError("--as requires one file, which defines the operations.")
+        if compare or promote:
+            raise click.UsageError("The corpus records scenarios, not clients: leave --as out.")
+        if executor is not None:
+            raise click.UsageError("--cluster cannot be used with --as.")
+        end = NEVER if seconds is None else ending(seconds)
+        code = shown(
+            what[0],
+            **choice,
+            as_json=as_json,
+            aside=diff,
+            show=lambda found: found.result == "Violated" or end.passed,
+            models=models,
+            bounds=bounds,
+            seconds=end.left,
+            build=build,
+        )
+        if code == FINDINGS or end.passed:
+            return code
+        seconds = end.left if seconds is not None else None
     if compare or promote:
         return _recorded(what, models, bounds, promote=promote)
 
@@ -146,17 +178,19 @@ def relax(
     asked: list[Relaxations] = []
 
     def ask(progress: Progress) -> Relaxations:
-        results = projects.relax(
-            what,
-            models=models,
-            machine_models=machine_models(),
-            fences=fences,
-            seconds=seconds,
-            bounds=bounds,
-            build=build,
-            progress=progress,
-            executor=executor,
-        )
+        common: dict[str, Any] = {
+            "models": models,
+            "machine_models": machine_models(),
+            "fences": fences,
+            "seconds": seconds,
+            "bounds": bounds,
+            "build": build,
+            "progress": progress,
+        }
+        if choice is not None:
+            results = projects.relax_object(what[0], **choice, **common)
+        else:
+            results = projects.relax(what, executor=executor, **common)
         if apply:
             results.refuse_corpus()
         asked.append(results)

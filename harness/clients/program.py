@@ -16,8 +16,8 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.harness.clients.clients import AFTER, BEFORE, Calls, Client, Signature
-from weakspot.harness.clients.kinds import Argument, Kind, KindOperation, stands_for
-from weakspot.harness.clients.operations import SETUP, Operation, Source, with_out
+from weakspot.harness.clients.kinds import Argument, Kind, KindOperation, kind, stands_for
+from weakspot.harness.clients.operations import SETUP, Operation, Source, read, with_out
 from weakspot.harness.scaffold import declarations
 
 EMPTY = -1
@@ -85,6 +85,25 @@ class Subject(msgspec.Struct, frozen=True):
     def behaviour(self) -> str:
         """What it is said to behave as."""
         return self.kind.name if self.kind else str(self.specification)
+
+
+def object_of(
+    path: Path,
+    behaves_as: str,
+    *,
+    operations: Sequence[str] = (),
+    roles: Mapping[str, Sequence[str]] | None = None,
+    meanings: Mapping[str, str] | None = None,
+    variation: Variation | None = None,
+) -> Subject:
+    """The object whose operations a file defines, and which behaves as a kind of object, or as the
+    functions of another file do. Raises BadInput."""
+    return subject(
+        read(path, operations, roles),
+        kind(behaves_as) or Path(behaves_as),
+        variation or Variation(),
+        meanings or {},
+    )
 
 
 def subject(

@@ -17,6 +17,7 @@ from weakspot.harness.clients import kinds, operations, program, search
 from weakspot.harness.clients.wrappers import files
 from weakspot.harness.scaffold.declarations import read
 from weakspot.harness.scaffold.project import FOLDER, HEADERS, folder_for, includes_of, with_source
+from weakspot.harness.values.linearizability import Size
 from weakspot.system.files import disk, replace
 
 _TRIES = 8
@@ -87,7 +88,7 @@ def start(
                 trial.write_text(text, encoding="utf-8")
             try:
                 subject = program.subject(operations.read(trial), found, program.Variation(), {})
-                with search.compiled(subject, search.Size(2, 2), own):
+                with search.compiled(subject, Size(2, 2), own):
                     pass
             except (BadInput, Unsupported) as error:
                 why = why or error.message

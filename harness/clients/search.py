@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
-import msgspec
-
 from weakspot.errors import BadInput
 from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.pipeline import Generated
@@ -26,9 +24,10 @@ from weakspot.harness.clients.clients import Client, clients
 from weakspot.harness.clients.program import Subject, parameters, text
 from weakspot.harness.corpus.material import Material, ScenarioProgram
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.orders.program_groups import ProgramGroup
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
-from weakspot.harness.values.linearizability import Linearizability, Result
+from weakspot.harness.values.linearizability import Linearizability, Result, Size
 from weakspot.harness.values.numbers import amount
 from weakspot.system import cache
 from weakspot.system.deadline import NEVER, Deadline, ending
@@ -37,13 +36,6 @@ from weakspot.system.files import disk
 
 _TOGETHER = 48
 """How many clients are explored before it is looked whether one violates something."""
-
-
-class Size(msgspec.Struct, frozen=True):
-    """The greatest clients: how many calls, in how many threads at once."""
-
-    calls: int = 4
-    threads: int = 3
 
 
 @contextmanager
@@ -87,14 +79,37 @@ def _folder(name: str) -> Iterator[Path]:
         yield Path(folder)
 
 
+def all_clients(subject: Subject, size: Size) -> Iterator[Client]:
+    """The clients of at most this size, the smallest first."""
+    for calls in range(1, size.calls + 1):
+        yield from clients(subject.signatures, calls=calls, threads=size.threads)
+
+
+def group(
+    subject: Subject, size: Size, build: Build = NO_OPTIONS, end: Deadline = NEVER
+) -> ProgramGroup:
+    """The clients of at most this size as programs that are relaxed together, the smallest first.
+    Raises what `compiled` raises."""
+    with compiled(subject, size, build, end) as program:
+        return ProgramGroup(
+            str(subject.source.path),
+            tuple(
+                (each.text(subject.signatures), client_program(program, each, size))
+                for each in all_clients(subject, size)
+            ),
+            clients=size,
+        )
+
+
+def client_program(program: Program, client: Client, size: Size) -> Program:
+    """The program that performs this client."""
+    return program.with_parameters(parameters(client, threads=size.threads, calls=size.calls))
+
+
 def written(subject: Subject, size: Size, file: Path) -> int:
     """Write a program in which main chooses one of all clients up to this size: a scenario like any
     other. Returns how many clients it lists. Raises BadInput for a file that cannot be written."""
-    listed = [
-        each
-        for calls in range(1, size.calls + 1)
-        for each in clients(subject.signatures, calls=calls, threads=size.threads)
-    ]
+    listed = list(all_clients(subject, size))
     write_scenario(subject, listed, size.threads, file)
     return len(listed)
 
@@ -114,9 +129,8 @@ def program_of(
     subject: Subject, program: Program, client: Client, size: Size, models: Sequence[str]
 ) -> ScenarioProgram:
     """A client as a program to explore."""
-    own = program.with_parameters(parameters(client, threads=size.threads, calls=size.calls))
     generated = Generated(
-        program=own,
+        program=client_program(program, client, size),
         tests=(),
         interleavings=0,
         exhaustive=False,
@@ -133,8 +147,8 @@ def program_of(
 
 
 class Search:
-    """The exploration of all clients under a model, for `bounds.seconds` in all. `found` is
-    available at any time, also after Ctrl-C."""
+    """The exploration of all clients under a model, until the `end`, by default for
+    `bounds.seconds` in all. `found` is available at any time, also after Ctrl-C."""
 
     def __init__(
         self,
@@ -145,10 +159,11 @@ class Search:
         bounds: Bounds,
         *,
         progress: Progress,
+        end: Deadline | None = None,
     ) -> None:
         self._subject, self._program, self._model = subject, program, model
         self._size, self._bounds, self._progress = size, bounds, progress
-        self._begun, self._end = time.monotonic(), ending(bounds.seconds)
+        self._begun, self._end = time.monotonic(), end or ending(bounds.seconds)
         self._explored = self._executions = self._complete = 0
         self._violated: tuple[ScenarioProgram, Exploration] | None = None
         self.found_client: Client | None = None
@@ -158,8 +173,9 @@ class Search:
         if model.acyclic == "dependencies":
             raise BadInput(
                 f"{model.name} does not say which call happens before which",
-                advice="linearizability is decided under models of the language, sc and tso; -o "
-                "FILE writes the clients as a scenario, whose hangs this model shows, too",
+                advice="linearizability is decided under models of the language, sc and tso; "
+                "weakspot linearize -o FILE writes the clients as a scenario, whose hangs this "
+                "model shows, too",
             )
 
     def run(self) -> None:
@@ -177,8 +193,9 @@ class Search:
             if not left:
                 self._complete = calls
             elif self._end.passed:
+                limit = duration_text(self._end.at - self._begun)
                 self._reasons.append(
-                    f"time limit of {duration_text(self._bounds.seconds)}: {left:,} of the "
+                    f"time limit of {limit}: {left:,} of the "
                     f"{amount(len(made), 'client')} of {amount(calls, 'call')} are not explored"
                 )
                 break

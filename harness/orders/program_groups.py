@@ -27,17 +27,20 @@ from weakspot.harness.corpus.material import base_of, build_of, in_one_line, res
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.trials import Report
+from weakspot.harness.values.linearizability import Size
 from weakspot.system.deadline import NEVER, Deadline, ending
 
 
 class ProgramGroup(msgspec.Struct, frozen=True):
     """Programs that are relaxed together, with their names; `unread` says why further programs of a
-    folder could not be read."""
+    folder could not be read. Where the programs are the generated `clients` of an object, this is
+    their size."""
 
     name: str
     programs: tuple[tuple[str, Program], ...]
     structure: Structure | None = None  # of the corpus
     unread: dict[str, str] = {}
+    clients: Size | None = None
 
 
 def program_groups(
@@ -110,6 +113,7 @@ class Version(msgspec.Struct, frozen=True):
     violated: Mapping[str, tuple[str, ...]]
     alone: tuple[str, ...] = ()
     recorded: bool = False  # the corpus records its weakest memory orders
+    clients: Size | None = None
 
 
 def versions(
@@ -126,7 +130,15 @@ def versions(
     if not good or group.structure is None:
         wrong = [each for each in group.programs if each[0] in violated]
         recorded = group.structure is not None
-        return (Version(group.name, (*good, *wrong), violated, recorded=recorded),)
+        return (
+            Version(
+                group.name,
+                (*good, *wrong),
+                violated,
+                recorded=recorded,
+                clients=group.clients,
+            ),
+        )
     texts = {name: _text(program) for name, program in group.programs}
     sets = _together([name for name, _ in good], texts)
     homes: defaultdict[int, list[tuple[str, Program]]] = defaultdict(list)

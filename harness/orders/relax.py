@@ -85,6 +85,7 @@ class Relaxing:
         self._fences = fences
         self._subject, self._version = version.name, version.alone
         self._violated, self._recorded = version.violated, version.recorded
+        self._clients = version.clients
         self._names = [name for name, _ in version.programs]
         self._all, self._annotated = annotate([program for _, program in version.programs])
         # each was explored as it is written
@@ -173,6 +174,7 @@ class Relaxing:
             seconds=round(time.monotonic() - self._started, 3),
             measured=self._measured,
             sequential=tuple(self._sequential),
+            clients=self._clients,
         )
 
     @property

@@ -9,6 +9,8 @@ from weakspot.harness.orders.trials import Failing
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.finding import Evidence, Finding
+from weakspot.harness.values.linearizability import Size
+from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.strength import Assignment, Guarantee, spelled
 
 _OTHERS = 3  # places that are named at most
@@ -77,7 +79,8 @@ class Unexercised(msgspec.Struct, frozen=True, kw_only=True):
 class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     """The result for a structure under a model, or for one version of it, in which case `version`
     names the scenarios of that version only. What is safe under the model is safe under the
-    `machine_models` too.
+    `machine_models` too. `clients`: the scenarios are the clients of an object, of at most this
+    size.
 
     `weakest` are the minimal assignments, in the order of `annotations`, the cheapest first: by
     their measured cost on this machine if `measured`, else by `strength.cost`. `suffices` says
@@ -108,11 +111,21 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
     measured: bool = False
     sequential: tuple[str, ...] = ()
     unexercised: dict[int, Unexercised] = {}
+    clients: Size | None = None
 
     @property
     def under(self) -> str:
         """The models, as messages name them."""
         return " and ".join((self.model, *self.machine_models))
+
+    @property
+    def checked(self) -> str:
+        """The programs that the result holds for, as messages name them."""
+        count = len(self.scenarios)
+        if self.clients is not None and count and not self.left_out:
+            return self.clients.covered(count)
+        what = "client" if self.clients is not None else "scenario"
+        return f"{'all ' if count > 1 else ''}{amount(count, what)}"
 
     @property
     def best(self) -> Weakest | None:
@@ -132,32 +145,24 @@ class Relaxed(msgspec.Struct, frozen=True, kw_only=True):
 # --- findings ---------------------------------------------------------------------------------
 
 
-def _sufficient(order: str, scenarios: int) -> str:
-    if order == "none":
-        safe = "the program is" if scenarios == 1 else f"all {scenarios} scenarios are"
-        return f"{safe} safe without it"
-    where = "for the program" if scenarios == 1 else f"in all {scenarios} scenarios"
-    return f"{order} suffices {where}"
-
-
 def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
     """WS301 for each annotation that is stronger than in the best assignment; none if the
     memory orders as written do not suffice."""
     best = relaxed.best
     if best is None or not relaxed.suffices:
         return ()
-    count = len(relaxed.scenarios)
     evidence = Evidence(
         "exploration",
         f"Safe under {relaxed.under} with all of the weakest memory orders together: "
-        f"{_plural(best.executions, 'execution')} of {_plural(count, 'scenario')}",
+        f"{amount(best.executions, 'execution')} of {relaxed.checked}",
     )
     return tuple(
         Finding(
             id="WS301",
             severity="warning",
             message=f"{each.operation} in {each.function} is {each.order}: "
-            f"{_sufficient(order, count)}",
+            f"{'safe without it' if order == 'none' else f'{order} suffices'} "
+            f"(checked in {relaxed.checked})",
             subject=relaxed.subject,
             sites=(str(each),),
             evidence=(evidence,),
@@ -166,7 +171,3 @@ def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
         for each, order in zip(relaxed.annotations, best.orders, strict=True)
         if order != each.order
     )
-
-
-def _plural(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.report.terminal import style
-from weakspot.harness.values.linearizability import Linearizability
+from weakspot.harness.values.linearizability import Linearizability, Size
 from weakspot.harness.values.numbers import amount
 
 
@@ -16,7 +16,7 @@ def summary(found: Linearizability, out: Console) -> None:
     subject = f"{found.object} as {article}{found.specification}, under {found.model}: "
     if found.result == "Held":
         held = (
-            f"{covered(found.clients, found.complete, found.threads)} behave"
+            f"{Size(found.complete, found.threads).covered(found.clients)} behave"
             if found.clients != 1
             else "the one client behaves"
         )
@@ -27,7 +27,7 @@ def summary(found: Linearizability, out: Console) -> None:
         out.print(Text.assemble(subject, (wrong, style("Violated")), f": {found.client}"))
     else:
         up_to = (
-            f"{covered(None, found.complete, found.threads)} behave as specified"
+            f"{Size(found.complete, found.threads).covered()} behave as specified"
             if found.complete
             else "no size is complete"
         )
@@ -43,9 +43,3 @@ def summary(found: Linearizability, out: Console) -> None:
             style="dim",
         )
     )
-
-
-def covered(count: int | None, calls: int, threads: int) -> str:
-    """ "all 1,204 clients of up to 5 calls in 3 threads" """
-    number = f" {count:,}" if count is not None else ""
-    return f"all{number} clients of up to {amount(calls, 'call')} in {threads} threads"

@@ -6,7 +6,7 @@ weaker.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.text import Text
@@ -31,8 +31,8 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
         Text.assemble(
             (found.subject, "bold"),
             f" ({', '.join(found.version)})" if found.version else "",
-            f"  {amount(len(found.annotations), 'annotation')} in "
-            f"{amount(len(found.scenarios), 'scenario')} under {found.under}",
+            f"  {amount(len(found.annotations), 'annotation')} in {found.checked} "
+            f"under {found.under}",
         )
     )
     for line in columns(_table(found), indent=2):
@@ -47,13 +47,21 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
         for site in finding.sites:
             out.print(Text.assemble("  --> ", site))
         out.print(Text.assemble(("help: ", "cyan"), finding.fix))
-    for each in found.left_out:
-        out.print(Text(f"excluded: {each.scenario}, {each.why}", style="dim"))
-    for name in found.sequential:
+    for text in _first(f"excluded: {each.scenario}, {each.why}" for each in found.left_out):
+        out.print(Text(text, style="dim"))
+    for name in found.sequential if found.clients is None else ():
         out.print(Text(f"{name} {STARTS_NO_THREAD}", style="dim"))
-    for note in found.notes:
+    for note in _first(found.notes):
         out.print(Text.assemble(("undecided: ", "yellow"), note))
     out.print(Text(_closing(found), style="dim"))
+
+
+def _first(lines: Iterable[str]) -> Iterator[str]:
+    """The first lines, and how many more there are."""
+    every = list(lines)
+    yield from every[:_LINES]
+    if len(every) > _LINES:
+        yield f"and {len(every) - _LINES:,} more, which --json lists"
 
 
 def by_hand(change: Rewritten) -> Iterator[str]:
@@ -172,5 +180,6 @@ def _closing(found: Relaxed) -> str:
         notes += "cheapest first, as measured by weakspot cost on this machine; "
     return (
         f"{notes}{len(found.weakest):,} minimal of {every} assignments, {explorations}; "
-        "a use without a scenario may need a stronger memory order"
+        f"{'a larger client' if found.clients else 'a use without a scenario'} may need a stronger "
+        "memory order"
     )

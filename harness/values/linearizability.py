@@ -8,6 +8,22 @@ from typing import Literal
 import msgspec
 
 from weakspot.harness.values.exploration import Violation
+from weakspot.harness.values.numbers import amount
+
+
+class Size(msgspec.Struct, frozen=True):
+    """The greatest clients: how many calls, in how many threads at once."""
+
+    calls: int = 4
+    threads: int = 3
+
+    def covered(self, count: int | None = None) -> str:
+        """ "all 1,204 clients of up to 5 calls in 3 threads" """
+        number = f" {count:,}" if count is not None else ""
+        return (
+            f"all{number} clients of up to {amount(self.calls, 'call')} in {self.threads} threads"
+        )
+
 
 Result = Literal["Held", "Violated", "Unknown"]
 

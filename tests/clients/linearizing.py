@@ -12,7 +12,7 @@ from weakspot.harness.clients import kinds, operations, program, search
 from weakspot.harness.clients.program import Subject, Variation
 from weakspot.harness.corpus import models
 from weakspot.harness.values.bounds import Bounds
-from weakspot.harness.values.linearizability import Linearizability
+from weakspot.harness.values.linearizability import Linearizability, Size
 
 OBJECTS = Path(__file__).parent / "objects"
 LITMUS = Path(__file__).resolve().parents[2] / "litmus"
@@ -29,7 +29,7 @@ def found(
     meanings: Mapping[str, str] | None = None,
     model: str = "rc20",
 ) -> Linearizability:
-    size = search.Size(calls, threads)
+    size = Size(calls, threads)
     kind = kinds.kind(behaves_as)
     subject: Subject = program.subject(
         operations.read(path),
@@ -44,7 +44,7 @@ def found(
 
 
 def answered(
-    subject: Subject, made: Program, model: str, size: search.Size, seconds: float
+    subject: Subject, made: Program, model: str, size: Size, seconds: float
 ) -> Linearizability:
     searching = search.Search(
         subject, made, models.resolve(model), size, Bounds(seconds=seconds), progress=Quiet()

@@ -14,6 +14,7 @@ from weakspot.errors import BadInput
 from weakspot.generators.source.build import Build
 from weakspot.harness.clients import kinds, operations, program, search
 from weakspot.harness.clients.program import Variation
+from weakspot.harness.values.linearizability import Size
 
 # --- the corpus -----------------------------------------------------------------------------------
 
@@ -418,7 +419,7 @@ def test_the_clients_are_a_scenario_like_any_other(
     (tmp_path / "ring.c").write_text((OBJECTS / "spsc_ring.c").read_text())
     (tmp_path / "tests").mkdir()
     subject = program.subject(operations.read(Path("ring.c")), kinds.KINDS["queue"], RING, {})
-    listed = search.written(subject, search.Size(3, 2), Path("tests/clients.c"))
+    listed = search.written(subject, Size(3, 2), Path("tests/clients.c"))
     assert str(tmp_path) not in Path("tests/clients.c").read_text()
     answers = {
         each.model: each for each in weakspot.explore("tests/clients.c", models=["rc20", "imm"])
@@ -490,7 +491,7 @@ def test_calls_precede_others_by_rounds_of_loops_that_fail(
 
 def test_the_time_limit_says_what_is_complete() -> None:
     path = OBJECTS / "ms_queue.c"
-    size = search.Size(8, 3)
+    size = Size(8, 3)
     kind = kinds.KINDS["queue"]
     subject = program.subject(operations.read(path), kind, Variation(), {})
     with search.compiled(subject, size, Build(include=(LITMUS / "ms_queue",))) as made:

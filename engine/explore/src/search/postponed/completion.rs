@@ -153,6 +153,8 @@ where
             }
             Some(Next::Event(label)) => match label.action {
                 Action::Fence { .. } => progress.has_all_before(end),
+                // it is still to be created, and may do anything then
+                Action::Join { thread: joined } if joined >= execution.threads.len() => true,
                 Action::Join { thread: joined } => {
                     let ends = matches!(execution.next(&self.states, joined), Some(Next::Done(_)));
                     let all = progress.events[joined].iter().all(|can| *can);

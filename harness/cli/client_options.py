@@ -1,0 +1,169 @@
+"""Options that choose the clients of an object, which several commands generate."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from weakspot.harness.cli import completion
+from weakspot.harness.cli.options import given, listed
+
+
+def _pairs(
+    ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    """`--role producer=put,offer` as a mapping."""
+    found: dict[str, tuple[str, ...]] = {}
+    for word in given:
+        name, sign, names = word.partition("=")
+        if not sign or not name or not names:
+            raise click.BadParameter(f"{word!r} is not NAME=NAME[,…].", ctx, param)
+        found[name] = (*found.get(name, ()), *(each.strip() for each in names.split(",")))
+    return found
+
+
+def calls_option(name: str = "--calls") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The size of the clients, which the command gets as `calls`."""
+    return click.option(
+        name,
+        "calls",
+        type=click.IntRange(1, 12),
+        metavar="N",
+        default=4,
+        show_default=True,
+        help="Explore the clients of at most N calls.",
+    )
+
+
+_OPTIONS = (
+    click.option(
+        "--threads",
+        type=click.IntRange(2, 6),
+        metavar="N",
+        default=3,
+        show_default=True,
+        help="Threads that call operations at once, at most.",
+    ),
+    click.option(
+        "--operations",
+        multiple=True,
+        callback=listed,
+        metavar="F[,…]",
+        help="Functions that are operations.  [default: those marked with WEAKSPOT_OP(ROLE), else "
+        "all that are not static]",
+    ),
+    click.option(
+        "--role",
+        "roles",
+        multiple=True,
+        callback=_pairs,
+        metavar="ROLE=F[,…]",
+        help="Operations that one thread alone calls, such as those of a single producer.",
+    ),
+    click.option(
+        "--operation",
+        "meanings",
+        multiple=True,
+        callback=_pairs,
+        metavar="F=NAME",
+        help="The operation of the kind that a function is.",
+    ),
+    click.option(
+        "--capacity",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="A queue, stack or deque that is full with N items.  [default: never full]",
+    ),
+    click.option(
+        "--relaxed",
+        type=click.IntRange(min=0),
+        metavar="K",
+        default=0,
+        help="A queue or stack that may return any of its first K + 1 items.",
+    ),
+    click.option(
+        "--quasi",
+        type=click.IntRange(min=0),
+        metavar="K",
+        default=0,
+        help="A queue of which each item leaves at most K places before or after its turn.",
+    ),
+    click.option(
+        "--per-producer",
+        is_flag=True,
+        help="A queue that keeps the items of each thread in order, not those of different "
+        "threads.",
+    ),
+    click.option(
+        "--spurious",
+        multiple=True,
+        callback=listed,
+        metavar="F[,…]",
+        help="Operations that may fail although they could succeed.",
+    ),
+    click.option(
+        "--blocking",
+        multiple=True,
+        callback=listed,
+        metavar="F[,…]",
+        help="Operations of a kind that wait until they can succeed.",
+    ),
+    click.option(
+        "--empty",
+        type=int,
+        metavar="VALUE",
+        default=-1,
+        show_default=True,
+        help="What an operation that returns a number returns if it finds nothing.",
+    ),
+)
+_VARIATION = ("capacity", "relaxed", "quasi", "per_producer", "spurious", "blocking", "empty")
+
+
+def client_options(
+    calls: str = "--client-calls", *, required: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--as`, and the options that choose the clients, which the command gets as `choice`: the
+    arguments of the function that it calls. None without `--as`, which the others require. `calls`
+    is the option for their size."""
+    kind = click.option(
+        "--as",
+        "behaves_as",
+        required=required,
+        shell_complete=completion.kinds,
+        metavar="KIND|FILE",
+        help="What the object is to behave as.",
+    )
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        options: dict[str, str] = {}
+
+        @functools.wraps(command)
+        def with_choice(**words: Any) -> Any:
+            own = {name: words.pop(name) for name in options}
+            return command(choice=_choice(own, options), **words)
+
+        for option in reversed((kind, calls_option(calls), *_OPTIONS)):
+            with_choice = option(with_choice)
+            added = with_choice.__click_params__[-1]  # type: ignore[attr-defined]
+            options[added.name] = added.opts[0]
+        return with_choice
+
+    return add
+
+
+def _choice(own: dict[str, Any], options: dict[str, str]) -> dict[str, Any] | None:
+    if own["behaves_as"] is None:
+        for name, option in options.items():
+            if given(name):
+                raise click.UsageError(f"{option} requires --as.")
+        return None
+    from weakspot.harness.clients.program import Variation
+
+    own["meanings"] = {name: names[0] for name, names in own["meanings"].items()}
+    own["capacity"] = own["capacity"] or 0
+    own["variation"] = Variation(**{name: own.pop(name) for name in _VARIATION})
+    return own
