@@ -12,6 +12,7 @@ from weakspot.generators.cycles.tests import build_all
 from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.frontend import Question
 from weakspot.generators.source.program import Program, read_program
 from weakspot.system.deadline import NEVER, Deadline, ending
 
@@ -53,16 +54,17 @@ def generate(
     threads: int = 3,
     seconds: float = 0.0,
     reading: Deadline | None = None,
+    asked: Question | None = None,
 ) -> Generated:
     """Compile one program, trace it, and make the Tests for its critical cycles through at most
     `threads` threads, none if that is 0. Tests of the same name are merged. After `seconds`, unless
     they are 0, the tests are those found so far; the source must be read by then, or by the end
-    of `reading` if given.
+    of `reading` if given. `asked` is the compiler's question, if it is known.
 
     Raises BadInput, Unsupported, MissingTool, ToolFailed or LimitReached.
     """
     end = ending(seconds) if seconds else NEVER
-    program = read_program(source, build=build, base=base, end=reading or end)
+    program = read_program(source, build=build, base=base, end=reading or end, asked=asked)
     tracing = max(end.left * _TRACING, _LEAST) if seconds else 0.0
     if not threads:
         interleavings = min(interleavings, _WITHOUT_TESTS)

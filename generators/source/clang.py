@@ -54,14 +54,15 @@ SYSTEM = ("/usr/include", "/usr/local/include", "/usr/lib", "/opt")
 """Where the headers of an installed clang and of the system are."""
 
 HEADERS = Path(__file__).parent / "headers"
-"""C++ headers that are read in place of the library's."""
+"""C++ headers that are read in place of the library's, and those of C and POSIX."""
+_POSIX = f"-I{HEADERS / 'posix'}"
 
 LIBRARY = Path(__file__).parent / "library"
 """C sources of library functions that a program may call without defining them."""
 
 LANGUAGE_FLAGS = {
-    "c": ["-x", "c", "-fgnu89-inline"],
-    "c++": [*("-x", "c++"), f"-I{HEADERS}", *("-include", "weakspot_runtime.h")],
+    "c": ["-x", "c", "-fgnu89-inline", _POSIX],
+    "c++": [*("-x", "c++"), f"-I{HEADERS}", _POSIX, *("-include", "weakspot_runtime.h")],
 }
 LIBCXX = 22
 """The version of libc++ that the headers in HEADERS fit."""

@@ -63,20 +63,23 @@ def compile_source(
     compiler: str | None = None,
     base: Path | None = None,
     end: Deadline = NEVER,
+    asked: Question | None = None,
 ) -> Ir:
     """Compile a C or C++ program to clean LLVM IR, with the options of a build, which also names
     its other translation units and what inline assembly means that weakspot does not know.
     Files are named relative to `base`, by default the source's folder.
 
     `compiler` is the path or name of a clang, by default what WEAKSPOT_CLANG names, and else the
-    clang in PyPI's ziglang. `WEAKSPOT` is defined as 1 for the source to know.
+    clang in PyPI's ziglang. `WEAKSPOT` is defined as 1 for the source to know. `asked` is the
+    question of these arguments if the caller knows it: the answer has no key if that is not the
+    question any more.
 
     Raises BadInput when a source cannot be read or does not compile, or two define one function,
     MissingTool without a compiler, ToolFailed when the compiler or LLVM fails, LimitReached at the
     `end`.
     """
     end = Deadline(end.at + _GRACE)
-    asked = question(path, build=build, compiler=compiler, end=end)
+    asked = asked or question(path, build=build, compiler=compiler, end=end)
     try:
         asked, known = _answer(asked, build, end)
     except BadInput:

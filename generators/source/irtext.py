@@ -19,6 +19,7 @@ from typing import Any
 from weakspot.errors import ToolFailed, Unsupported, excerpt, quoted
 from weakspot.generators.source import inlining, members, passes
 from weakspot.generators.source.clang import PACKAGED, Clang, plain_name
+from weakspot.system.processors import cores
 from weakspot.system.tools import Module
 
 LLVM = Module(
@@ -417,7 +418,7 @@ def _link_library(
         handled = handled or ("__cxa_begin_catch" in missing and _handles(str(module)))
         sources = list(members.needed(missing, linked, exceptions=handled))
         # each is a process of its own
-        with ThreadPoolExecutor() as pool:
+        with ThreadPoolExecutor(max_workers=cores()) as pool:
             texts = list(pool.map(lambda s: members.member(clang, s, version, prepare), sources))
         for text in texts:
             if text is not None:

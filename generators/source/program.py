@@ -17,7 +17,7 @@ from weakspot.generators.litmus import Site
 from weakspot.generators.source import build as builds
 from weakspot.generators.source import irtext
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
-from weakspot.generators.source.frontend import compile_source
+from weakspot.generators.source.frontend import Question, compile_source
 from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
@@ -226,14 +226,19 @@ class Program(msgspec.Struct, frozen=True):
 
 
 def read_program(
-    source: Path, *, build: Build = NO_OPTIONS, base: Path | None = None, end: Deadline = NEVER
+    source: Path,
+    *,
+    build: Build = NO_OPTIONS,
+    base: Path | None = None,
+    end: Deadline = NEVER,
+    asked: Question | None = None,
 ) -> Program:
     """Compile a C or C++ file and have the engine lower it. Sites name files relative to `base`, by
-    default the source's folder.
+    default the source's folder. `asked` is the compiler's question, if it is known.
 
     Raises BadInput, Unsupported, MissingTool, ToolFailed, or LimitReached at the `end`.
     """
-    ir = compile_source(source, build=build, base=base, end=end)
+    ir = compile_source(source, build=build, base=base, end=end, asked=asked)
     try:
         lowered = _engine.Program(ir.text)
     except _engine.EngineError as error:

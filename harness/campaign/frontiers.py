@@ -43,10 +43,14 @@ class Frontier(msgspec.Struct, frozen=True):
     others: tuple[Path, ...] = ()
 
     def explored(
-        self, question: str, explore: Callable[[bytes | None, Keep | None], Exploration]
+        self,
+        question: str,
+        explore: Callable[[bytes | None, Keep | None], Exploration],
+        is_current: Callable[[], bool],
     ) -> Exploration:
         """What `explore` finds, which gets what an earlier command left open of this question, and
-        what to call with that which it leaves open itself."""
+        what to call with that which it leaves open itself. That is stored only if it `is_current`
+        afterwards: of this question, and not of files that were edited meanwhile."""
         if self.path is None:
             return explore(None, None)
         earlier, notes = self.read(question)
@@ -54,9 +58,11 @@ class Frontier(msgspec.Struct, frozen=True):
         try:
             found = explore(earlier, left.append)
         except KeyboardInterrupt:
-            if left:
+            if left and is_current():
                 self.write(question, left[-1])
             raise
+        if not is_current():
+            return found
         return self.ended(question, found, left[-1] if left else None, notes)
 
     def ended(

@@ -9,9 +9,7 @@ used.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Container, Hashable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, Self
 
 import msgspec
@@ -31,7 +29,7 @@ from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import INTERRUPTED, Histogram
 from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.program_run import ProgramRun
-from weakspot.harness.values.record import digest, key
+from weakspot.harness.values.record import key
 from weakspot.harness.values.verdict import PrintedVerdict, Verdict
 from weakspot.system.deadline import NEVER, Deadline
 from weakspot.system.processors import cores
@@ -118,10 +116,15 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         return False
 
     @property
+    def asked_models(self) -> Iterable[Model]:
+        """The models whose files are read while the job is performed."""
+        return ()
+
+    @property
     def is_current(self) -> bool:
         """Whether the files that the job reads while it is performed are still those that its key
         names; otherwise its answer is not stored."""
-        return True
+        return all(model.is_current for model in self.asked_models)
 
     def on_one_core(self) -> Self:
         """The same question for a worker that has no file of the user, and whose machine other jobs
@@ -163,6 +166,10 @@ class Explore(Job, frozen=True, kw_only=True):
     bounds: Bounds
     explorer: Explorer
     frontier: Frontier = Frontier()
+
+    @property
+    def asked_models(self) -> Iterable[Model]:
+        return (self.model,)
 
     @property
     def phase(self) -> str:
@@ -248,7 +255,7 @@ class Explore(Job, frozen=True, kw_only=True):
                 keep=keep,
             )
 
-        return self.frontier.explored(self.question, explore)
+        return self.frontier.explored(self.question, explore, lambda: self.is_current)
 
     @property
     def question(self) -> str:
@@ -274,6 +281,10 @@ class Check(Job, frozen=True, kw_only=True):
     model: Model
     checker: Checker
     seconds: float
+
+    @property
+    def asked_models(self) -> Iterable[Model]:
+        return (self.model,)
 
     @property
     def phase(self) -> str:
@@ -314,6 +325,10 @@ class CheckFiles(Job, frozen=True, kw_only=True):
     checker: FileChecker
     form: str
     seconds: float
+
+    @property
+    def asked_models(self) -> Iterable[Model]:
+        return (model for model, _ in self.models)
 
     @property
     def phase(self) -> str:
@@ -420,6 +435,10 @@ class Compare(Job, frozen=True, kw_only=True):
     seconds: float
     of_test: bool = True
     programs: tuple[ProgramWithTests, ...] = ()
+
+    @property
+    def asked_models(self) -> Iterable[Model]:
+        return self.language
 
     @property
     def phase(self) -> str:
@@ -536,30 +555,3 @@ class RunTest(MachineJob, frozen=True, kw_only=True):
         first = jobs[0]
         tests = [job.test for job in jobs]
         first.runner.run(tests, first.on, seconds=first.seconds, done=done, end=first.end)
-
-
-_INCLUDE = r'\binclude\s+"([^"]+)"'
-
-
-def model_digest(*paths: Path) -> str:
-    """A name for cat files and configurations, together with the files beside them that they
-    include or name."""
-    return digest(*(text for _, text in sorted(model_texts(*paths).items())))
-
-
-def model_texts(*paths: Path) -> dict[Path, str]:
-    """What `model_digest` names."""
-    texts: dict[Path, str] = {}
-    waiting = list(paths)
-    while waiting:
-        file = waiting.pop()
-        if file in texts or not file.is_file():
-            continue
-        texts[file] = file.read_text(encoding="utf-8", errors="replace")
-        included = re.findall(
-            r"^\s*(?:bell|cat|macros|model)\s+(\S+)" if file.suffix == ".cfg" else _INCLUDE,
-            texts[file],
-            re.MULTILINE,
-        )
-        waiting.extend(file.parent / name for name in included)
-    return texts

@@ -23,7 +23,8 @@ import msgspec
 from weakspot import _engine
 from weakspot.errors import ToolFailed, WeakspotError
 from weakspot.harness.campaign.frontiers import Frontier
-from weakspot.harness.campaign.jobs import Job, model_digest, model_texts
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.system import cache
 from weakspot.system.deadline import NEVER, Deadline, ending
@@ -124,8 +125,8 @@ class _Packer(pickle.Pickler):
             case Deadline() if value != NEVER:
                 return "deadline", value.left
             case Model() if Path(value.file).is_absolute():
-                texts = {str(path): text for path, text in model_texts(value.path).items()}
-                return "model", msgspec.structs.asdict(value), texts, model_digest(value.path)
+                texts = {str(path): text for path, text in models.texts(value.path).items()}
+                return "model", msgspec.structs.asdict(value), texts
             case Frontier() if value.path is not None:
                 return "frontier", str(value.path), value.stored()
         return None
@@ -145,11 +146,12 @@ class _Unpacker(pickle.Unpickler):
                 return MappingProxyType(items)
             case "deadline", seconds:
                 return ending(seconds)
-            case "model", fields, texts, digest:
-                path = Path(fields["file"])
-                if not path.is_file() or model_digest(path) != digest:
-                    fields["file"] = str(self._write(path, texts, digest))
-                return Model(**fields)
+            case "model", fields, texts:
+                model = Model(**fields)
+                if model.path.is_file() and model.is_current:
+                    return model
+                there = self._write(model.path, texts, model.digest)
+                return msgspec.structs.replace(model, file=str(there))
             case "frontier", name, contents:
                 return self._frontier(name, contents)
         raise pickle.UnpicklingError(f"unknown {pid[0]}")

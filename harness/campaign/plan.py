@@ -25,7 +25,6 @@ from weakspot.harness.campaign.jobs import (
     Compare,
     Explore,
     Job,
-    model_digest,
 )
 from weakspot.harness.checkers import Checker, FileChecker
 from weakspot.harness.checkers.explorer import Explorer
@@ -95,7 +94,7 @@ def under(chosen: Iterable[Model], machines: Iterable[Model] = ()) -> UnderModel
     by_name = {model.name: model for model in chosen}
     digests: dict[str, str] = {}
     for name, model in by_name.items():
-        of_text = model_digest(model.path, model.of_programs.path)
+        of_text = model.digest_of_text
         digests[name] = of_text if of_text not in digests.values() else digest(of_text, name)
     return UnderModels(by_name, digests, tuple(machines))
 
@@ -265,7 +264,7 @@ def comparisons(
 ) -> Jobs:
     """Each test with its compiled code, under models of its language; see Compare."""
     configurations = digest(*(f"{each.platform.name} {each.name}" for each in builds))
-    digests = [model_digest(model.path) for model in language]
+    digests = [model.digest_of_text for model in language]
     models_key = digests[0] if len(digests) == 1 else digest(*digests)
     return Jobs(
         [

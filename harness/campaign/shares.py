@@ -430,4 +430,6 @@ class _Shared:
         if self._left is not None:  # it was divided
             seconds = round(self.seconds, 6)
             found = msgspec.structs.replace(found, resumed=self._resumed, seconds=seconds)
+        if not self.job.is_current:
+            return found
         return self.job.frontier.ended(self.job.question, found, concluded.left, self._notes)

@@ -25,6 +25,7 @@ from weakspot.harness.checkers import askable, unknown
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import Observation, Verdict
 from weakspot.system import process, tools
+from weakspot.system.processors import cores
 from weakspot.system.tools import INSTALLED_BY_SCRIPT, Program, Requirement, Tool
 
 PROGRAM = Program(
@@ -72,7 +73,7 @@ class Cbmc(msgspec.Struct, frozen=True):
                 partial(_check, tool, test, model, Path(folder) / f"t{number}.c", seconds)
                 for number, test in enumerate(asked)
             ]
-            process.in_parallel(tasks, workers=min(self.jobs, len(tasks)), done=done)
+            process.in_parallel(tasks, workers=min(self.jobs, cores(), len(tasks)), done=done)
 
 
 CHECKER = Cbmc()

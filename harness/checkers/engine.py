@@ -20,7 +20,7 @@ from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import Observation, PrintedVerdict, Verdict
 from weakspot.harness.values.witness import Witness, WitnessEvent
-from weakspot.system import tools
+from weakspot.system import processors, tools
 from weakspot.system.tools import Module, Requirement, Tool
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Engine(msgspec.Struct, frozen=True):
                 seconds=seconds,
                 candidates=self.candidates,
                 memory=self.memory,
-                jobs=self.jobs,
+                jobs=self.jobs or processors.most(),
                 explained=self.witnesses,
                 done=sort,
             )
@@ -143,7 +143,7 @@ class Engine(msgspec.Struct, frozen=True):
                     seconds=seconds,
                     candidates=self.candidates,
                     memory=self.memory,
-                    jobs=self.jobs,
+                    jobs=self.jobs or processors.most(),
                     done=sort,
                 )
 

@@ -23,7 +23,7 @@ from weakspot.harness.values.exploration import (
 )
 from weakspot.harness.values.library_calls import library_files
 from weakspot.harness.values.record import program_name
-from weakspot.system import tools
+from weakspot.system import processors, tools
 from weakspot.system.deadline import NEVER, Deadline, ending
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def asked(
         events=bounds.events,
         instructions=bounds.instructions,
         calls=bounds.calls,
-        jobs=jobs,
+        jobs=jobs or processors.most(),
         acyclic=None if model.acyclic == "none" else model.acyclic,
         symmetry=not part.exchanged,
         arrivals=part.arrivals,

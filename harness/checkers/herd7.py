@@ -24,6 +24,7 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import process, tools
 from weakspot.system.herdtools import DIY7, HERD7, MCOMPARE7, libdir
+from weakspot.system.processors import cores
 from weakspot.system.tools import Requirement, Tool
 
 _RMW = re.compile(r"\batomic_(exchange|fetch_|compare_exchange)")
@@ -101,7 +102,7 @@ class Herd7(msgspec.Struct, frozen=True):
                 _Batch(tool, model, asked[i : i + size], i, Path(folder), seconds).run
                 for i in range(0, len(asked), size)
             ]
-            process.in_parallel(batches, workers=min(self.jobs, len(batches)), done=sort)
+            process.in_parallel(batches, workers=min(self.jobs, cores(), len(batches)), done=sort)
         # a cat file is wrong if every test fails with it; else it only does not suit some tests
         for error in refused:
             if not answered:

@@ -155,15 +155,14 @@ def what_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def jobs_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`-j`: the command, and the tools that it starts, use so many processors at most."""
+    """`-j`: the command uses so many processors at a time at most."""
 
     @functools.wraps(command)
     def with_jobs(*args: Any, jobs: int | None, **rest: Any) -> Any:
-        if jobs is not None:
-            from weakspot.system import processors
+        from weakspot.system import processors
 
-            processors.use_at_most(jobs)
-        return command(*args, **rest)
+        with processors.at_most(jobs or 0):
+            return command(*args, **rest)
 
     return click.option(
         "--jobs",

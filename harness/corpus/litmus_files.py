@@ -14,6 +14,7 @@ import msgspec
 from weakspot import _engine
 from weakspot.generators.litmus import ARCHITECTURES, Test, found_test
 from weakspot.harness.corpus.material import FolderTests, distinguished, is_entered, is_program
+from weakspot.system import processors
 
 STORED = 16 << 20
 """The texts of so many bytes of files of a folder are not read again when they are asked about:
@@ -34,6 +35,7 @@ def folder_tests(what: Sequence[str | Test], under: Sequence[str]) -> FolderTest
         dialects=ARCHITECTURES,
         distinguish=_names,
         stored=STORED,
+        jobs=processors.most(),
     )
     if files is None or len(files) == 1:
         return None

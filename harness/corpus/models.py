@@ -18,6 +18,7 @@ import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import ARCHITECTURES
+from weakspot.harness.values.record import digest
 from weakspot.system import herdtools, kernel, packages
 
 LANGUAGE = "rc20"
@@ -59,6 +60,17 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     beyond: str = ""
     reference: str = ""
     about: str = ""
+    digest: str = ""  # of a user's file, as it was when the model was resolved
+
+    @property
+    def is_current(self) -> bool:
+        """Whether a user's file, and those that it names, are as they were."""
+        return not self.digest or self.digest == _digest(self.path)
+
+    @property
+    def digest_of_text(self) -> str:
+        """A name for the text of the model, with the files that it includes or names."""
+        return self.digest or _digest(self.path, self.of_programs.path)
 
     @property
     def path(self) -> Path:
@@ -180,6 +192,7 @@ def _of_file(path: Path) -> Model:
             title=_title_of_configuration(path, text) or path.stem,
             role="language",
             dialects=("C",),
+            digest=_digest(path.resolve()),
         )
     return Model(
         name=path.stem,
@@ -187,7 +200,34 @@ def _of_file(path: Path) -> Model:
         title=_title(text) or path.stem,
         role="language",
         dialects=_dialects(text),
+        digest=_digest(path.resolve()),
     )
+
+
+_INCLUDE = r'\binclude\s+"([^"]+)"'
+
+
+def _digest(*paths: Path) -> str:
+    return digest(*(text for _, text in sorted(texts(*paths).items())))
+
+
+def texts(*paths: Path) -> dict[Path, str]:
+    """The texts of cat files and configurations, and of the files beside them that they include or
+    name."""
+    found: dict[Path, str] = {}
+    waiting = list(paths)
+    while waiting:
+        file = waiting.pop()
+        if file in found or not file.is_file():
+            continue
+        found[file] = file.read_text(encoding="utf-8", errors="replace")
+        included = re.findall(
+            r"^\s*(?:bell|cat|macros|model)\s+(\S+)" if file.suffix == ".cfg" else _INCLUDE,
+            found[file],
+            re.MULTILINE,
+        )
+        waiting.extend(file.parent / name for name in included)
+    return found
 
 
 def _title_of_configuration(path: Path, text: str) -> str | None:

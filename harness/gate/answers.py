@@ -7,23 +7,24 @@ are read; see campaign.cache.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
 
 import msgspec
 
 from weakspot import __version__
-from weakspot.errors import BadInput, Interrupted, WeakspotError
+from weakspot.errors import BadInput, Interrupted, LimitReached, WeakspotError
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness.campaign import plan
 from weakspot.harness.campaign.cache import CacheStore, project_folder
 from weakspot.harness.campaign.executor import LocalExecutor, TimedExecutor, ask
 from weakspot.harness.campaign.frontiers import Frontiers
-from weakspot.harness.campaign.jobs import model_digest
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
@@ -43,6 +44,8 @@ from weakspot.harness.gate.outcome import ScenarioResult
 from weakspot.harness.values.bounds import DEFAULT, Bounds
 from weakspot.harness.values.descriptions import resumption
 from weakspot.system import cache
+from weakspot.system.deadline import Deadline
+from weakspot.system.processors import cores
 
 COMPARED = ("sc", "tso")
 """A program that violates something is explored under these too, to show where it happens: sc is
@@ -117,6 +120,7 @@ class Answers:
         Each gets a share of the budget. What the others leave of it goes to those that it did not
         suffice for, which resume, until all is answered or no time is left.
         """
+        self._read(files)
         jobs = [job for file in files for job in self._readable_jobs(file)]
         further = max(len(self.config.machine_models), len(COMPARED))
         later = further * len({job.file for job in jobs})
@@ -189,11 +193,31 @@ class Answers:
 
     # --- questions ------------------------------------------------------------------------------
 
+    def _read(self, files: Sequence[str]) -> None:
+        """Read the programs, several at a time: preprocessing them is most of the time of a run in
+        which nothing has changed."""
+
+        def read(file: str) -> None:
+            with contextlib.suppress(WeakspotError):  # raised again where the question is needed
+                _ = self._scenario(file).question
+
+        programs = [file for file in files if not file.endswith(".litmus")]
+        with ThreadPoolExecutor(max_workers=cores()) as pool:
+            list(pool.map(read, programs))
+
     def _readable_jobs(self, file: str) -> list[ScenarioJob]:
         try:
             return list(self._jobs(file))
         except Interrupted:
             raise
+        except LimitReached as error:
+            self.refused += [
+                ScenarioResult(
+                    file=file, model=model.name, result="Unknown", reasons=(error.message,)
+                )
+                for model in self.config.models
+            ]
+            return []
         except WeakspotError as error:
             self.unreadable[file] = Unreadable.of(error)
             return []
@@ -264,13 +288,14 @@ class Answers:
                 test=self.tests.get(file),
                 build=self.config.build,
                 bounds=bounds(self.config),
+                end=Deadline(self.ends),
             )
         return self._scenarios[file]
 
     def _key(self, scenario: Scenario, model: Model) -> str:
         """All that the answer depends on."""
         if model.path not in self._digests:
-            self._digests[model.path] = model_digest(model.path, model.of_programs.path)
+            self._digests[model.path] = model.digest_of_text
         digest = self._digests[model.path]
         parts = [__version__, self._explorer.version, scenario.name, model.name, digest]
         if scenario.test is None:

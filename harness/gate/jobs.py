@@ -6,7 +6,7 @@ A program is compiled when the first of its questions is asked, once for all of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -19,7 +19,7 @@ from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source import frontend
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.campaign.frontiers import Frontier
-from weakspot.harness.campaign.jobs import Job, Sink, model_digest
+from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.pace import ExplorationPace
 from weakspot.harness.checkers import Checker
 from weakspot.harness.checkers.explorer import Explorer, Keep
@@ -88,11 +88,13 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     test: Test | None = None
     build: Build = NO_OPTIONS
     bounds: Bounds = Bounds()
+    end: Deadline = NEVER
 
     @cached_property
     def question(self) -> frontend.Question:
-        """What the compiler is asked, with the content of the files."""
-        return frontend.question(self.path, build=self.build)
+        """What the compiler is asked, with the content of the files. Raises what reading them
+        does, and LimitReached at the `end`."""
+        return frontend.question(self.path, build=self.build, end=self.end)
 
     def generated(self, seconds: float = 0.0, end: Deadline = NEVER) -> Generated:
         """The program, read the first time, until the `end`, with the tests found in so many
@@ -109,6 +111,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                     loops=self.bounds.loops,
                     seconds=seconds,
                     reading=end,
+                    asked=self.question,
                 )
             )
         return self._generated[0]
@@ -150,6 +153,10 @@ class ScenarioJob(Job, frozen=True, kw_only=True):
     compared: bool = False
     seconds: float = 0.0
     budget: float = 0.0
+
+    @property
+    def asked_models(self) -> Iterable[Model]:
+        return (self.model,)
 
     @property
     def phase(self) -> str:
@@ -262,7 +269,8 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
                 keep=keep,
             )
 
-        found = self.frontier.explored(self._tree(generated), explore)
+        tree = self._tree(generated)
+        found = self.frontier.explored(tree, explore, lambda: self.is_current)
         reported = (*found.violations, *found.warnings)
         shown = {site for each in reported for site in _sites(each)}
         # a site that several calls lead to counts once
@@ -280,7 +288,7 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
 
     def _tree(self, generated: Generated) -> str:
         """All that the executions depend on."""
-        model = model_digest(self.model.path, self.model.of_programs.path)
+        model = self.model.digest_of_text
         limits = map(str, self.scenario.bounds.of_executions)
         tool = (__version__, self.explorer.version)
         return key(*tool, generated.program.digest, self.model.name, model, *limits)

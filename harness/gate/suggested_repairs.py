@@ -16,7 +16,6 @@ import msgspec
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.campaign.cache import CacheStore
 from weakspot.harness.campaign.executor import LocalExecutor, ask
-from weakspot.harness.campaign.jobs import model_digest
 from weakspot.harness.gate.answers import Answers, bounds
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.jobs import Scenario
@@ -46,7 +45,7 @@ class FindRepair(SearchRepair, frozen=True, kw_only=True, dict=True):
 
     def program(self, name: str) -> Program:
         scenario = self.scenarios[name]
-        program = read_program(scenario.path, build=scenario.build)
+        program = read_program(scenario.path, build=scenario.build, asked=scenario.question)
         self._read[name] = program.key
         return program
 
@@ -57,7 +56,7 @@ class FindRepair(SearchRepair, frozen=True, kw_only=True, dict=True):
 
     @property
     def is_current(self) -> bool:
-        return all(
+        return super().is_current and all(
             self.scenarios[name].is_unchanged(compiled) for name, compiled in self._read.items()
         )
 
@@ -101,7 +100,7 @@ def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
         ]
         also = answers.config.machine_models if job.model.role == "language" else ()
         parts = [each.job.key for each in together]
-        parts += [model_digest(each.of_programs.path) for each in also]
+        parts += [each.of_programs.digest_of_text for each in also]
         jobs[job.file] = FindRepair(
             key=f"repair {job.key} {' '.join(parts)}",
             violated=job.file,

@@ -14,7 +14,7 @@ import msgspec
 from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_of, ask
-from weakspot.harness.campaign.jobs import Job, Sink, model_digest
+from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.checkers.explorer import asked, explored
 from weakspot.harness.corpus.models import Model
@@ -115,7 +115,7 @@ class Explorations:
         self._store, self._executor = MemoryStore(), executor or LocalExecutor()
         self.ahead = 0 if executor is None else AHEAD
         self._models = {
-            f"{model_digest(each.of_programs.path)}:{each.name}:{bounds}": each
+            f"{each.of_programs.digest_of_text}:{each.name}:{bounds}": each
             for each in (model, *also)
         }
 

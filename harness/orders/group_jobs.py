@@ -8,7 +8,7 @@ is performed at the same time are the searches for several groups, or under seve
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Self, cast
 
 import msgspec
@@ -38,6 +38,10 @@ class RelaxGroup(Job, frozen=True, kw_only=True):
     fences: bool
     prices: Prices
     end: Deadline
+
+    @property
+    def asked_models(self) -> Iterable[Model]:
+        return (self.model, *self.machines)
 
     @property
     def phase(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign.jobs import Job, model_digest
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.plan import UnderModels
 from weakspot.harness.corpus.material import Material
 from weakspot.harness.corpus.models import LANGUAGE
@@ -67,7 +67,7 @@ def jobs(
         digests = " ".join(
             (
                 *(program.digest for program in group.values()),
-                *(model_digest(each.of_programs.path) for each in also),
+                *(each.of_programs.digest_of_text for each in also),
             )
         )
         found.append(

@@ -4,7 +4,7 @@ the repair must not harm."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import msgspec
@@ -42,6 +42,10 @@ class SearchRepair(Job, frozen=True, kw_only=True):
     bounds: Bounds
     also: tuple[Model, ...] = ()
     seconds: float = 2 * SECONDS
+
+    @property
+    def asked_models(self) -> Iterable[Model]:
+        return (self.model, *self.also)
 
     @property
     def phase(self) -> str:

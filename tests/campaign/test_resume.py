@@ -21,7 +21,7 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.campaign import run
 from weakspot.harness.campaign.executor import Stopped
 from weakspot.harness.campaign.folder import FolderStore, latest_unfinished, read_manifest
-from weakspot.harness.campaign.jobs import model_digest
+from weakspot.harness.corpus import models
 from weakspot.harness.machines import Machine
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.program_run import ProgramRun
@@ -163,9 +163,10 @@ def test_a_changed_model_is_checked_again(corpus: Path, tmp_path: Path) -> None:
 def test_a_model_with_a_changed_include_is_another_model(tmp_path: Path) -> None:
     (tmp_path / "a.cat").write_text('include "b.cat"')
     (tmp_path / "b.cat").write_text("let x = rf")
-    before = model_digest(tmp_path / "a.cat")
+    before = models.resolve(tmp_path / "a.cat")
     (tmp_path / "b.cat").write_text("let x = co")
-    assert model_digest(tmp_path / "a.cat") != before
+    assert not before.is_current
+    assert models.resolve(tmp_path / "a.cat").digest_of_text != before.digest_of_text
 
 
 def test_a_newer_checker_is_asked_again(corpus: Path, tmp_path: Path) -> None:

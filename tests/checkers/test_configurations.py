@@ -11,7 +11,6 @@ import pytest
 from texts import asked, made
 
 from weakspot.errors import BadInput
-from weakspot.harness.campaign.jobs import model_digest
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
@@ -126,10 +125,10 @@ def test_a_mistake_in_a_file_has_its_place(
 def test_the_digest_changes_with_every_file(tmp_path: Path) -> None:
     folder = tmp_path / "small"
     shutil.copytree(SMALL, folder)
-    digests = {model_digest(folder / "small.cfg")}
+    digests = {models.resolve(folder / "small.cfg").digest_of_text}
     for number, file in enumerate(sorted(folder.iterdir()), start=2):
         file.write_text(file.read_text() + "\n")
-        digests.add(model_digest(folder / "small.cfg"))
+        digests.add(models.resolve(folder / "small.cfg").digest_of_text)
         assert len(digests) == number, file
 
 

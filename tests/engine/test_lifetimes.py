@@ -142,6 +142,7 @@ int main(void) {
 DESTROY = "pthread_mutex_destroy(&m);"
 INIT = "pthread_mutex_init(&m, 0);"
 LOCK = "pthread_mutex_lock(&m);"
+UNLOCK = "pthread_mutex_unlock(&m);"
 
 
 def mutex(folder: Path, meanwhile: str = "", after: str = "") -> Program:
@@ -277,6 +278,102 @@ def test_a_barrier_is_destroyed_when_nobody_waits(tmp_path: Path, model: str) ->
     }
     again = "pthread_barrier_init(&b, 0, 2);"
     assert "initialisation of a barrier at which a thread waits" in under(MEET, again + MEET)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_barrier_is_not_initialised_again_before_all_threads_have_left_it(
+    tmp_path: Path, model: str
+) -> None:
+    again = MEET + "pthread_barrier_init(&b, 0, 2);"
+    text = BARRIER.replace("FIRST", MEET).replace("SECOND", again)
+    found = explored(program(tmp_path, text), model)
+    assert kinds(found) == {"lock"}
+    assert "barrier initialised again before a thread has left it" in messages(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            BARRIER.replace("FIRST", MEET).replace("SECOND", "INIT" + MEET),
+            "initialisation of a barrier at which a thread waits",
+        ),
+        (
+            MUTEX.replace(UNLOCK, "STORE(locked, 1); LOAD(locked); " + UNLOCK)
+            .replace("MEANWHILE", "if (LOAD(locked)) pthread_mutex_init(&m, 0);")
+            .replace("AFTER", "")
+            .replace("pthread_mutex_t m;", "pthread_mutex_t m; atomic_int locked;"),
+            "initialisation of a mutex that is held",
+        ),
+    ],
+    ids=["barrier", "mutex"],
+)
+def test_interleavings_show_that_an_object_in_use_is_initialised(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    traced = program(tmp_path, text.replace("INIT", "pthread_barrier_init(&b, 0, 2);")).trace()
+    assert message in [run["message"] for run in traced["runs"]]
+
+
+# --- joining and detaching threads ----------------------------------------------------------------
+
+THREAD = """
+atomic_int detached;
+pthread_t t;
+void *one(void *p) { BY_ITSELF return 0; }
+void *two(void *p) { BY_ANOTHER return 0; }
+int main(void) {
+    pthread_t u;
+    pthread_attr_t a;
+    int state;
+    pthread_attr_init(&a);
+    pthread_attr_getdetachstate(&a, &state);
+    if (state != PTHREAD_CREATE_JOINABLE) return 1;
+    ATTRIBUTE
+    pthread_create(&t, &a, one, 0);
+    pthread_create(&u, 0, two, 0);
+    BY_MAIN
+    pthread_join(u, 0);
+}
+"""
+JOIN, DETACH = "pthread_join(t, 0);", "pthread_detach(t);"
+BY_ITSELF = {"BY_ITSELF": "pthread_detach(pthread_self());"}
+BY_ATTRIBUTE = {"ATTRIBUTE": "pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);"}
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ({"BY_MAIN": JOIN}, ""),
+        ({"BY_MAIN": DETACH}, ""),
+        (BY_ITSELF, ""),
+        (BY_ATTRIBUTE, ""),
+        ({"BY_MAIN": DETACH + JOIN}, "join of a detached thread"),
+        ({"BY_MAIN": JOIN + DETACH}, "detachment of a joined thread"),
+        ({"BY_MAIN": DETACH + DETACH}, "thread detached twice"),
+        ({"BY_MAIN": JOIN + JOIN}, "thread joined twice"),
+        ({"BY_MAIN": JOIN, "BY_ANOTHER": DETACH}, "join of a detached thread"),
+        ({"BY_MAIN": DETACH, "BY_ANOTHER": DETACH}, "thread detached twice"),
+        (BY_ITSELF | {"BY_MAIN": JOIN}, "join of a detached thread"),
+        (BY_ATTRIBUTE | {"BY_MAIN": JOIN}, "join of a detached thread"),
+        (BY_ATTRIBUTE | {"BY_MAIN": DETACH}, "thread detached twice"),
+        (BY_ATTRIBUTE | {"BY_ANOTHER": JOIN}, "join of a detached thread"),
+    ],
+)
+def test_a_thread_is_joined_or_detached_once(
+    tmp_path: Path, model: str, where: dict[str, str], message: str
+) -> None:
+    text = THREAD
+    for place in ("BY_MAIN", "BY_ANOTHER", "BY_ITSELF", "ATTRIBUTE"):
+        text = text.replace(place, where.get(place, ""))
+    thread = program(tmp_path, text)
+    found = [each for each in explored(thread, model)["violations"] if each["kind"] != "unjoined"]
+    assert {(each["kind"], each["message"]) for each in found} == (
+        {("lock", message)} if message else set()
+    )
+    if message:
+        assert message in [run["message"] for run in thread.trace()["runs"]]
 
 
 # --- threads and the process ----------------------------------------------------------------------

@@ -32,16 +32,20 @@ def test_library_functions_do_what_they_do(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "call",
-    ["settype(&a, PTHREAD_MUTEX_ERRORCHECK)", "setrobust(&a, PTHREAD_MUTEX_ROBUST)"],
+    "statement",
+    [
+        "pthread_mutexattr_t a; pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);",
+        'if (printf("%d", 1) < 2) { }',
+        "return fputc(1, stderr);",
+    ],
 )
-def test_a_mutex_whose_errors_are_not_modelled_is_refused_at_its_line(
-    tmp_path: Path, call: str
+def test_what_is_not_modelled_of_a_function_is_refused_at_its_line(
+    tmp_path: Path, statement: str
 ) -> None:
     path = tmp_path / "program.c"
     path.write_text(
-        "#define _GNU_SOURCE\n#include <pthread.h>\nint main(void) {\n  pthread_mutexattr_t a;\n"
-        f"  pthread_mutexattr_init(&a);\n  pthread_mutexattr_{call};\n}}\n"
+        "#define _GNU_SOURCE\n#include <pthread.h>\n#include <stdio.h>\nint main(void) {\n"
+        f'  printf("%d", 1);\n  {statement}\n}}\n'
     )
     with pytest.raises(Unsupported) as error:
         asked(read_program(path), models.resolve("rc11"), Bounds())

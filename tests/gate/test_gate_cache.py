@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from projects import CONFIG, PUSH_POP, QUEUE, Project
 
 from weakspot import _engine
@@ -18,6 +19,7 @@ from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.gate.jobs import Scenario
 from weakspot.harness.gate.suggested_repairs import FindRepair
+from weakspot.system.deadline import Deadline
 
 
 @pytest.fixture
@@ -78,7 +80,8 @@ def test_an_edit_while_a_scenario_is_explored_is_asked_about(
 def test_an_edit_before_a_scenario_is_compiled_is_not_stored_for_the_old_text(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    safe = (project.folder / "include/queue.hpp").read_text()
+    safe = f"// not compiled before\n{QUEUE}"
+    project.write("include/queue.hpp", safe)
     generated = Scenario.generated
 
     def edited(*arguments: Any, **options: Any) -> Any:
@@ -117,6 +120,57 @@ def test_a_users_model_is_read_again_with_what_it_includes(project: Project) -> 
     assert project.gate("tests/SB.litmus").code == 0
     project.write("base.cat", 'include "cos.cat"\nacyclic po-loc | rf | co | fr as coherence\n')
     assert project.gate("tests/SB.litmus").code == 1
+
+
+def test_an_edit_of_a_model_while_it_is_used_is_asked_about(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strong = 'include "cos.cat"\nacyclic po | rf | co | fr as sc\n'
+    project.write("base.cat", strong)
+    project.write("own.cat", '"OWN"\ninclude "base.cat"\n')
+    project.write("weakspot.toml", f'models = ["own.cat"]\n{CONFIG}')
+    check = Engine.check
+
+    def edited(*arguments: Any, **options: Any) -> Any:
+        project.write("base.cat", 'include "cos.cat"\nacyclic po-loc | rf | co | fr as coherence\n')
+        return check(*arguments, **options)
+
+    monkeypatch.setattr(Engine, "check", edited)
+    assert project.gate("tests/SB.litmus").code == 1
+    monkeypatch.setattr(Engine, "check", check)
+    project.write("base.cat", strong)
+    assert project.gate("tests/SB.litmus").code == 0, "the other text's answer was not stored"
+
+
+def test_a_program_is_preprocessed_once_for_its_key_and_once_after_it_was_compiled(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    read_text = clang.read_text
+
+    def counted(*arguments: Any) -> Any:
+        read.append(arguments[1].name)
+        return read_text(*arguments)
+
+    monkeypatch.setattr(clang, "read_text", counted)
+    project.write("tests/push_pop.cpp", f"// not compiled before\n{PUSH_POP}")
+    assert project.gate("tests/push_pop.cpp").code == 0
+    assert len(read) == 2
+    read.clear()
+    project.gate("tests/push_pop.cpp")
+    assert len(read) == 1
+
+
+def test_a_program_that_the_budget_leaves_no_time_to_read_is_not_decided(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_text = clang.read_text
+    monkeypatch.setattr(
+        clang, "read_text", lambda found, *rest: read_text(replace(found, end=Deadline(0)), *rest)
+    )
+    ended = project.gate("tests/push_pop.cpp")
+    assert ended.code == 3
+    assert "undecided: tests/push_pop.cpp under rc20: the time limit was reached" in ended.out
 
 
 def test_a_violation_and_its_repair_are_stored_too(

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
+
+_most = 0
 
 
-def use_at_most(count: int) -> None:
-    """Run this process, and those that it starts, on so many processors at most."""
-    if hasattr(os, "sched_setaffinity"):
-        allowed = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, allowed[:count])
+@contextlib.contextmanager
+def at_most(count: int) -> Iterator[None]:
+    """Inside the block this process works on so many processors at a time at most. Which these
+    are is left to the operating system: processes that choose would choose the same ones."""
+    global _most
+    before, _most = _most, count
+    try:
+        yield
+    finally:
+        _most = before
+
+
+def most() -> int:
+    """How many processors this process may use at a time; 0 for all."""
+    return _most
 
 
 def cores() -> int:
-    """How many logical processors this process may use."""
+    """How many logical processors this process may use at a time."""
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        allowed = len(os.sched_getaffinity(0))
+    else:
+        allowed = os.cpu_count() or 1
+    return min(allowed, _most or allowed)

@@ -493,6 +493,11 @@ pub trait Source: Sync {
         false
     }
 
+    /// The threads that a thread in this state has detached, and where.
+    fn detached<'t>(&self, _thread: &'t Self::Thread) -> &'t [(ThreadId, SiteId)] {
+        &[]
+    }
+
     /// The size of the heap object at `base` when main performs its first event.
     fn extent(&self, base: u64) -> Option<u64>;
 }

@@ -15,11 +15,8 @@ WEAKSPOT_LIBRARY int pthread_mutexattr_init(pthread_mutexattr_t *attributes) {
 WEAKSPOT_LIBRARY int pthread_mutexattr_destroy(pthread_mutexattr_t *attributes) { return 0; }
 
 WEAKSPOT_LIBRARY int pthread_mutexattr_settype(pthread_mutexattr_t *attributes, int type) {
-  if (type == PTHREAD_MUTEX_ERRORCHECK)
-    weakspot_unsupported("a mutex of type PTHREAD_MUTEX_ERRORCHECK is not supported; with the type "
-                         "PTHREAD_MUTEX_NORMAL, each of its errors is reported as a misuse");
   if (type < 0 || type > 3) return EINVAL;
-  *type_of(attributes) = type == PTHREAD_MUTEX_RECURSIVE ? type : PTHREAD_MUTEX_NORMAL;
+  *type_of(attributes) = type;
   return 0;
 }
 

@@ -8,15 +8,17 @@
 #include <time.h>
 
 WEAKSPOT_LIBRARY int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *time) {
-  return pthread_mutex_trylock(mutex) ? ETIMEDOUT : 0;
+  return weakspot_timedlock(mutex);
 }
 
 WEAKSPOT_LIBRARY int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *time) {
-  return pthread_mutex_trylock(mutex) ? ETIMEDOUT : 0;
+  return weakspot_timedlock(mutex);
 }
 
 WEAKSPOT_LIBRARY int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *time) {
-  weakspot_wait_for(condition, mutex);
+  int error = weakspot_wait_for(condition, mutex);
+  if (error)
+    return error;
   return weakspot_choose(2) ? ETIMEDOUT : 0;
 }
 

@@ -16,8 +16,11 @@ unsigned weakspot_choose(unsigned count);
 unsigned weakspot_seldom(void);
 // What the program assumes does not hold: the execution is not one of its executions.
 void weakspot_discard(void);
-// Waits for a condition variable, with its mutex, for some time.
-void weakspot_wait_for(void *condition, void *mutex);
+// Waits for a condition variable, with its mutex, for some time; returns 0 or an error number.
+int weakspot_wait_for(void *condition, void *mutex);
+// Locks a mutex if it is free, and returns 0; else the number of the error that a lock with a time
+// limit has.
+int weakspot_timedlock(void *mutex);
 // Sleeping at an address, with a mask. A thread enters itself, compares the word, and sleeps until another has
 // woken it, or stops, which returns whether nobody has. Where whether it is woken is not asked,
 // entering returns 0, and the thread continues at once. The second argument says what it is in

@@ -9,6 +9,8 @@ use crate::search::execution::EndedExecution;
 use crate::source::{Action, Fault, FaultKind, Next, Source, ThreadId, Wait};
 use program::ir::sites::{DESTROY, INIT};
 use program::ir::{Program, SiteId};
+use program::library::threads::{DETACHED_TWICE, JOIN_OF_DETACHED};
+use program::library::Misuse;
 use program::memory::{Memory, USE_OF_ENDED_LOCAL};
 use std::cmp::Ordering;
 
@@ -74,6 +76,7 @@ impl Findings {
         if let (true, Some(unordered)) = (misused.is_empty(), unordered) {
             misused.push(unordered_use(execution.graph, unordered));
         }
+        misused.extend(misused_threads(source, execution));
         for fault in misused {
             self.violate(&fault, None, None, execution.graph, 1);
             violated = true;
@@ -318,6 +321,34 @@ fn unjoined<'e, S: Source>(
             ends && events.creator != NONE && !over && !(joins && is_joined(*thread))
         })
         .map(move |(_, events)| graph.event(events.creator).site)
+}
+
+/// Threads that one thread has detached and another joins or detaches, in whatever order.
+fn misused_threads<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Vec<Fault> {
+    let threads = (0..execution.graph.threads.len()).filter_map(|id| execution.thread(id));
+    let fault = |misuse: Misuse, site: SiteId| Fault {
+        kind: FaultKind::Lock,
+        message: misuse.0.to_owned(),
+        site: Some(site),
+    };
+    let mut detached = 0;
+    let mut faults = Vec::new();
+    for (thread, site) in threads.flat_map(|thread| source.detached(thread)) {
+        if detached >> thread & 1 == 1 {
+            faults.push(fault(DETACHED_TWICE, *site));
+        }
+        detached |= 1_u64 << thread;
+    }
+    if detached != 0 {
+        let events = execution.graph.events.iter();
+        faults.extend(events.filter_map(|event| match event.action {
+            Action::Join { thread } if detached >> thread & 1 == 1 => {
+                Some(fault(JOIN_OF_DETACHED, event.site))
+            }
+            _ => None,
+        }));
+    }
+    faults
 }
 
 const UNALLOCATED: &str = "use not ordered with the allocation";

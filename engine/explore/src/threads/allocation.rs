@@ -6,6 +6,7 @@ use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow};
 use program::ir::{Order, Program, SiteId, SyncObject};
 use program::library::call::Wanted;
+use program::library::mutex::Lock;
 use program::library::operations::Library;
 use program::memory::{Byte, Dep, Memory, Named, Object, Val, Visibility};
 use std::sync::Arc;
@@ -139,9 +140,9 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
         t: &mut Thread,
         call: &ExternCall,
         object: SyncObject,
-        state: u64,
+        value: u64,
     ) -> Done<()> {
-        self.begin_object(t, call, object, state)
+        self.begin_object(t, call, object, value)
     }
 
     fn end_life(&mut self, t: &mut Thread, call: &ExternCall, object: SyncObject) -> Done<()> {
@@ -160,23 +161,27 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
         self.join_thread(t, call)
     }
 
-    fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<(bool, Val)> {
-        let (locked, dep) = self.try_lock_mutex(t, call.site, call.args[0])?;
-        Ok((locked, Val::new(0, dep)))
+    fn detach(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        self.detach_thread(t, call)
+    }
+
+    fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<(Lock, Val)> {
+        let (lock, dep) = self.try_lock_mutex(t, call.site, call.args[0])?;
+        Ok((lock, Val::new(0, dep)))
     }
 
     fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
-        self.lock_mutex(t, call.site, call.args[0])?;
-        Ok(Flow::Value(Val::constant(0)))
+        let error = self.lock_mutex(t, call.site, call.args[0])?;
+        Ok(Flow::Value(Val::constant(error)))
     }
 
-    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
         self.unlock_mutex(t, call.site, call.args[0])
     }
 
     fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
-        self.wait_for_condition(t, call)?;
-        Ok(Flow::Value(Val::constant(0)))
+        let error = self.wait_for_condition(t, call)?;
+        Ok(Flow::Value(Val::constant(error)))
     }
 
     fn signal(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {

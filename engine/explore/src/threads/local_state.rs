@@ -16,6 +16,8 @@ pub struct LocalState {
     pub created: u32,
     /// Threads joined so far.
     pub joined: u64,
+    /// Threads detached so far, and where.
+    pub detached: Vec<(ThreadId, SiteId)>,
     /// The threads joined since the last other event, with their results.
     pub joining: Vec<(ThreadId, u64)>,
     /// How often the thread has waited at each barrier whose threads arrive in a fixed order.
@@ -63,6 +65,7 @@ impl LocalState {
             postponed: 0,
             created: 0,
             joined: 0,
+            detached: Vec::new(),
             joining: Vec::new(),
             rounds: Vec::new(),
             spurious: Vec::new(),

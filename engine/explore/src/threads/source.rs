@@ -8,7 +8,7 @@ use crate::threads::sharing::stored::Learned;
 use crate::threads::sharing::LearnedSharing;
 use crate::threads::undone_rounds::Shift;
 use program::interpreter::Limits;
-use program::ir::{Extern, Program, Register};
+use program::ir::{Extern, Program, Register, SiteId};
 use program::memory::{Dep, Memory, Named, Visibility, MAX_THREADS};
 use std::sync::{Arc, OnceLock};
 
@@ -417,6 +417,10 @@ impl Source for ProgramSource<'_> {
             }
             Err(_) => Initial::Outside,
         }
+    }
+
+    fn detached<'t>(&self, thread: &'t ProgramThread) -> &'t [(ThreadId, SiteId)] {
+        &thread.now.local.detached
     }
 
     fn ends_process(&self, main: &ProgramThread) -> bool {

@@ -6,14 +6,15 @@ use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEn
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow, Outcome, RunEnd};
 use program::ir::{Extern, Op, Order, Program, SiteId, SyncObject};
+use program::library::mutex::{Lock, OwnersUse};
 use program::library::operations::Library;
-use program::library::threads::thread_handle;
+use program::library::threads::{self, thread_handle};
 use program::library::{barrier, condition, mutex, once, Misuse};
 use program::memory::{Dep, Val, MAX_THREADS};
 
 type Done<T> = Result<T, Interruption>;
 
-/// How a thread looks at a condition variable.
+/// How a thread looks at a condition variable, or at a mutex that it does not hold.
 const LOOK: ReadMode = ReadMode {
     order: condition::ORDER,
     rmw: false,
@@ -81,7 +82,7 @@ impl ThreadEnvironment<'_> {
         t: &mut Thread,
         call: &ExternCall,
         object: SyncObject,
-        new: u64,
+        value: u64,
     ) -> Done<()> {
         let state = spot(call.arg(0), object.size(), call.site);
         let (order, rmw) = match object {
@@ -94,8 +95,8 @@ impl ThreadEnvironment<'_> {
             uninitialised_ok: true,
         };
         let old = self.read(t, state, how)?.bits;
-        object
-            .check_init(old)
+        let new = object
+            .initialise(old, value)
             .map_err(|misuse| misused(misuse, call.site))?;
         self.write(t, state, order, rmw, Val::constant(new))
     }
@@ -133,11 +134,17 @@ impl ThreadEnvironment<'_> {
             let message = format!("more than {MAX_THREADS} threads");
             return Err(RunEnd::new(Outcome::Bound, message, Some(call.site)).into());
         }
+        let attributes = call.args[3].bits;
+        let detached =
+            attributes != 0 && self.field(t, call, attributes, 4)? == threads::CREATE_DETACHED;
         let handle = Val::constant(thread_handle(thread));
         let to = spot(call.args[0], 8, call.site);
         self.write(t, to, Order::Na, false, handle)?;
         self.ask(t, Action::Create { thread }, call.site)?;
         self.local.created += 1;
+        if detached {
+            self.local.detached.push((thread, call.site));
+        }
         t.progress();
         Ok(Flow::Value(Val::constant(0)))
     }
@@ -145,7 +152,9 @@ impl ThreadEnvironment<'_> {
     pub fn join_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
         let (out, size) = (call.args[1], call.args[2]);
         let known = self.sharing.threads();
-        let thread = call.joined(t.id, known, self.local.joined)?;
+        let (joined, detached) = (self.local.joined, self.detached());
+        let thread = threads::join(call.args[0].bits, t.id, known, joined, detached)
+            .map_err(|misuse| misused(misuse, call.site))?;
         let (result, _) = self.ask(t, Action::Join { thread }, call.site)?;
         if out.bits != 0 {
             let same = |(other, with): &(usize, u64)| {
@@ -166,6 +175,24 @@ impl ThreadEnvironment<'_> {
         Ok(Flow::Value(Val::constant(0)))
     }
 
+    /// The threads that this one has detached.
+    fn detached(&self) -> u64 {
+        let detached = self.local.detached.iter();
+        detached.fold(0, |all, (thread, _)| all | 1 << thread)
+    }
+
+    /// Detaching a thread orders nothing, and is no event: what other threads do with it is compared
+    /// when the execution has ended.
+    pub fn detach_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        let known = self.sharing.threads();
+        let handle = call.args[0].bits;
+        let thread = threads::detach(handle, known, self.local.joined, self.detached())
+            .map_err(|misuse| misused(misuse, call.site))?;
+        self.local.detached.push((thread, call.site));
+        t.progress();
+        Ok(())
+    }
+
     fn blocked<T>(&self, t: &Thread, state: AccessTarget, what: &'static str) -> Done<T> {
         let asked = self.is_event(t, state)?;
         let wait = match (asked, what) {
@@ -178,42 +205,55 @@ impl ThreadEnvironment<'_> {
         Err(Interruption::Blocked(wait, state.site))
     }
 
-    /// Locks a mutex if it is free, or recursive and held by the thread. Returns whether it did. An
+    /// Locks a mutex if it is free, or recursive and held by the thread. Returns what it did. An
     /// iteration of a loop that locks and unlocks makes no progress, unless another thread tests
     /// the mutex without waiting (trylock).
-    pub fn try_lock_mutex(&mut self, t: &mut Thread, site: SiteId, at: Val) -> Done<(bool, Dep)> {
+    pub fn try_lock_mutex(&mut self, t: &mut Thread, site: SiteId, at: Val) -> Done<(Lock, Dep)> {
         let state = spot(at, mutex::SIZE, site);
         let now = self.take(t, state, mutex::LOCK, false)?;
         let held = t.holds(at.bits);
-        match mutex::lock(now.bits, t.id, held).map_err(|misuse| misused(misuse, site))? {
-            mutex::Lock::Acquire(locked) => {
+        let lock = mutex::lock(now.bits, t.id, held).map_err(|misuse| misused(misuse, site))?;
+        match lock {
+            Lock::Acquire(locked) => {
                 self.still = !self.program.has_trylock;
                 self.put(t, state, mutex::LOCK, locked)?;
                 self.still = false;
             }
-            mutex::Lock::Again => {}
-            mutex::Lock::Busy => return Ok((false, now.dep)),
+            Lock::Again => {}
+            Lock::Deadlock | Lock::Busy => return Ok((lock, now.dep)),
         }
         self.hold(t, at.bits, held + 1, mutex::free(now.bits));
-        Ok((true, now.dep))
+        Ok((lock, now.dep))
     }
 
-    pub fn lock_mutex(&mut self, t: &mut Thread, site: SiteId, at: Val) -> Done<()> {
+    /// Returns 0, or an error number.
+    pub fn lock_mutex(&mut self, t: &mut Thread, site: SiteId, at: Val) -> Done<u64> {
         match self.try_lock_mutex(t, site, at)?.0 {
-            true => Ok(()),
-            false => self.blocked(t, spot(at, mutex::SIZE, site), mutex::AWAITED),
+            Lock::Acquire(_) | Lock::Again => Ok(0),
+            Lock::Deadlock => Ok(mutex::EDEADLK),
+            Lock::Busy => self.blocked(t, spot(at, mutex::SIZE, site), mutex::AWAITED),
         }
     }
 
-    pub fn unlock_mutex(&mut self, t: &mut Thread, site: SiteId, at: Val) -> Done<()> {
+    /// What a thread gets for a use that only the owner of the mutex may make.
+    fn refuse(&mut self, t: &mut Thread, site: SiteId, at: Val, owners: OwnersUse) -> Done<u64> {
+        let state = self.read(t, spot(at, mutex::SIZE, site), LOOK)?.bits;
+        mutex::refuse(owners, state).map_err(|misuse| misused(misuse, site))
+    }
+
+    /// Returns 0, or an error number.
+    pub fn unlock_mutex(&mut self, t: &mut Thread, site: SiteId, at: Val) -> Done<u64> {
         let held = t.holds(at.bits);
-        if mutex::unlock(held).map_err(|misuse| misused(misuse, site))? {
+        if held == 0 {
+            return self.refuse(t, site, at, OwnersUse::Unlock);
+        }
+        if held == 1 {
             self.still = !self.program.has_trylock;
             self.release(t, site, at)?;
             self.still = false;
         }
         self.hold(t, at.bits, held - 1, t.free_state(at.bits));
-        Ok(())
+        Ok(0)
     }
 
     fn release(&mut self, t: &mut Thread, site: SiteId, at: Val) -> Done<()> {
@@ -222,19 +262,22 @@ impl ThreadEnvironment<'_> {
     }
 
     /// A wait for some time ends at once, or has got a signal that another thread then does not get;
-    /// one without a signal ends at once in another execution.
-    pub fn wait_for_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+    /// one without a signal ends at once in another execution. Returns 0, or an error number.
+    pub fn wait_for_condition(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
         let (at, mutex) = (call.args[0], call.args[1]);
-        condition::check_wait(t.holds(mutex.bits)).map_err(|misuse| misused(misuse, call.site))?;
+        if t.holds(mutex.bits) == 0 {
+            return self.refuse(t, call.site, mutex, OwnersUse::Wait);
+        }
         let state = spot(at, condition::SIZE, call.site);
         let timed = call.function == Extern::CondWaitFor;
         if timed && self.choose_one(t, 2, call.site)? == 0 {
-            return self.wake_for_no_reason(t, call);
+            self.wake_for_no_reason(t, call)?;
+            return Ok(0);
         }
         if !timed && self.either(t, call)? {
             self.wake_for_no_reason(t, call)?;
             self.chosen(t, call, true);
-            return Ok(());
+            return Ok(0);
         }
         let waiting = self.condition(t, state)?;
         let waiting = condition::begin_wait(waiting, t.id);
@@ -249,9 +292,10 @@ impl ThreadEnvironment<'_> {
         let lock = spot(mutex, mutex::SIZE, call.site);
         let now = self.take(t, lock, mutex::LOCK, false)?.bits;
         match mutex::lock(now, t.id, 0).map_err(|misuse| misused(misuse, call.site))? {
-            mutex::Lock::Acquire(locked) => self.put(t, lock, mutex::LOCK, locked),
-            _ => self.blocked(t, lock, mutex::AWAITED),
+            Lock::Acquire(locked) => self.put(t, lock, mutex::LOCK, locked)?,
+            _ => return self.blocked(t, lock, mutex::AWAITED),
         }
+        Ok(0)
     }
 
     /// A wait that returns without a signal, in time or not: the thread unlocks the mutex and locks it
@@ -263,7 +307,7 @@ impl ThreadEnvironment<'_> {
         let lock = spot(mutex, mutex::SIZE, call.site);
         let now = self.take(t, lock, mutex::LOCK, false)?.bits;
         match mutex::lock(now, t.id, 0).map_err(|misuse| misused(misuse, call.site))? {
-            mutex::Lock::Acquire(locked) => self.put(t, lock, mutex::LOCK, locked)?,
+            Lock::Acquire(locked) => self.put(t, lock, mutex::LOCK, locked)?,
             _ => return self.blocked(t, lock, mutex::AWAITED),
         }
         self.still = false;
@@ -320,7 +364,8 @@ impl ThreadEnvironment<'_> {
             rmw: false,
             uninitialised_ok: false,
         };
-        if barrier::round(self.read(t, leaving, how)?.bits) == barrier::round(now) {
+        let after = self.read(t, leaving, how)?.bits;
+        if !barrier::has_opened(now, after).map_err(|misuse| misused(misuse, call.site))? {
             return self.blocked(t, leaving, barrier::AWAITED);
         }
         Ok(Flow::Value(Val::constant(0)))

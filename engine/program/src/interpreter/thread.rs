@@ -86,7 +86,8 @@ pub enum State {
     },
     AtBarrier {
         address: u64,
-        round: u64,
+        /// The barrier's state before the thread.
+        arrived: u64,
     },
     /// Stopped by a limit; the other threads continue.
     Truncated,

@@ -23,13 +23,17 @@ pub enum BytesOp {
 /// A function of the library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extern {
+    /// With where its handle goes, the function, its argument, and the thread's attributes or 0.
     ThreadCreate,
     ThreadJoin,
+    ThreadDetach,
     ThreadSelf,
     ThreadEqual,
     ThreadExit,
     MutexInit,
     MutexLock,
+    /// With what it returns where another thread holds the mutex, and where the caller does and the
+    /// mutex checks errors.
     MutexTrylock,
     MutexUnlock,
     CondInit,

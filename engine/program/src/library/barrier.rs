@@ -14,18 +14,33 @@ pub const AWAITED: &str = "a barrier";
 /// What `pthread_barrier_wait` returns to one of the threads: `PTHREAD_BARRIER_SERIAL_THREAD`.
 pub const SERIAL_THREAD: u64 = 0xffff_ffff;
 
-const ROUND: u64 = 0xffff_ffff;
-/// The state of a destroyed barrier.
-pub const DESTROYED: u64 = u64::MAX;
+const ROUND: u64 = 0xff_ffff;
+/// How often, modulo 2⁸, the barrier was initialised without having been destroyed before.
+const LIFE: u64 = 0xff << 24;
+const DESTROYED: u64 = 0xffff_ffff << 32;
+
+/// The state of a barrier in this state when it is destroyed.
+pub fn destroyed(state: u64) -> u64 {
+    state | DESTROYED
+}
+
+pub fn is_destroyed(state: u64) -> bool {
+    state >= DESTROYED
+}
 
 /// Whether some thread waits; not for memory that never was a barrier.
 pub fn is_awaited(state: u64) -> bool {
     (1..threads(state)).contains(&arrived(state))
 }
 
-/// The state of a new barrier for so many threads.
-pub fn initial(threads: u64) -> u64 {
-    (threads & 0xffff) << 48
+/// The state of a new barrier for so many threads, in memory with these contents before. Threads may
+/// not have left a barrier that was destroyed: to them, this is its next round.
+pub fn initial(threads: u64, before: u64) -> u64 {
+    let after = match is_destroyed(before) {
+        true => before & LIFE | (before + 1) & ROUND,
+        false => before.wrapping_add(1 << 24) & LIFE,
+    };
+    (threads & 0xffff) << 48 | after
 }
 
 /// For how many threads the barrier is.
@@ -38,9 +53,14 @@ pub fn arrived(state: u64) -> u64 {
     state >> 32 & 0xffff
 }
 
-/// How often, modulo 2³², the barrier has opened.
-pub fn round(state: u64) -> u64 {
-    state & ROUND
+/// Whether a thread may leave that has arrived in another state.
+pub fn has_opened(arrived: u64, now: u64) -> Result<bool, Misuse> {
+    match (arrived ^ now) & LIFE {
+        0 => Ok((arrived ^ now) & ROUND != 0),
+        _ => Err(Misuse(
+            "barrier initialised again before a thread has left it",
+        )),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +72,7 @@ pub enum Arrival {
 }
 
 pub fn arrive(state: u64) -> Result<Arrival, Misuse> {
-    if state == DESTROYED {
+    if is_destroyed(state) {
         return Err(Misuse("use of a destroyed barrier"));
     }
     if threads(state) == 0 {
@@ -61,9 +81,8 @@ pub fn arrive(state: u64) -> Result<Arrival, Misuse> {
     if arrived(state) + 1 < threads(state) {
         return Ok(Arrival::Waits(state + (1 << 32)));
     }
-    Ok(Arrival::Opens(
-        initial(threads(state)) | (round(state) + 1) & ROUND,
-    ))
+    let round = state & LIFE | (state + 1) & ROUND;
+    Ok(Arrival::Opens(threads(state) << 48 | round))
 }
 
 #[cfg(test)]
@@ -72,17 +91,31 @@ mod tests {
 
     #[test]
     fn the_last_thread_opens_the_barrier_for_the_next_round() {
-        let state = initial(2);
+        let state = initial(2, 0);
         let Ok(Arrival::Waits(one)) = arrive(state) else {
             panic!("another thread is to come");
         };
-        assert_eq!((arrived(one), round(one)), (1, 0));
+        assert_eq!((arrived(one), has_opened(state, one)), (1, Ok(false)));
         let Ok(Arrival::Opens(next)) = arrive(one) else {
             panic!("both are there");
         };
-        assert_eq!((threads(next), arrived(next), round(next)), (2, 0, 1));
-        assert!(arrive(initial(0)).is_err());
-        assert!(arrive(DESTROYED).is_err() && !is_awaited(DESTROYED));
-        assert!(is_awaited(one) && !is_awaited(next));
+        assert_eq!((threads(next), arrived(next)), (2, 0));
+        assert_eq!(has_opened(one, next), Ok(true));
+        assert!(arrive(initial(0, 0)).is_err());
+        let gone = destroyed(next);
+        assert!(arrive(gone).is_err() && !is_awaited(gone) && is_destroyed(gone));
+        assert!(is_awaited(one) && !is_awaited(next) && !is_destroyed(next));
+    }
+
+    #[test]
+    fn a_thread_leaves_after_a_destruction_but_not_after_another_initialisation() {
+        let one = initial(2, 0) + (1 << 32);
+        let Ok(Arrival::Opens(next)) = arrive(one) else {
+            panic!("both are there");
+        };
+        assert!(has_opened(one, initial(2, next)).is_err());
+        let gone = destroyed(next);
+        assert_eq!(has_opened(one, gone), Ok(true));
+        assert_eq!(has_opened(one, initial(2, gone)), Ok(true));
     }
 }

@@ -1,7 +1,8 @@
 //! Library calls: decoding, arguments, errors.
+use super::mutex::Lock;
 use super::operations::Library;
-use super::threads::{thread_handle, thread_of_handle};
-use super::{barrier, bytes, condition, exceptions, mutex};
+use super::threads::thread_handle;
+use super::{bytes, exceptions};
 use crate::interpreter::environment::{ExternCall, Flow};
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
@@ -22,25 +23,31 @@ pub fn call<'p, L: Library<'p>>(
     match call.function {
         Extern::ThreadCreate => l.create(t, call),
         Extern::ThreadJoin => l.join(t, call),
+        Extern::ThreadDetach => {
+            l.detach(t, call)?;
+            result(0)
+        }
         Extern::MutexInit => {
-            // the type of a mutex: 0 normal, 1 recursive; given here or in an attribute object
-            let kind = match arg(1).bits {
+            // the type of a mutex: given here, by C11, or in an attribute object
+            let mutex_type = match arg(1).bits {
                 0 => arg(2).bits & 1,
                 attributes => l.field(t, call, attributes, 4)?,
             };
-            l.begin_life(t, call, SyncObject::Mutex, mutex::initial(kind == 1))?;
+            l.begin_life(t, call, SyncObject::Mutex, mutex_type)?;
             result(0)
         }
         Extern::MutexLock => l.lock(t, call),
         Extern::MutexTrylock => {
-            let (locked, now) = l.try_lock(t, call)?;
-            let bits = if locked { 0 } else { arg(1).bits };
+            // what it returns where another thread, or the caller, holds the mutex
+            let (lock, now) = l.try_lock(t, call)?;
+            let bits = match lock {
+                Lock::Acquire(_) | Lock::Again => 0,
+                Lock::Busy => arg(1).bits,
+                Lock::Deadlock => arg(2).bits,
+            };
             Ok(Flow::Value(Val::new(bits, now.dep)))
         }
-        Extern::MutexUnlock => {
-            l.unlock(t, call)?;
-            result(0)
-        }
+        Extern::MutexUnlock => result(l.unlock(t, call)?),
         Extern::CondWait | Extern::CondWaitFor => l.wait(t, call),
         Extern::CondSignal => {
             l.signal(t, call)?;
@@ -60,12 +67,11 @@ pub fn call<'p, L: Library<'p>>(
         Extern::Sleepers => result(l.sleepers(t, call)?),
         Extern::Requeue => result(l.requeue(t, call)?),
         Extern::BarrierInit => {
-            let state = barrier::initial(arg(1).bits);
-            l.begin_life(t, call, SyncObject::Barrier, state)?;
+            l.begin_life(t, call, SyncObject::Barrier, arg(1).bits)?;
             result(0)
         }
         Extern::CondInit => {
-            l.begin_life(t, call, SyncObject::Condition, condition::NO_WAITERS)?;
+            l.begin_life(t, call, SyncObject::Condition, 0)?;
             result(0)
         }
         Extern::Destroy(object) => {
@@ -199,18 +205,6 @@ impl ExternCall<'_> {
         match program.function_at(self.arg(1).bits) {
             Some(id) => Ok(id),
             None => self.error(Outcome::Memory, message),
-        }
-    }
-
-    /// The thread to join, of `threads` threads, of which `joined` were joined before.
-    pub fn joined(&self, thread: usize, threads: usize, joined: u64) -> Result<usize, RunEnd> {
-        let other = thread_of_handle(self.arg(0).bits);
-        match other.filter(|other| *other != thread && *other < threads) {
-            None => self.error(Outcome::Memory, "join of something that is not a thread"),
-            Some(other) if joined >> other & 1 == 1 => {
-                self.error(Outcome::Memory, "thread joined twice")
-            }
-            Some(other) => Ok(other),
         }
     }
 

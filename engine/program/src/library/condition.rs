@@ -30,16 +30,6 @@ pub fn check_use(state: u64) -> Result<(), Misuse> {
     }
 }
 
-/// Whether a thread that holds the mutex `held` times may wait.
-pub fn check_wait(held: u32) -> Result<(), Misuse> {
-    match held {
-        0 => Err(Misuse(
-            "wait for a condition variable without holding its mutex",
-        )),
-        _ => Ok(()),
-    }
-}
-
 /// A thread begins to wait: the state after.
 pub fn begin_wait(state: u64, thread: usize) -> u64 {
     state | bit(thread)

@@ -19,8 +19,19 @@ impl SyncObject {
         self != SyncObject::Mutex
     }
 
+    /// The state of an object in this state when it is initialised with a value: the type of a mutex,
+    /// the number of threads of a barrier.
+    pub fn initialise(self, state: u64, value: u64) -> Result<u64, Misuse> {
+        self.check_init(state)?;
+        Ok(match self {
+            SyncObject::Mutex => mutex::initial(value),
+            SyncObject::Condition => condition::NO_WAITERS,
+            SyncObject::Barrier => barrier::initial(value, state),
+        })
+    }
+
     /// Whether an object in this state may be initialised.
-    pub fn check_init(self, state: u64) -> Result<(), Misuse> {
+    fn check_init(self, state: u64) -> Result<(), Misuse> {
         let in_use = match self {
             SyncObject::Mutex => mutex::is_held(state),
             SyncObject::Condition => condition::is_awaited(state),
@@ -43,7 +54,7 @@ impl SyncObject {
         let (destroyed, in_use) = match self {
             SyncObject::Mutex => (mutex::DESTROYED, mutex::is_held(state)),
             SyncObject::Condition => (condition::DESTROYED, condition::is_awaited(state)),
-            SyncObject::Barrier => (barrier::DESTROYED, barrier::is_awaited(state)),
+            SyncObject::Barrier => (barrier::destroyed(state), barrier::is_awaited(state)),
         };
         if state == destroyed {
             return Err(Misuse(match self {
@@ -72,19 +83,19 @@ mod tests {
 
     #[test]
     fn an_object_is_destroyed_once_and_not_in_use_and_may_be_initialised_again() {
-        let Ok(barrier::Arrival::Waits(met)) = barrier::arrive(barrier::initial(2)) else {
+        let Ok(barrier::Arrival::Waits(met)) = barrier::arrive(barrier::initial(2, 0)) else {
             panic!("another thread is to come");
         };
         let waiting = condition::begin_wait(condition::NO_WAITERS, 2);
         for (object, idle, in_use) in [
-            (Mutex, mutex::initial(false), 3),
+            (Mutex, mutex::initial(0), 3),
             (Condition, condition::NO_WAITERS, waiting),
-            (Barrier, barrier::initial(2), met),
+            (Barrier, barrier::initial(2, 0), met),
         ] {
             let gone = object.destroy(idle).expect("it is not in use");
             assert!(object.destroy(gone).is_err() && object.destroy(in_use).is_err());
-            assert!(object.check_init(gone).is_ok() && object.check_init(idle).is_ok());
-            assert!(object.check_init(in_use).is_err());
+            assert!(object.initialise(gone, 2).is_ok() && object.initialise(idle, 2).is_ok());
+            assert!(object.initialise(in_use, 2).is_err());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Mutexes, recursive or not, and spin locks. How often a recursive mutex is locked is known to its
+//! Mutexes, with the types that POSIX gives them, and spin locks. How often a recursive mutex is locked is known to its
 //! owner ([`Held`](crate::interpreter::thread::Held)), and is no part of the state.
 use super::Misuse;
 use crate::ir::instruction::Order;
@@ -13,16 +13,25 @@ pub const UNLOCK: Order = Order::Rel;
 /// What a thread waits for that finds the mutex locked.
 pub const AWAITED: &str = "a lock";
 
+/// What locking returns to the owner of a mutex that checks errors, and what any other thread gets
+/// that unlocks it.
+pub const EDEADLK: u64 = 35;
+pub const EPERM: u64 = 1;
+
+// pthread.h of the front end has them in static initialisers
 const RECURSIVE: u64 = 1 << 31;
+const CHECKS_ERRORS: u64 = 1 << 29;
+const TYPE: u64 = RECURSIVE | CHECKS_ERRORS;
 /// The state of a destroyed mutex.
 pub const DESTROYED: u64 = 1 << 30;
 
-/// The state of a new mutex.
-pub fn initial(recursive: bool) -> u64 {
-    if recursive {
-        RECURSIVE
-    } else {
-        0
+/// The state of a new mutex of a type: `PTHREAD_MUTEX_RECURSIVE`, `PTHREAD_MUTEX_ERRORCHECK`, or
+/// another, which is normal.
+pub fn initial(mutex_type: u64) -> u64 {
+    match mutex_type {
+        1 => RECURSIVE,
+        2 => CHECKS_ERRORS,
+        _ => 0,
     }
 }
 
@@ -33,39 +42,51 @@ pub enum Lock {
     Acquire(u64),
     /// The thread holds this recursive mutex: the state stays.
     Again,
+    /// The thread holds this mutex, which checks errors.
+    Deadlock,
     Busy,
 }
 
 /// Whether some thread holds the mutex; not for memory that never was one.
 pub fn is_held(state: u64) -> bool {
-    (1..=MAX_THREADS as u64).contains(&(state & !RECURSIVE))
+    (1..=MAX_THREADS as u64).contains(&(state & !TYPE))
 }
 
 /// Locking by a thread that holds the mutex `held` times. `pthread_cond_wait`, which has
 /// unlocked it however often it was held, locks it as a thread that does not hold it.
 pub fn lock(state: u64, thread: usize, held: u32) -> Result<Lock, Misuse> {
-    let recursive = state & RECURSIVE;
+    let mutex_type = state & TYPE;
     if state == DESTROYED {
-        Err(Misuse("lock of a destroyed mutex"))
-    } else if state == recursive {
-        Ok(Lock::Acquire(recursive | (thread as u64 + 1)))
-    } else if held > 0 && recursive != 0 {
-        Ok(Lock::Again)
-    } else {
-        Ok(Lock::Busy)
+        return Err(Misuse("lock of a destroyed mutex"));
     }
+    Ok(match (mutex_type, held) {
+        _ if state == mutex_type => Lock::Acquire(mutex_type | (thread as u64 + 1)),
+        (RECURSIVE, 1..) => Lock::Again,
+        (CHECKS_ERRORS, 1..) => Lock::Deadlock,
+        _ => Lock::Busy,
+    })
 }
 
 /// The state of the same mutex when it is free.
 pub fn free(state: u64) -> u64 {
-    state & RECURSIVE
+    state & TYPE
 }
 
-/// Unlocking by a thread that holds the mutex `held` times: whether the mutex becomes free.
-pub fn unlock(held: u32) -> Result<bool, Misuse> {
-    match held {
-        0 => Err(Misuse("unlock of a mutex that the thread does not hold")),
-        held => Ok(held == 1),
+/// A use of a mutex that only its owner may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnersUse {
+    Unlock,
+    Wait,
+}
+
+/// What another thread than the owner gets for it: an error number, from a mutex that checks errors.
+pub fn refuse(owners: OwnersUse, state: u64) -> Result<u64, Misuse> {
+    match owners {
+        _ if state & CHECKS_ERRORS != 0 => Ok(EPERM),
+        OwnersUse::Unlock => Err(Misuse("unlock of a mutex that the thread does not hold")),
+        OwnersUse::Wait => Err(Misuse(
+            "wait for a condition variable without holding its mutex",
+        )),
     }
 }
 
@@ -75,19 +96,27 @@ mod tests {
 
     #[test]
     fn a_mutex_is_locked_by_one_thread_and_again_only_if_recursive() {
-        for recursive in [false, true] {
-            let free_state = initial(recursive);
+        let again = [Lock::Busy, Lock::Again, Lock::Deadlock, Lock::Busy];
+        for (mutex_type, again) in again.into_iter().enumerate() {
+            let free_state = initial(mutex_type as u64);
             let Ok(Lock::Acquire(locked)) = lock(free_state, 3, 0) else {
                 panic!("a new mutex is free");
             };
             assert_eq!(lock(locked, 2, 0), Ok(Lock::Busy));
-            let again = if recursive { Lock::Again } else { Lock::Busy };
             assert_eq!(lock(locked, 3, 1), Ok(again));
             assert!(is_held(locked) && !is_held(free_state));
             assert_eq!(free(locked), free_state);
         }
-        assert_eq!((unlock(1), unlock(2)), (Ok(true), Ok(false)));
-        assert!(unlock(0).is_err());
         assert!(lock(DESTROYED, 1, 0).is_err());
+    }
+
+    #[test]
+    fn only_a_mutex_that_checks_errors_returns_one_to_a_thread_that_does_not_own_it() {
+        for owners in [OwnersUse::Unlock, OwnersUse::Wait] {
+            assert_eq!(refuse(owners, initial(2)), Ok(EPERM));
+            for state in [initial(0), initial(1), DESTROYED] {
+                assert!(refuse(owners, state).is_err());
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@ use crate::interpreter::environment::{Environment, ExternCall, Flow};
 use crate::interpreter::thread::Thread;
 use crate::ir::instruction::{SiteId, SyncObject};
 use crate::ir::program::Program;
+use crate::library::mutex::Lock;
 use crate::memory::value::{Dep, Val};
 
 /// The operations that library calls consist of.
@@ -25,13 +26,14 @@ pub trait Library<'p>: Environment {
         size: u32,
         value: u64,
     ) -> Result<(), Self::Interruption>;
-    /// Begins the life of the synchronisation object at the call's first argument.
+    /// Begins the life of the synchronisation object at the call's first argument; see
+    /// [`SyncObject::initialise`].
     fn begin_life(
         &mut self,
         t: &mut Thread,
         call: &ExternCall,
         object: SyncObject,
-        state: u64,
+        value: u64,
     ) -> Result<(), Self::Interruption>;
     /// Ends it.
     fn end_life(
@@ -61,14 +63,16 @@ pub trait Library<'p>: Environment {
 
     fn create(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
     fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
-    /// Returns whether the mutex was locked, and a value with the dependencies of that.
+    fn detach(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
+    /// Returns what the thread may do, and has done, and a value with the dependencies of that.
     fn try_lock(
         &mut self,
         t: &mut Thread,
         call: &ExternCall,
-    ) -> Result<(bool, Val), Self::Interruption>;
+    ) -> Result<(Lock, Val), Self::Interruption>;
     fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
-    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
+    /// Returns 0, or an error number.
+    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
     fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, Self::Interruption>;
     fn signal(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;
     fn broadcast(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), Self::Interruption>;

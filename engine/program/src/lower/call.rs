@@ -3,6 +3,7 @@ use crate::error::{Error, Result};
 use crate::ir::allocation::Allocation;
 use crate::ir::instruction::*;
 use crate::ir::sites::{DESTROY, INIT};
+use crate::library::mutex;
 use crate::llvm::ast::{Inst, Typed, Value};
 use crate::llvm::types::{Type, TypeId};
 use crate::lower::cxx;
@@ -12,12 +13,18 @@ use crate::lower::partial::operands;
 
 /// Library calls that have no effect on what is checked; they return 0.
 pub const IGNORED: &[&str] = &[
+    // The scheduler is free: every interleaving is explored, with or without them.
     "sched_yield",
     "thrd_yield",
+    "pthread_setaffinity_np",
+    "pthread_setconcurrency",
+    // Time does not pass, and orders nothing. No signal interrupts a sleep: 0 says that it is over.
     "usleep",
     "sleep",
     "nanosleep",
     "thrd_sleep",
+    // Output, which is not looked at. The lock of a stream orders nothing that the standards name. 0
+    // is a success; `COUNTS` have another result.
     "printf",
     "fprintf",
     "puts",
@@ -26,20 +33,18 @@ pub const IGNORED: &[&str] = &[
     "fputc",
     "fflush",
     "perror",
-    "pthread_detach",
-    "thrd_detach",
-    "pthread_attr_init",
-    "pthread_attr_destroy",
-    "pthread_attr_setstacksize",
-    "pthread_attr_setdetachstate",
-    "pthread_setname_np",
-    "pthread_setaffinity_np",
-    "pthread_setconcurrency",
-    // for the front end's headers
-    "weakspot_arrives_without_waiting",
     "setbuf",
     "setvbuf",
+    // How large a stack is does not matter: no object outgrows it.
+    "pthread_attr_setstacksize",
+    // For debuggers.
+    "pthread_setname_np",
+    // For the front end's headers: that it is called is what matters.
+    "weakspot_arrives_without_waiting",
 ];
+
+/// Those whose result says what was written.
+const COUNTS: &[&str] = &["printf", "fprintf", "putchar", "fputc"];
 
 impl<'a> Lower<'_, '_, 'a> {
     pub fn call_inst(
@@ -195,13 +200,13 @@ impl<'a> Lower<'_, '_, 'a> {
                 ThreadCreate,
                 "create",
                 Order::Rel,
-                vec![arg(0), arg(2), arg(3)],
+                vec![arg(0), arg(2), arg(3), arg(1)],
             ),
             "thrd_create" => (
                 ThreadCreate,
                 "create",
                 Order::Rel,
-                vec![arg(0), arg(1), arg(2)],
+                vec![arg(0), arg(1), arg(2), zero],
             ),
             "pthread_join" => (
                 ThreadJoin,
@@ -215,6 +220,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 Order::Acq,
                 vec![arg(0), arg(1), Operand::Const(4)],
             ),
+            "pthread_detach" | "thrd_detach" => (ThreadDetach, "call", Order::Na, given),
             "pthread_self" | "thrd_current" => (ThreadSelf, "call", Order::Na, vec![]),
             "pthread_equal" | "thrd_equal" => (ThreadEqual, "call", Order::Na, given),
             "pthread_exit" | "thrd_exit" => (ThreadExit, "call", Order::Na, given),
@@ -228,11 +234,16 @@ impl<'a> Lower<'_, '_, 'a> {
             "pthread_mutex_trylock"
             | "pthread_spin_trylock"
             | "mtx_trylock"
+            | "weakspot_timedlock"
             | "weakspot_trylock_again" => {
                 self.l.program.has_trylock |= name != "weakspot_trylock_again";
-                // EBUSY; C11's thrd_busy
-                let busy = if name.starts_with("mtx") { 1 } else { 16 };
-                let args = vec![arg(0), Operand::Const(busy)];
+                // C11's thrd_busy; ETIMEDOUT and EDEADLK; EBUSY
+                let (busy, deadlock) = match name {
+                    "mtx_trylock" => (1, 1),
+                    "weakspot_timedlock" => (110, mutex::EDEADLK),
+                    _ => (16, 16),
+                };
+                let args = vec![arg(0), Operand::Const(busy), Operand::Const(deadlock)];
                 (MutexTrylock, "lock", Order::Acq, args)
             }
             "pthread_mutex_unlock" | "mtx_unlock" | "pthread_spin_unlock" => {
@@ -362,13 +373,18 @@ impl<'a> Lower<'_, '_, 'a> {
             })?,
         };
         if let Ignored(value) = function {
+            let used = inst.result.is_some_and(|result| self.is_used(result));
+            if used && COUNTS.contains(&name) {
+                return Err(Error::unsupported(format!("using what {name} returns")));
+            }
             self.ignored(inst, value);
             return Ok(());
         }
         let needed = match function {
-            ThreadExit | Malloc | Free | MutexLock | MutexUnlock | CondSignal | CondBroadcast
-            | BarrierWait | CondInit | SleepBegin | SleepEnd | Sleepers | Destroy(_) | Exit
-            | ExitNow | Choose | Misuse | Refuse | Raise | Parameter | Called => 1,
+            ThreadDetach | ThreadExit | Malloc | Free | MutexLock | MutexUnlock | CondSignal
+            | CondBroadcast | BarrierWait | CondInit | SleepBegin | SleepEnd | Sleepers
+            | Destroy(_) | Exit | ExitNow | Choose | Misuse | Refuse | Raise | Parameter
+            | Called => 1,
             Bytes(BytesOp::Strlen) => 1,
             Sleep | Wake | Notify | AtThreadExit | ThreadEqual | Once | Calloc | Realloc
             | AlignedAlloc | Bytes(_) => 2,

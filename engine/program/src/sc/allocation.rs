@@ -6,6 +6,7 @@ use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
 use crate::ir::instruction::{Access, Order, SiteId, SyncObject};
 use crate::ir::program::Program;
+use crate::library::mutex::{self, Lock};
 use crate::library::operations::Library;
 use crate::memory::address_space::ResolvedAddress;
 use crate::memory::value::{Byte, Dep, Val};
@@ -162,11 +163,11 @@ impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
         t: &mut Thread,
         call: &ExternCall,
         object: SyncObject,
-        state: u64,
+        value: u64,
     ) -> Result<(), RunEnd> {
         let old = self.state_of(t, call, object)?;
-        object
-            .check_init(old)
+        let state = object
+            .initialise(old, value)
             .map_err(|misuse| misused(misuse, call.site))?;
         self.set_field(t, call, call.arg(0).bits, object.size(), state)
     }
@@ -196,26 +197,31 @@ impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
         self.join_thread(t, call)
     }
 
-    fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(bool, Val), RunEnd> {
+    fn detach(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {
+        self.detach_thread(t, call)
+    }
+
+    fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(Lock, Val), RunEnd> {
         let mutex = call.args[0];
         let held = t.holds(mutex.bits);
-        let locked = self.lock_mutex(t, call.site, mutex, held)?;
-        if !locked {
+        let lock = self.lock_mutex(t, call.site, mutex, held)?;
+        if let Lock::Busy | Lock::Deadlock = lock {
             self.note_busy(t, call.site, mutex.bits);
         }
-        Ok((locked, Val::default()))
+        Ok((lock, Val::default()))
     }
 
     fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         let mutex = call.args[0];
         let held = t.holds(mutex.bits);
         match self.lock_mutex(t, call.site, mutex, held)? {
-            true => Ok(Flow::Value(Val::constant(0))),
-            false => Ok(Flow::Wait),
+            Lock::Acquire(_) | Lock::Again => Ok(Flow::Value(Val::constant(0))),
+            Lock::Deadlock => Ok(Flow::Value(Val::constant(mutex::EDEADLK))),
+            Lock::Busy => Ok(Flow::Wait),
         }
     }
 
-    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {
+    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, RunEnd> {
         self.unlock_mutex(t, call.site, call.args[0])
     }
 

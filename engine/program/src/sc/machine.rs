@@ -40,6 +40,8 @@ pub struct Shared {
     pub live: usize,
     /// The threads that another one has joined, a bit each.
     pub joined: u64,
+    /// Those that were detached.
+    pub detached: u64,
     /// Threads created by the current step.
     pub born: Vec<(FuncId, Val)>,
     /// Weak CASes that have failed spuriously in this run.
@@ -77,6 +79,7 @@ impl Machine {
             done: vec![None],
             live: 1,
             joined: 0,
+            detached: 0,
             born: Vec::new(),
             spurious: Vec::new(),
         };
@@ -143,9 +146,9 @@ impl Machine {
                 let state = self.shared.memory.word(*condition, condition::SIZE);
                 return !condition::is_waiting(state, t) && self.may_lock(*mutex, t, 0);
             }
-            State::AtBarrier { address, round } => {
+            State::AtBarrier { address, arrived } => {
                 let state = self.shared.memory.word(*address, barrier::SIZE);
-                return barrier::round(state) != *round;
+                return barrier::has_opened(*arrived, state) != Ok(false);
             }
             State::Running => {}
         }
@@ -245,7 +248,9 @@ impl Machine {
                     Extern::MutexLock
                     | Extern::MutexTrylock
                     | Extern::Once
+                    | Extern::MutexInit
                     | Extern::CondInit
+                    | Extern::BarrierInit
                     | Extern::Destroy(_) => lock(0),
                     Extern::Either => {
                         let may = context.spurious && !self.shared.spurious.contains(site);

@@ -8,8 +8,9 @@ use crate::interpreter::event::{Event, EventKind, Update};
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::{State, Thread};
 use crate::ir::instruction::{Extern, Order, RmwOp, SiteId, SyncObject};
-use crate::library::mutex::Lock;
-use crate::library::threads::thread_handle;
+use crate::library::mutex::{Lock, OwnersUse};
+use crate::library::operations::Library;
+use crate::library::threads::{self, thread_handle};
 use crate::library::{barrier, condition, mutex, once, Misuse};
 use crate::memory::address_space::{ResolvedAddress, MAX_THREADS};
 use crate::memory::value::Val;
@@ -56,6 +57,7 @@ impl StepEnvironment<'_, '_> {
 
     pub fn create_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         let (handle, function, argument) = (call.args[0], call.args[1], call.args[2]);
+        let attributes = call.args[3].bits;
         let index = self.shared.done.len();
         if index >= MAX_THREADS {
             let message = format!("more than {MAX_THREADS} threads");
@@ -63,6 +65,9 @@ impl StepEnvironment<'_, '_> {
         }
         let program = self.context.program;
         let id = call.started(program)?;
+        if attributes != 0 && self.field(t, call, attributes, 4)? == threads::CREATE_DETACHED {
+            self.shared.detached |= 1 << index;
+        }
         let place = self.find(handle.bits, 8, call.site, true)?;
         let value = Val::constant(thread_handle(index));
         self.shared.memory.write(place, 8, value);
@@ -81,7 +86,10 @@ impl StepEnvironment<'_, '_> {
 
     pub fn join_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {
         let (out, size) = (call.args[1], call.args[2]);
-        let other = call.joined(t.id, self.shared.done.len(), self.shared.joined)?;
+        let (joined, detached) = (self.shared.joined, self.shared.detached);
+        let known = self.shared.done.len();
+        let other = threads::join(call.args[0].bits, t.id, known, joined, detached)
+            .map_err(|misuse| misused(misuse, call.site))?;
         // the thread has ended: otherwise the call is not enabled
         let result = self.shared.done[other].unwrap_or(0);
         self.shared.joined |= 1 << other;
@@ -95,6 +103,16 @@ impl StepEnvironment<'_, '_> {
         t.log.push(e);
         t.progress();
         Ok(Flow::Value(Val::constant(0)))
+    }
+
+    pub fn detach_thread(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {
+        let (joined, detached) = (self.shared.joined, self.shared.detached);
+        let known = self.shared.done.len();
+        let other = threads::detach(call.args[0].bits, known, joined, detached)
+            .map_err(|misuse| misused(misuse, call.site))?;
+        self.shared.detached |= 1 << other;
+        t.progress();
+        Ok(())
     }
 
     fn log_lock(
@@ -116,14 +134,14 @@ impl StepEnvironment<'_, '_> {
         Ok(())
     }
 
-    /// Locks a mutex that is free, or recursive and held by the thread. Returns whether it did.
+    /// Locks a mutex that is free, or recursive and held by the thread. Returns what it did.
     pub fn lock_mutex(
         &mut self,
         t: &mut Thread,
         site: SiteId,
         mutex: Val,
         held: u32,
-    ) -> Result<bool, RunEnd> {
+    ) -> Result<Lock, RunEnd> {
         let at = mutex.bits;
         self.find(at, mutex::SIZE.into(), site, true)?;
         let state = self.state(at, mutex::SIZE);
@@ -131,12 +149,12 @@ impl StepEnvironment<'_, '_> {
         let locked = match lock {
             Lock::Acquire(locked) => locked,
             Lock::Again => state,
-            Lock::Busy => return Ok(false),
+            Lock::Deadlock | Lock::Busy => return Ok(lock),
         };
         self.log_lock(t, site, mutex, EventKind::Lock)?;
         self.set_state(site, at, mutex::SIZE, locked)?;
         t.hold(at, held + 1, mutex::free(locked));
-        Ok(true)
+        Ok(lock)
     }
 
     /// Records a trylock that fails, which synchronises with nothing and is no event.
@@ -147,18 +165,39 @@ impl StepEnvironment<'_, '_> {
         t.log.note((site, state));
     }
 
-    pub fn unlock_mutex(&mut self, t: &mut Thread, site: SiteId, mutex: Val) -> Result<(), RunEnd> {
-        let at = mutex.bits;
+    /// What a thread gets for a use that only the owner of the mutex may make.
+    fn refuse(
+        &mut self,
+        t: &mut Thread,
+        site: SiteId,
+        at: u64,
+        owners: OwnersUse,
+    ) -> Result<u64, RunEnd> {
         self.find(at, mutex::SIZE.into(), site, true)?;
+        self.touch(t, at, LOCK_SIZE, false);
+        let state = self.state(at, mutex::SIZE);
+        mutex::refuse(owners, state).map_err(|misuse| misused(misuse, site))
+    }
+
+    pub fn unlock_mutex(
+        &mut self,
+        t: &mut Thread,
+        site: SiteId,
+        mutex: Val,
+    ) -> Result<u64, RunEnd> {
+        let at = mutex.bits;
         let held = t.holds(at);
-        let released = mutex::unlock(held).map_err(|misuse| misused(misuse, site))?;
+        if held == 0 {
+            return self.refuse(t, site, at, OwnersUse::Unlock);
+        }
+        self.find(at, mutex::SIZE.into(), site, true)?;
         self.log_lock(t, site, mutex, EventKind::Unlock)?;
         let free = t.free_state(at);
-        if released {
+        if held == 1 {
             self.set_state(site, at, mutex::SIZE, free)?;
         }
         t.hold(at, held - 1, free);
-        Ok(())
+        Ok(0)
     }
 
     /// Takes two steps: the thread starts to wait; the thread was woken and finds the mutex free.
@@ -170,7 +209,10 @@ impl StepEnvironment<'_, '_> {
         let (condition, mutex) = (call.args[0].bits, call.args[1]);
         let held = t.holds(mutex.bits);
         if t.state == State::Running {
-            condition::check_wait(held).map_err(|misuse| misused(misuse, call.site))?;
+            if held == 0 {
+                let error = self.refuse(t, call.site, mutex.bits, OwnersUse::Wait)?;
+                return Ok(Flow::Value(Val::constant(error)));
+            }
             self.check_condition(call)?;
             self.touch(t, condition, LOCK_SIZE, true);
             self.log_lock(t, call.write_site, mutex, EventKind::Unlock)?;
@@ -188,7 +230,7 @@ impl StepEnvironment<'_, '_> {
             return Ok(Flow::Wait);
         }
         // the thread holds the mutex as often as before
-        if self.lock_mutex(t, call.site, mutex, 0)? {
+        if let Lock::Acquire(_) = self.lock_mutex(t, call.site, mutex, 0)? {
             t.hold(mutex.bits, held, t.free_state(mutex.bits));
             t.state = State::Running;
             return Ok(Flow::Value(Val::constant(0)));
@@ -233,7 +275,9 @@ impl StepEnvironment<'_, '_> {
         let barrier = call.args[0];
         let at = barrier.bits;
         let place = self.find(at, barrier::SIZE.into(), call.site, true)?;
-        if t.state != State::Running {
+        if let State::AtBarrier { arrived, .. } = t.state {
+            let now = self.state(at, barrier::SIZE);
+            barrier::has_opened(arrived, now).map_err(|misuse| misused(misuse, call.site))?;
             t.state = State::Running;
             self.leave_barrier(t, call, place);
             return Ok(Flow::Value(Val::constant(0)));
@@ -254,7 +298,7 @@ impl StepEnvironment<'_, '_> {
                 self.set_state(call.site, at, barrier::SIZE, after)?;
                 t.state = State::AtBarrier {
                     address: at,
-                    round: barrier::round(state),
+                    arrived: state,
                 };
                 Ok(Flow::Wait)
             }
