@@ -1,4 +1,4 @@
-"""What is enough to make a program safe again is found, and confirmed on all programs."""
+"""The repairs that make a program safe again are found, and confirmed on all programs."""
 
 from __future__ import annotations
 
