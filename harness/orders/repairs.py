@@ -30,19 +30,21 @@ from weakspot.harness.values.strength import (
 
 class Change(msgspec.Struct, frozen=True):
     """One annotation, the memory order written there, and the one to write, with the fences to put
-    beside it."""
+    beside it; `unbraced` is set if its statement is a body without braces, which a fence needs."""
 
     annotation: Annotation
     before: str
     after: str
+    unbraced: bool = False
 
     def __str__(self) -> str:
         fence, own, last = split(self.after)
+        braces = ", in braces with it," if self.unbraced else ""
         if own != self.before or (fence != "none" and last != "none"):
             return f"{spelled(self.after)} at {self.annotation}"
         if fence != "none":
-            return f"{spelled_fence(fence)} before {self.annotation}"
-        return f"{spelled_fence(last)} after {self.annotation}"
+            return f"{spelled_fence(fence)} before {self.annotation}{braces}"
+        return f"{spelled_fence(last)} after {self.annotation}{braces}"
 
     @property
     def needs(self) -> str:
@@ -193,7 +195,7 @@ class Repairing:
                 break
             fewest = len(changed)
             changes = tuple(
-                Change(annotations[n], written[n], order) for n, order in sorted(changed.items())
+                _change(annotations[n], written[n], order) for n, order in sorted(changed.items())
             )
             self._report(f"confirming {changes[0]}")
             safe = self._confirmed(changed)
@@ -259,6 +261,15 @@ def affordable(costs: Mapping[str, float], first: str, seconds: float) -> list[s
             break
         chosen.append(name)
     return chosen
+
+
+def _change(annotation: Annotation, before: str, after: str) -> Change:
+    fence, _, last = split(after)
+    if fence == last == "none":
+        return Change(annotation, before, after)
+    from weakspot.harness.orders.rewrite import is_unbraced
+
+    return Change(annotation, before, after, is_unbraced(annotation))
 
 
 def _size(repair: Repair) -> int:

@@ -142,6 +142,15 @@ def rewrite(
     return Rewritten(*_applied(sources, edits), tuple(by_hand))
 
 
+def is_unbraced(each: Annotation) -> bool:
+    """Whether the annotation's statement is the body of another one, without braces around it."""
+    try:
+        source = Syntax(each.path, Path(each.path).read_bytes())
+        return syntax.is_unbraced(source.node(each.line, each.column))
+    except (OSError, Unclear):
+        return False
+
+
 def marked(
     annotations: Sequence[Annotation], mark: Callable[[int], str]
 ) -> tuple[dict[str, bytes], frozenset[int]]:

@@ -126,6 +126,12 @@ def statement(node: tree_sitter.Node) -> tree_sitter.Node:
     raise Unclear("it is not in the body of a function")
 
 
+def is_unbraced(node: tree_sitter.Node) -> bool:
+    """Whether the innermost statement around a node is the body of another one, without braces."""
+    inner = next((each for each in _upward(node) if each.type.endswith("_statement")), None)
+    return inner is not None and inner.parent is not None and not _is_block(inner.parent)
+
+
 def lacks_braces(whole: tree_sitter.Node) -> bool:
     """Whether a statement is the body of a loop or an `else`, without braces around it."""
     parent = whole.parent

@@ -39,8 +39,8 @@ def findings(
             needs = repair.needs
         in_witness = [need for need in needs if _shows(shown, need)]
         for need in sorted(needs, key=lambda each: each not in in_witness):
-            line = Text.assemble("   |  ", (need, "bold"))
-            out.print(line if need in in_witness else line.append(f" {ELSEWHERE}"))
+            named = Text.assemble("   |  ", (need, "bold"))
+            out.print(named if need in in_witness else named.append(f" {ELSEWHERE}"))
         for evidence in finding.evidence:
             for line in evidence.text.rstrip().split("\n"):
                 out.print(Text(f"   |  {line}".rstrip()))

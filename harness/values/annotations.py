@@ -167,8 +167,8 @@ def _annotated_sites(
             place = _place(program, program.sites[number])
         sites[*place, site.kind].append(number)
     annotations: dict[tuple[str, ...], list[int]] = {}
-    for place, numbers in sites.items():
+    for at, numbers in sites.items():
         mixed = len({given[number] for number in numbers}) > 1
         for number in numbers:
-            annotations.setdefault((*place, given[number] if mixed else ""), []).append(number)
+            annotations.setdefault((*at, given[number] if mixed else ""), []).append(number)
     return annotations

@@ -338,3 +338,40 @@ def test_a_program_that_a_second_round_breaks_anyway_is_repaired_for_one(tmp_pat
     source = tmp_path / "it.c"
     source.write_text(PTHREAD.replace("slot = value", "assert(slot == 0), slot = value"))
     assert fixed(source).endswith(" suffices (checked in 1 scenario)")
+
+
+@pytest.mark.parametrize("braces", [False, True])
+def test_a_fence_beside_a_body_without_braces_is_named_with_them(
+    tmp_path: Path, braces: bool
+) -> None:
+    body = "seen = atomic_load_explicit(&y, memory_order_acquire);"
+    path = tmp_path / "buffering.c"
+    path.write_text(
+        textwrap.dedent(
+            """\
+            #include <assert.h>
+            #include <pthread.h>
+            #include <stdatomic.h>
+            static atomic_int x, y;
+            static int seen = 1, go = 1;
+            static void *left(void *unused) {
+              atomic_store_explicit(&x, 1, memory_order_release);
+              if (go)
+                BODY
+              return unused;
+            }
+            int main(void) {
+              pthread_t t;
+              pthread_create(&t, 0, left, 0);
+              atomic_store_explicit(&y, 1, memory_order_seq_cst);
+              int other = atomic_load_explicit(&x, memory_order_seq_cst);
+              pthread_join(t, 0);
+              assert(seen || other);
+            }
+            """
+        ).replace("BODY", f"{{ {body} }}" if braces else body)
+    )
+    search = Repairing([("b", read_program(path))], "b", Explorations(RC20, Bounds()))
+    found = [str(each) for each in search.fences(search.orders())]
+    (fence,) = (each for each in found if "atomic_thread_fence" in each)
+    assert ("before buffering.c:9, in braces with it, " in fence) is not braces

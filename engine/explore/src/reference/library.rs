@@ -10,8 +10,9 @@ use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow, Outcome, RunEnd};
 use program::ir::{Extern, Order, Program, SiteId, SyncObject};
 use program::library::call::Wanted;
+use program::library::mutex::{Lock, OwnersUse};
 use program::library::operations::Library;
-use program::library::threads::thread_handle;
+use program::library::threads::{self, thread_handle};
 use program::library::{barrier, condition, mutex, once, sleepers, Misuse};
 use program::memory::{Byte, Dep, Memory, Named, Object, Val, Visibility, MAX_THREADS};
 use std::sync::Arc;
@@ -71,15 +72,26 @@ impl ReferenceEnvironment<'_, '_> {
     }
 
     /// Locks a mutex if it is free, or recursive and held by the thread.
-    fn acquire(&mut self, t: &mut Thread, at: Val, site: SiteId, held: u32) -> Done<(bool, Val)> {
+    fn acquire(&mut self, t: &mut Thread, at: Val, site: SiteId, held: u32) -> Done<(Lock, Val)> {
         let state = target(at, mutex::SIZE, site);
         let now = self.take(t, state, mutex::LOCK, false)?;
-        match mutex::lock(now.bits, t.id, held).map_err(|misuse| misused(misuse, site))? {
-            mutex::Lock::Acquire(locked) => self.put(t, state, mutex::LOCK, locked)?,
-            mutex::Lock::Again => {}
-            mutex::Lock::Busy => return Ok((false, now)),
+        let lock = mutex::lock(now.bits, t.id, held).map_err(|misuse| misused(misuse, site))?;
+        if let Lock::Acquire(locked) = lock {
+            self.put(t, state, mutex::LOCK, locked)?;
         }
-        Ok((true, now))
+        Ok((lock, now))
+    }
+
+    /// What a thread gets for a use that only the owner of the mutex may make.
+    fn refuse_use(
+        &mut self,
+        t: &mut Thread,
+        at: Val,
+        owners: OwnersUse,
+        site: SiteId,
+    ) -> Done<u64> {
+        let state = self.look(t, target(at, mutex::SIZE, site), condition::ORDER, true)?;
+        mutex::refuse(owners, state).map_err(|misuse| misused(misuse, site))
     }
 
     fn release(&mut self, t: &mut Thread, at: Val, site: SiteId) -> Done<()> {
@@ -95,8 +107,8 @@ impl ReferenceEnvironment<'_, '_> {
     /// The thread, which holds the mutex, unlocks it and locks it again.
     fn reacquire(&mut self, t: &mut Thread, at: Val, site: SiteId) -> Done<()> {
         match self.acquire(t, at, site, 0)?.0 {
-            true => Ok(()),
-            false => blocked(mutex::AWAITED, site),
+            Lock::Acquire(_) => Ok(()),
+            _ => blocked(mutex::AWAITED, site),
         }
     }
 
@@ -238,7 +250,7 @@ impl<'p> Library<'p> for ReferenceEnvironment<'_, 'p> {
         t: &mut Thread,
         call: &ExternCall,
         object: SyncObject,
-        state: u64,
+        value: u64,
     ) -> Done<()> {
         let to = target(call.arg(0), object.size(), call.site);
         let (order, rmw) = match object {
@@ -251,8 +263,8 @@ impl<'p> Library<'p> for ReferenceEnvironment<'_, 'p> {
             uninitialised_ok: true,
         };
         let old = self.read(t, to, how)?.bits;
-        object
-            .check_init(old)
+        let state = object
+            .initialise(old, value)
             .map_err(|misuse| misused(misuse, call.site))?;
         self.write(t, to, (order, rmw), Val::constant(state))
     }
@@ -282,6 +294,10 @@ impl<'p> Library<'p> for ReferenceEnvironment<'_, 'p> {
             let message = format!("more than {MAX_THREADS} threads");
             return Err(RunEnd::new(Outcome::Bound, message, Some(call.site)).into());
         }
+        let attributes = call.args[3].bits;
+        if attributes != 0 && self.field(t, call, attributes, 4)? == threads::CREATE_DETACHED {
+            return unsupported("the reference does not support detached threads", call.site);
+        }
         let handle = Val::constant(thread_handle(thread));
         self.write(
             t,
@@ -297,7 +313,9 @@ impl<'p> Library<'p> for ReferenceEnvironment<'_, 'p> {
 
     fn join(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
         let (out, size) = (call.args[1], call.args[2]);
-        let thread = call.joined(t.id, self.semantics.threads(), self.local.joined)?;
+        let (known, joined) = (self.semantics.threads(), self.local.joined);
+        let thread = threads::join(call.args[0].bits, t.id, known, joined, 0)
+            .map_err(|misuse| misused(misuse, call.site))?;
         let (result, _) = self.ask(Action::Join { thread }, call.site)?;
         if out.bits != 0 {
             let value = Val::new(result.value, self.answered(false));
@@ -309,36 +327,46 @@ impl<'p> Library<'p> for ReferenceEnvironment<'_, 'p> {
         Ok(Flow::Value(Val::constant(0)))
     }
 
-    fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<(bool, Val)> {
+    fn detach(&mut self, _: &mut Thread, call: &ExternCall) -> Done<()> {
+        unsupported("the reference does not support detached threads", call.site)
+    }
+
+    fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<(Lock, Val)> {
         let (at, held) = (call.args[0], t.holds(call.args[0].bits));
-        let (locked, now) = self.acquire(t, at, call.site, held)?;
-        if locked {
+        let (lock, now) = self.acquire(t, at, call.site, held)?;
+        if matches!(lock, Lock::Acquire(_) | Lock::Again) {
             self.hold(t, at.bits, held + 1, mutex::free(now.bits));
         }
-        Ok((locked, Val::new(0, now.dep)))
+        Ok((lock, Val::new(0, now.dep)))
     }
 
     fn lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
         match self.try_lock(t, call)?.0 {
-            true => Ok(Flow::Value(Val::constant(0))),
-            false => blocked(mutex::AWAITED, call.site),
+            Lock::Acquire(_) | Lock::Again => Ok(Flow::Value(Val::constant(0))),
+            Lock::Deadlock => Ok(Flow::Value(Val::constant(mutex::EDEADLK))),
+            Lock::Busy => blocked(mutex::AWAITED, call.site),
         }
     }
 
-    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+    fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
         let (at, held) = (call.args[0], t.holds(call.args[0].bits));
-        if mutex::unlock(held).map_err(|misuse| misused(misuse, call.site))? {
-            self.release(t, at, call.site)?;
+        match held {
+            0 => return self.refuse_use(t, at, OwnersUse::Unlock, call.site),
+            1 => self.release(t, at, call.site)?,
+            _ => {}
         }
         self.hold(t, at.bits, held - 1, t.free_state(at.bits));
-        Ok(())
+        Ok(0)
     }
 
     /// A wait returns at once, spuriously or because its time is over, or it gets a signal, which
     /// another thread then does not get.
     fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
         let (mutex, site) = (call.args[1], call.site);
-        condition::check_wait(t.holds(mutex.bits)).map_err(|misuse| misused(misuse, site))?;
+        if t.holds(mutex.bits) == 0 {
+            let error = self.refuse_use(t, mutex, OwnersUse::Wait, site)?;
+            return Ok(Flow::Value(Val::constant(error)));
+        }
         let state = target(call.args[0], condition::SIZE, site);
         let timed = call.function == Extern::CondWaitFor;
         let returns = match timed {
@@ -465,9 +493,9 @@ impl<'p> Library<'p> for ReferenceEnvironment<'_, 'p> {
         }
         let leaving = target(call.args[0], barrier::SIZE, call.site);
         let found = self.look(t, leaving, barrier::LEAVE, false)?;
-        match barrier::round(found) == barrier::round(now) {
-            true => blocked(barrier::AWAITED, call.site),
-            false => Ok(Flow::Value(Val::constant(0))),
+        match barrier::has_opened(now, found).map_err(|misuse| misused(misuse, call.site))? {
+            true => Ok(Flow::Value(Val::constant(0))),
+            false => blocked(barrier::AWAITED, call.site),
         }
     }
 
