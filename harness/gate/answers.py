@@ -39,6 +39,7 @@ from weakspot.harness.gate.jobs import (
     Scenario,
     ScenarioJob,
     Unreadable,
+    used_up,
 )
 from weakspot.harness.gate.outcome import ScenarioResult
 from weakspot.harness.values.bounds import DEFAULT, Bounds
@@ -210,11 +211,10 @@ class Answers:
             return list(self._jobs(file))
         except Interrupted:
             raise
-        except LimitReached as error:
+        except LimitReached:
+            why = used_up(self.config.budget)
             self.refused += [
-                ScenarioResult(
-                    file=file, model=model.name, result="Unknown", reasons=(error.message,)
-                )
+                ScenarioResult(file=file, model=model.name, result="Unknown", reasons=(why,))
                 for model in self.config.models
             ]
             return []

@@ -41,6 +41,11 @@ _GENERATING = 0.3
 they tell what the program's accesses depend on."""
 
 
+def used_up(budget: float) -> str:
+    """Why a question was not asked."""
+    return f"the budget of {budget:g} s was used up before"
+
+
 class Unreadable(msgspec.Struct, frozen=True):
     """Why a scenario cannot be read or compiled: an error of its user, as a value."""
 
@@ -249,8 +254,7 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
                     answer = Answer(unreadable=Unreadable.of(error))
                 job.answer(sink, answer, end)
             else:
-                before = f"the budget of {job.budget:g} s was used up before"
-                job.answer(sink, job._not_explored(before), end)
+                job.answer(sink, job._not_explored(used_up(job.budget)), end)
 
     def _explored(self, sink: Sink, end: Deadline) -> Answer:
         generated = self.scenario.generated(self.seconds * _GENERATING, end)

@@ -170,7 +170,7 @@ def test_a_program_that_the_budget_leaves_no_time_to_read_is_not_decided(
     )
     ended = project.gate("tests/push_pop.cpp")
     assert ended.code == 3
-    assert "undecided: tests/push_pop.cpp under rc20: the time limit was reached" in ended.out
+    assert "undecided: tests/push_pop.cpp under rc20: the budget of" in ended.out
 
 
 def test_a_violation_and_its_repair_are_stored_too(
