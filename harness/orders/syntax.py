@@ -128,8 +128,11 @@ def statement(node: tree_sitter.Node) -> tree_sitter.Node:
 
 def is_unbraced(node: tree_sitter.Node) -> bool:
     """Whether the innermost statement around a node is the body of another one, without braces."""
-    inner = next((each for each in _upward(node) if each.type.endswith("_statement")), None)
-    return inner is not None and inner.parent is not None and not _is_block(inner.parent)
+    kinds = ("_statement", "declaration")
+    inner = next((each for each in _upward(node) if each.type.endswith(kinds)), None)
+    if inner is None or inner.parent is None or inner.type == "compound_statement":
+        return False
+    return not _is_block(inner.parent)
 
 
 def lacks_braces(whole: tree_sitter.Node) -> bool:
