@@ -255,14 +255,14 @@ def _phrase(statement: Statement, to: Target) -> tuple[str, Order, dict[str, int
             return op, order, {"value": value, "minus": -value, "not": ~value}
         case Cas(expected=expected, desired=desired, weak=weak):
             kind = "cas_weak" if weak and "cas_weak" in to.lines else "cas"
-            return kind, _stronger(statement), {"expected": expected, "desired": desired}
+            return kind, stronger_order(statement), {"expected": expected, "desired": desired}
         case Fence(order=order):
             return "fence", order, {}
         case Guard(value=value):
             return "guard", "na", {"value": value}
 
 
-def _stronger(cas: Cas) -> Order:
+def stronger_order(cas: Cas) -> Order:
     """The memory order that suffices whether a compare-exchange succeeds or fails."""
     if "sc" in (cas.success, cas.failure):
         return "sc"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
-from random_programs import Program, Step, Use, returned
+from random_programs import Program, Step, Use, has_one_order, returned
 
 from weakspot.generators.emit.c11 import UNREACHED
-from weakspot.generators.emit.isa import Mapped, Target, mapped, target
+from weakspot.generators.emit.isa import Mapped, Target, mapped, stronger_order, target
 from weakspot.generators.litmus import Body, Cas, Fence, Load, Rmw, Store, Test
 from weakspot.harness.values.agreement import in_source_names
 from weakspot.harness.values.state import State
@@ -33,7 +33,7 @@ class Instructions(msgspec.Struct, frozen=True):
 
 
 INSTRUCTIONS = {
-    "aarch64": Instructions(
+    "AArch64": Instructions(
         address=("EOR W25,{on},{on}", "ADD X26,{at},W25,SXTW"),
         moved="X26",
         nothing=("EOR {to},{on},{on}", "ADD {to},{to},#{number}"),
@@ -43,7 +43,7 @@ INSTRUCTIONS = {
         added="ADD {n},{r},#{number}",
         sum_of="ADD {n},{r},{m}",
     ),
-    "power": Instructions(
+    "PPC": Instructions(
         address=("xor r25,{on},{on}", "add r26,r25,{at}"),
         moved="r26",
         nothing=("xor {to},{on},{on}", "addi {to},{to},{number}"),
@@ -53,7 +53,7 @@ INSTRUCTIONS = {
         added="addi {n},{r},{number}",
         sum_of="add {n},{r},{m}",
     ),
-    "riscv": Instructions(
+    "RISCV": Instructions(
         address=("xor x25,{on},{on}", "add x26,x25,{at}"),
         moved="x26",
         nothing=("xor {to},{on},{on}", "addi {to},{to},{number}"),
@@ -64,24 +64,48 @@ INSTRUCTIONS = {
 }
 
 
-def target_of(machine: str) -> Target:
-    """The mapping. POWER's with a branch on what an acquire read-modify-write reads, as
-    power-programs.cat takes it to have."""
-    to = target(machine)
-    if machine != "power":
-        return to
+def targets_of(model: str) -> tuple[Target, ...]:
+    """The mappings that the model of programs is about. POWER's with a branch on what an acquire
+    read-modify-write reads, as power-programs.cat takes it to have."""
+    power, llsc, rcpc = target("power"), target("aarch64"), target("aarch64-rcpc")
     acquires = ("cmpw {r},{r}", "bne {F}9", "{F}9:", "isync")
     after = dict.fromkeys(("acq", "acq_rel", "sc"), acquires)
-    return msgspec.structs.replace(to, parts={**to.parts, "after": after})
+    # outline atomics on a processor without LSE, with -march=armv8-a+rcpc
+    outlined = msgspec.structs.replace(
+        llsc,
+        lines={**llsc.lines, "load": rcpc.lines["load"]},
+        parts={**llsc.parts, "P": rcpc.parts["P"]},
+    )
+    return {
+        "aarch64": (llsc, target("aarch64-lse"), rcpc, outlined),
+        "aarch64-llsc": (llsc,),
+        "aarch64-lse": (target("aarch64-lse"),),
+        "aarch64-rcpc": (rcpc,),
+        "power": (msgspec.structs.replace(power, parts={**power.parts, "after": after}),),
+        "riscv": (target("riscv"), target("riscv-zacas")),
+    }[model]
 
 
 def has_weaker_model(program: Program, model: str) -> bool:
-    """Whether the model of programs says that it allows more than the assembly's: where in herd7 a
-    later store waits for the operand of an AMO, and for that of a weak compare-exchange that fails
-    spuriously."""
+    """Whether the model of programs says that it allows more than the assembly's: where a
+    compare-exchange acquires if it succeeds or if it fails, where in herd7 a later store waits for
+    the operand of an AMO or of a weak compare-exchange that fails spuriously, and where no mapping
+    is the weakest one for each of the program's operations."""
+    operations = [step.operation for thread in program.threads for step in thread]
+    if any(isinstance(one, Cas) and not has_one_order(one) for one in operations):
+        return True
     steps = [step for thread in program.threads for step in thread]
     if model == "riscv":
-        return any(isinstance(step.operation, Rmw) and step.data for step in steps)
+        computed = any(isinstance(step.operation, Rmw) and step.data for step in steps)
+        return computed or any(isinstance(one, Cas) for one in operations)
+    if model in ("aarch64-lse", "aarch64-rcpc"):
+        # the instruction does not fail spuriously
+        return any(isinstance(one, Cas) and one.weak for one in operations)
+    if model == "aarch64":
+        updates = [one for one in operations if isinstance(one, Rmw | Cas)]
+        orders = {one.success if isinstance(one, Cas) else one.order for one in updates}
+        compared = {one.success for one in updates if isinstance(one, Cas)}
+        return bool(orders & {"acq_rel", "sc"}) and bool(compared & {"rlx", "rel"})
     return model == "power" and any(
         isinstance(step.operation, Cas) and step.operation.weak and (step.data or step.address)
         for step in steps
@@ -119,11 +143,11 @@ def _mapped(
     for number, (step, name) in enumerate(zip(thread, names, strict=True)):
         kind = f"{program.name}.{at}.{number}"
         # herd7 reads no label in front of another
-        over = out if number == len(thread) - 1 else f"SKIP{at}{number}"
+        over = out if number == len(thread) - 1 else f"OVER{at}{number}"
         lines[kind] = tuple(_code(step, over, out, to, registers))
         operation = step.operation
         loc = program.locations[0] if isinstance(operation, Fence) else operation.loc
-        order = operation.success if isinstance(operation, Cas) else operation.order
+        order = stronger_order(operation) if isinstance(operation, Cas) else operation.order
         made.append(Rmw(name, loc, kind, 0, order))
     if thread[-1].skips is not None or any(step.leaves is not None for step in thread):
         lines[made[-1].op] += (f"{out}:",)
@@ -135,7 +159,7 @@ def _code(
 ) -> Iterator[str]:
     """The lines of a step, as a mapping has them; `over` and `out` are labels behind the step and
     the thread."""
-    known = INSTRUCTIONS[to.name]
+    known = INSTRUCTIONS[to.dialect]
     for branch, label in ((step.leaves, out), (step.skips, over)):
         if branch is not None:
             values = {"on": registers[branch[0]], "number": branch[1], "to": label}
@@ -171,7 +195,7 @@ def _lines_of(step: Step, to: Target, registers: Mapping[str, str]) -> list[str]
         case Fence():
             return list(to.lines["fence"])
     if step.data is not None:
-        code = _with_data(code, step.data, INSTRUCTIONS[to.name], registers)
+        code = _with_data(code, step.data, INSTRUCTIONS[to.dialect], registers)
     return [line.replace("{number}", str(value)) for line in code]
 
 

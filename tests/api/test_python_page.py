@@ -64,7 +64,8 @@ def test_a_model_that_programs_are_not_explored_under_is_refused_with_advice() -
     with pytest.raises(weakspot.BadInput, match="not explored under c11") as refused:
         weakspot.relax("store_buffering", models=["c11"])
     assert refused.value.advice == (
-        "sc, tso, pso, rc11, rc20, imm, clr2, x86, aarch64, power, riscv can be explored"
+        "sc, tso, pso, rc11, rc20, imm, clr2, x86, aarch64, aarch64-llsc, aarch64-lse, "
+        "aarch64-rcpc, power, riscv can be explored"
     )
 
 

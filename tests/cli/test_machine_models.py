@@ -155,3 +155,66 @@ def test_models_without_races_say_so_of_a_program_that_races(run: Run, folder: P
     found = run("check", "race.c")
     assert "race.c/race has a data race under rc20: sc and tso define no races" in found.out
     assert "imm" not in found.out
+
+
+COMPARES = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+atomic_int x, y;
+
+static void *one(void *unused) {
+  int expected = 1;
+  atomic_compare_exchange_strong_explicit(&x, &expected, 2, ORDER, memory_order_relaxed);
+  atomic_store_explicit(&y, 1, memory_order_relaxed);
+  return unused;
+}
+
+static void *two(void *unused) {
+  int expected = 1;
+  atomic_compare_exchange_strong_explicit(&y, &expected, 2, ORDER, memory_order_relaxed);
+  atomic_store_explicit(&x, 1, memory_order_relaxed);
+  return unused;
+}
+
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, one, 0);
+  pthread_create(&b, 0, two, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  assert(!(x == 2 && y == 2));
+  return 0;
+}
+"""
+
+
+def test_nothing_orders_a_compare_exchange_whose_result_is_not_used(run: Run, folder: Path) -> None:
+    """As herd7 says of Armv8.1's instructions; a loop of LDXR and STXR has a branch."""
+    (folder / "compares.c").write_text(COMPARES.replace("ORDER", "memory_order_relaxed"))
+    found = results(run("check", "compares.c", "-m", "aarch64,imm,aarch64-llsc,power", "--json"))
+    expected = {"aarch64": "Violated", "imm": "Violated", "aarch64-llsc": "Safe", "power": "Safe"}
+    assert found == expected
+    report = run("check", "compares.c", "-m", "aarch64").out
+    assert "needs at least acquire on success and relaxed on failure under aarch64" in report
+    assert "\u2500po\u2192" in report
+    (folder / "compares.c").write_text(COMPARES.replace("ORDER", "memory_order_acquire"))
+    assert results(run("check", "compares.c", "-m", "aarch64,imm", "--json")) == dict.fromkeys(
+        ("aarch64", "imm"), "Safe"
+    )
+
+
+def test_a_branch_on_the_result_orders_what_the_program_stores_behind_it(
+    run: Run, folder: Path
+) -> None:
+    text = COMPARES.replace("ORDER", "memory_order_relaxed")
+    for line in ("atomic_compare_exchange_strong_explicit(",):
+        text = text.replace(f"  {line}", f"  if ({line}")
+    text = text.replace(
+        "memory_order_relaxed);\n  atomic_store", "memory_order_relaxed))\n  atomic_store"
+    )
+    (folder / "compares.c").write_text(text)
+    assert results(run("check", "compares.c", "-m", "aarch64,imm", "--json")) == dict.fromkeys(
+        ("aarch64", "imm"), "Safe"
+    )

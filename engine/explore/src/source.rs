@@ -113,7 +113,7 @@ impl Location {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
 pub enum Action {
     /// Answered with the value read. `rmw`: the read of a read-modify-write. Its write, if there is
-    /// one, is the thread's next event, or the next after a `Choose` (whether a weak
+    /// one, is the thread's next event, or the next after a `Compare` and a `Choose` (whether a weak
     /// compare-exchange fails spuriously). `order` applies if there is no write, as in a
     /// compare-exchange that fails; otherwise the two are one event with the order of the write.
     /// `uninitialised_ok`: an indeterminate value is read without error, as it is copied. `ignored`:
@@ -152,6 +152,11 @@ pub enum Action {
     /// of one. Alternative 0 is the default: it adds no event that the others do not.
     Choose {
         alternatives: u32,
+    },
+    /// Whether a compare-exchange has read what it expects; answered with 1 if it has. `outcome`: that
+    /// is known; else the explorer takes it to be either, and what is read decides in the end.
+    Compare {
+        outcome: Option<bool>,
     },
     /// Added by the explorer, never by a source: the thread is about to read what it waits for, and
     /// reads from none of the writes in the graph.
@@ -195,7 +200,8 @@ impl Action {
         match self {
             Action::Read { order, rmw, .. } => rmw || order != Order::Na,
             Action::Fence { .. } | Action::Join { .. } | Action::Wait => true,
-            Action::Write { .. } | Action::Create { .. } | Action::Choose { .. } => false,
+            Action::Write { .. } | Action::Create { .. } => false,
+            Action::Choose { .. } | Action::Compare { .. } => false,
             Action::Allocate { .. } | Action::Free { .. } => false,
         }
     }
@@ -223,8 +229,11 @@ impl Action {
 
     /// Whether the thread gets an answer.
     pub fn has_answer(self) -> bool {
-        use Action::{Choose, Join, Read};
-        matches!(self, Read { .. } | Join { .. } | Choose { .. })
+        use Action::{Choose, Compare, Join, Read};
+        matches!(
+            self,
+            Read { .. } | Join { .. } | Choose { .. } | Compare { .. }
+        )
     }
 }
 

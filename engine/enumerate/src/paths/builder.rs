@@ -17,9 +17,6 @@ pub struct PathBuilder {
     pub reserved_bits: Option<i64>,
     /// The events that decide the branches of structured `if`s around the position.
     pub deciders: Vec<PathEventId>,
-    /// The reads that decide whether compare-exchanges succeed, for models that see these as
-    /// branches: whatever follows depends on them.
-    pub decided: Vec<PathEventId>,
     /// A read-modify-write of C is two events.
     pub split_rmw: bool,
     thread: usize,
@@ -42,7 +39,6 @@ impl PathBuilder {
             piece_bits: None,
             reserved_bits: None,
             deciders: Vec::new(),
-            decided: Vec::new(),
             split_rmw: false,
             thread: 0,
             position: 0,
@@ -161,7 +157,7 @@ impl PathBuilder {
             access: None,
             starts: false,
         });
-        let deciders = self.deciders.iter().chain(&self.decided);
+        let deciders = self.deciders.iter();
         self.path.control.extend(deciders.map(|d| (*d, id)));
         id
     }

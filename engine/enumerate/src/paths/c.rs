@@ -1,8 +1,8 @@
 //! The paths of a C thread. As in herd7, a read-modify-write is one event, a compare-exchange that
 //! fails is a read and a write of the value to the expected location, and `while` is unrolled
 //! twice. For a model that orders by dependencies ([`cat::Model::splits_rmw`]) a read-modify-write
-//! is a read and a write, as in herd7 for the model of the Linux kernel, and a compare-exchange is
-//! a branch on what it reads, as the instructions are that it is compiled to.
+//! is a read and a write, as in herd7 for the model of the Linux kernel, and the write of a
+//! compare-exchange depends by control on what it reads and on what it expects.
 
 use super::builder::PathBuilder;
 use super::evaluated::{each, map, pairs, BoxedBuilder, Builders, Evaluated, Outcomes};
@@ -361,9 +361,6 @@ fn fail(
     let (value, read) = b.read(at.value, annotations, true);
     b.data(&at.from, read);
     b.ctrl(&[old], read);
-    if b.split_rmw {
-        b.decided.extend([old, read]);
-    }
     if strong {
         let same = b.compute(Op::Eq, value, seen);
         if !b.require(same, Term::ZERO) {
@@ -377,14 +374,12 @@ fn fail(
     let w = b.event(action, PLAIN, false);
     b.data(&at.from, w);
     b.ctrl(&[read], w);
+    let from = match b.split_rmw {
+        true => smallvec![old, read],
+        false => smallvec![w],
+    };
     let value = Term::Known(Value::ZERO);
-    Some((
-        b,
-        Evaluated {
-            value,
-            from: smallvec![w],
-        },
-    ))
+    Some((b, Evaluated { value, from }))
 }
 
 /// A compare-exchange that succeeds.
@@ -410,7 +405,6 @@ fn succeed(
             // the write, which follows the read, is the first event to depend on the branch
             let writes = id + 1;
             b.path.control.extend([(old, writes), (id, writes)]);
-            b.decided.extend([old, id]);
         }
         let first = match desired.from.is_empty() {
             true => smallvec![id],
@@ -420,9 +414,13 @@ fn succeed(
             b.data(&at.from, f);
             b.ctrl(&[old], f);
         }
+        let from = match b.split_rmw {
+            true => smallvec![old, id],
+            false => smallvec![id],
+        };
         Evaluated {
             value: Term::Known(Value::ONE),
-            from: smallvec![id],
+            from,
         }
     })
     .into_iter()

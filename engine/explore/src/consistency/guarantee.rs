@@ -44,6 +44,8 @@ enum Need {
     Release(Order),
     /// The write is that of a read-modify-write that releases.
     ReleaseRmw(Order),
+    /// The read is that of a compare-exchange that succeeds, or not.
+    Compared(bool),
 }
 
 /// The ways that the search relies on.
@@ -71,6 +73,9 @@ const RELEASES: [Need; 5] = [
     Need::ReleaseRmw(Order::Sc),
 ];
 
+/// The ways that make a compare-exchange a branch, where the model has them.
+const COMPARES: [Need; 2] = [Need::Compared(false), Need::Compared(true)];
+
 impl Need {
     fn name(self) -> &'static str {
         match self {
@@ -88,6 +93,8 @@ impl Need {
             Need::Created => "po; [create]; po",
             Need::Release(_) => "po; [REL]",
             Need::ReleaseRmw(_) => "po; [REL & RMW]",
+            Need::Compared(false) => "[CASF]; po",
+            Need::Compared(true) => "[domain(rmw & ctrl)]; po",
         }
     }
 }
@@ -105,6 +112,13 @@ pub fn releases_last(checker: &mut ConsistencyChecker) -> Result<bool, CatError>
     let needs = [&NEEDS[..], &RELEASES].concat();
     let released = |cycle: &[Need]| cycle.iter().any(|need| RELEASES.contains(need));
     Ok(allowed_of(checker, &needs, released)?.is_none())
+}
+
+/// Whether everything after a compare-exchange needs its read, as after a branch.
+pub fn branches_on_compare(checker: &mut ConsistencyChecker) -> Result<bool, CatError> {
+    let needs = [&NEEDS[..], &COMPARES].concat();
+    let compared = |cycle: &[Need]| cycle.iter().any(|need| COMPARES.contains(need));
+    Ok(allowed_of(checker, &needs, compared)?.is_none())
 }
 
 fn allowed_of(
@@ -335,6 +349,7 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
     }
     let spare = cycle.len() + 1;
     let mut ends = Vec::new();
+    let mut exchanged = Vec::new();
     for (number, need) in cycle.iter().enumerate() {
         let thread = number + 1;
         let (from, to) = (places[number], places[(number + 1) % cycle.len()]);
@@ -349,13 +364,20 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
             Need::Acquire => Order::Acq,
             _ => Order::Rlx,
         };
-        let rmw = *need == Need::Rmw;
+        let rmw = matches!(need, Need::Rmw | Need::Compared(_));
         let entry = add(thread, read(from, order, rmw), Some(from));
         let own = spare + number;
         let between = match need {
             Need::AddrPo => Some((add(thread, read(own, Order::Rlx, false), Some(own)), NONE)),
             Need::Fence(order) => {
                 add(thread, Action::Fence { order: *order }, None);
+                None
+            }
+            Need::Compared(true) => {
+                exchanged.push((
+                    entry,
+                    add(thread, write(from, Order::Rlx, true), Some(from)),
+                ));
                 None
             }
             Need::Forwarded => {
@@ -375,7 +397,7 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
         let (order, rmw) = match need {
             Need::Release(order) => (*order, false),
             Need::ReleaseRmw(order) => (*order, true),
-            _ => (Order::Rlx, rmw),
+            _ => (Order::Rlx, *need == Need::Rmw),
         };
         if matches!(need, Need::ReleaseRmw(_)) {
             add(writer, read(to, Order::Rlx, true), Some(to));
@@ -406,5 +428,9 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
         let last = graph.last_write(location);
         graph.order_after(exit, last);
         graph.set_source(entry, exit, 1);
+        if let Some((_, written)) = exchanged.iter().find(|(read, _)| *read == entry) {
+            graph.order_after(*written, exit);
+        }
     }
+    graph.dependencies.ctrl.extend(exchanged);
 }

@@ -255,6 +255,7 @@ impl View {
                 return;
             }
             Action::Choose { .. }
+            | Action::Compare { .. }
             | Action::Wait
             | Action::Allocate { .. }
             | Action::Free { .. } => {

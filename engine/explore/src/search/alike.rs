@@ -43,7 +43,7 @@ pub fn alike<S: Source>(source: &S, events: usize) -> usize {
                 source.answer(&mut main, Answer::new(value));
             }
             Action::Choose { .. } => source.answer(&mut main, Answer::default()),
-            Action::Join { .. } | Action::Wait => break,
+            Action::Join { .. } | Action::Wait | Action::Compare { .. } => break,
             Action::Fence { .. } | Action::Allocate { .. } | Action::Free { .. } => {}
         }
     }

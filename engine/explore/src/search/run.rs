@@ -11,7 +11,7 @@ use super::sampling::{estimate, estimate_at_times, sample, SharedLeaves};
 use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::guarantee::{
-    allowed_cycle, orders_by_barriers, releases_last, updates_continue,
+    allowed_cycle, branches_on_compare, orders_by_barriers, releases_last, updates_continue,
 };
 use crate::exploration::{
     Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Frontier, OpenBranch, Options,
@@ -31,6 +31,9 @@ const STACK: usize = 1 << 28;
 /// A model that was asked whether programs can be explored under it.
 pub struct CheckedModel {
     pub acyclic: Acyclic,
+    /// Whether the model orders what follows a compare-exchange as after a branch on what it
+    /// compares.
+    pub branches: bool,
     checker: ConsistencyChecker,
 }
 
@@ -59,6 +62,7 @@ impl CheckedModel {
             },
         };
         let mut checker = ConsistencyChecker::new(model, Some(acyclic), asymmetric_fences)?;
+        let mut branches = true;
         if acyclic == Acyclic::Dependencies {
             if let Some(cycle) = allowed_cycle(&mut checker)? {
                 return Err(ExploreError::Unsuitable(format!(
@@ -67,8 +71,13 @@ impl CheckedModel {
                 )));
             }
             checker.releases_last = releases_last(&mut checker)?;
+            branches = branches_on_compare(&mut checker)?;
         }
-        Ok(CheckedModel { acyclic, checker })
+        Ok(CheckedModel {
+            acyclic,
+            branches,
+            checker,
+        })
     }
 
     /// Whether a read that another one makes superfluous may be left out.
@@ -143,7 +152,9 @@ pub fn explore_under<S: Source>(
     options: &Options,
     each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
-    let CheckedModel { acyclic, checker } = model;
+    let CheckedModel {
+        acyclic, checker, ..
+    } = model;
     if *acyclic == Acyclic::Dependencies && !source.tracks_dependencies() {
         let message = "the model orders events by dependencies: track them";
         return Err(ExploreError::Unsuitable(message.to_owned()));

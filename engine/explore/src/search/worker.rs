@@ -188,6 +188,14 @@ where
                     known_consistent &= self.checker.extensible;
                 }
                 Action::Wait => unreachable!("no source returns it"),
+                Action::Compare { outcome } => {
+                    // every read is performed before what follows
+                    known_consistent &= !execution.is_halfway(&self.states);
+                    let id = execution.push(thread, &label, NONE);
+                    let same = outcome.unwrap_or_default();
+                    execution.graph.set_value(id, same.into());
+                    execution.advance(source, &mut self.states, id);
+                }
                 Action::Allocate { .. } | Action::Free { .. } => {
                     let id = execution.push(thread, &label, NONE);
                     execution.advance(source, &mut self.states, id);

@@ -54,6 +54,8 @@ pub struct Runner<'s> {
     pub limits: &'s Limits,
     /// The model says what asymmetric fences order.
     pub asymmetric_fences: bool,
+    /// See [`ThreadEnvironment::branches`].
+    pub branches: bool,
     /// Rounds that are undone are left out.
     pub undoes: bool,
     /// Read-modify-writes continue release sequences.
@@ -108,6 +110,7 @@ impl Runner<'_> {
             let mut environment =
                 ThreadEnvironment::new(self.program, self.sharing, self.sets, &mut run.local);
             environment.asymmetric_fences = self.asymmetric_fences;
+            environment.branches = self.branches;
             match interpreter::step(self.program, self.limits, &mut run.thread, &mut environment) {
                 Ok(()) => {
                     run.local.synchronised = environment.synchronised;

@@ -80,6 +80,8 @@ pub struct ThreadEnvironment<'a> {
     pub meets: bool,
     /// The model says what asymmetric fences order.
     pub asymmetric_fences: bool,
+    /// The model orders what follows a compare-exchange as after a branch on what it compares.
+    pub branches: bool,
 }
 
 impl<'a> ThreadEnvironment<'a> {
@@ -100,6 +102,7 @@ impl<'a> ThreadEnvironment<'a> {
             still: false,
             meets: false,
             asymmetric_fences: false,
+            branches: true,
         }
     }
 

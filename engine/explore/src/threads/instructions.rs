@@ -50,6 +50,10 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         self.local.postponed != 0
     }
 
+    fn compares_at_once(&self) -> bool {
+        self.sets.tracked && !self.branches
+    }
+
     fn control(&mut self, t: &mut Thread, reads: Dep) -> Result<(), Interruption> {
         ThreadEnvironment::require(self, reads)?;
         self.add_control(t, reads);
@@ -148,25 +152,45 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         old.bits = mask(old.bits, access.bits);
         old.dep = self.read_through(old.dep, cas.address.dep);
         let compared = self.sets.union(old.dep, cas.expected.dep);
-        self.control(t, compared)?;
-        if old.bits != cas.expected.bits {
+        let shared = self.is_event(t, spot)?;
+        let mut same = old.bits == cas.expected.bits;
+        let at_once = self.compares_at_once() && shared;
+        if at_once {
+            let is_known = ThreadEnvironment::require(self, compared).is_ok();
+            let outcome = is_known.then_some(same);
+            let (found, _) = self.ask(t, Action::Compare { outcome }, access.site)?;
+            same = found == 1;
+        } else {
+            self.control(t, compared)?;
+        }
+        if !same {
             return Ok((old, false));
+        }
+        if ThreadEnvironment::require(self, old.dep).is_err() {
+            old.bits = cas.expected.bits;
         }
         // clang's library compares all bytes, with those that are indeterminate
         let compares_undefined = (old.undefined | cas.expected.undefined) != 0;
         let may_fail = (cas.weak || compares_undefined)
             && !self.local.alone
             && !self.local.spurious.contains(&access.site);
-        let is_event = self.is_event(t, spot)?;
         if may_fail && self.choose_one(t, 2, access.site)? == 1 {
             self.local.spurious.push(access.site);
-            let reads = t.reads.len().saturating_sub(is_event.into());
+            let reads = t.reads.len().saturating_sub(shared.into());
             self.local.failed = Some((t.epoch, reads));
             return Ok((old, false));
         }
-        let is_known = ThreadEnvironment::require(self, cas.desired.dep).is_ok();
+        let read_too = self.sets.union(compared, cas.desired.dep);
+        let is_known = ThreadEnvironment::require(self, read_too).is_ok();
         self.local.unchanged = cas.desired.bits == old.bits && is_known;
-        self.write(t, spot, access.order, true, cas.desired)?;
+        let ctrl = t.ctrl;
+        if at_once {
+            // whether there is this write depends on what is compared; nothing after it does
+            self.add_control(t, compared);
+        }
+        let written = self.write(t, spot, access.order, true, cas.desired);
+        t.ctrl = ctrl;
+        written?;
         self.local.unchanged = false;
         Ok((old, true))
     }

@@ -142,6 +142,9 @@ impl<'a> Query<'a> {
             Action::Choose { alternatives } => {
                 Some((0..alternatives.into()).map(Answer::new).collect())
             }
+            Action::Compare { outcome } => {
+                Some(vec![Answer::new(outcome.unwrap_or_default().into())])
+            }
             Action::Write { .. } | Action::Fence { .. } => Some(Vec::new()),
             _ => None,
         }

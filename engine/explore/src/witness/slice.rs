@@ -93,8 +93,7 @@ impl<'a> Slice<'a> {
                 return (now, reached, next);
             }
             let event = self.graph.event(self.by_thread[thread][number]);
-            if let Action::Read { .. } | Action::Join { .. } | Action::Choose { .. } = event.action
-            {
+            if event.action.has_answer() {
                 self.source.answer(&mut now, Answer::new(event.value));
             }
         }

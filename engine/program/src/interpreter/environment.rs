@@ -52,6 +52,10 @@ pub trait Environment {
     fn has_unknown(&self) -> bool {
         false
     }
+    /// Whether a compare-exchange is an instruction that compares without a branch.
+    fn compares_at_once(&self) -> bool {
+        false
+    }
     /// As `require`, and everything after it depends on the reads, as after a branch: before an
     /// instruction that ends the run for some values.
     fn control(&mut self, _t: &mut Thread, _reads: Dep) -> Result<(), Self::Interruption> {

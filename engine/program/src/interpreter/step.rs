@@ -386,10 +386,13 @@ fn run<W: Environment>(
             then,
             otherwise,
             exits,
+            selects,
         } => {
             let condition = used!(*condition, 1);
-            environment.require(condition.dep)?;
-            decide(thread, environment, condition.dep, exits);
+            if !(*selects && environment.compares_at_once()) {
+                environment.require(condition.dep)?;
+                decide(thread, environment, condition.dep, exits);
+            }
             let edge = if condition.bits & 1 == 1 {
                 then
             } else {

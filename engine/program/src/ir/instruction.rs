@@ -260,6 +260,9 @@ pub enum Op {
         otherwise: Edge,
         /// Loops that one of the edges leaves for code that does not end in `unreachable`.
         exits: Vec<u32>,
+        /// It only skips the store of what a compare-exchange has read over what it expected, if
+        /// that was the same: compilers select between the two values.
+        selects: bool,
     },
     Switch {
         value: Operand,

@@ -1,5 +1,6 @@
 //! Lowers one function: SSA names become registers, blocks become flat code.
 use crate::error::{Error, ErrorKind, Result};
+use crate::ir::instruction::Inst as Lowered;
 use crate::ir::instruction::*;
 use crate::ir::program::*;
 use crate::ir::sites;
@@ -415,6 +416,11 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         }
         for block in reached {
             let end = ranges[*block].1;
+            if selects_expected(&self.code, ranges, *block) {
+                if let Op::CondBr { selects, .. } = &mut self.code[end - 1].op {
+                    *selects = true;
+                }
+            }
             let inside = |l: &LoopInfo, b: usize| l.body.contains(b);
             let leaves: Vec<u32> = (0..loops.len())
                 .filter(|k| inside(&loops[*k], *block))
@@ -442,6 +448,43 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         function.loops = found;
         Ok(())
     }
+}
+
+/// Whether a block ends in the branch that clang adds to a compare-exchange: what was read is stored
+/// over what was expected, or the two join in a phi, and nothing else is skipped.
+fn selects_expected(code: &[Lowered], ranges: &[(usize, usize)], block: usize) -> bool {
+    let (start, end) = ranges[block];
+    let Op::CondBr {
+        condition: Operand::Register(condition),
+        then,
+        otherwise,
+        ..
+    } = &code[end - 1].op
+    else {
+        return false;
+    };
+    let own = code[start..end].iter().map(|inst| &inst.op);
+    let copied = own.clone().find_map(|op| match op {
+        Op::Copy {
+            dst,
+            a: Operand::Register(from),
+            ..
+        } if *dst == *condition => Some(*from),
+        _ => None,
+    });
+    let is_flag = |op: &Op| matches!(op, Op::Cas { flag, .. } if Some(*flag) == copied);
+    let (start, end) = ranges[otherwise.to as usize];
+    let Some((last, skipped)) = code[start..end].split_last() else {
+        return false;
+    };
+    let stores = |inst: &Lowered| match &inst.op {
+        Op::Store { access, .. } => access.order == Order::Na,
+        Op::Copy { .. } | Op::Pack { .. } => true,
+        _ => false,
+    };
+    own.clone().any(is_flag)
+        && skipped.iter().all(stores)
+        && matches!(&last.op, Op::Br(edge) if edge.to == then.to)
 }
 
 /// The outermost position in the user's code, and the positions inside it. A thread's start

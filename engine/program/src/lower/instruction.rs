@@ -102,6 +102,7 @@ impl<'a> Lower<'_, '_, 'a> {
                     then: self.edge(then)?,
                     otherwise: self.edge(otherwise)?,
                     exits: Vec::new(),
+                    selects: false,
                 };
                 self.emit(inst, op);
                 Ok(())

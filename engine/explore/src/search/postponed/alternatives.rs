@@ -27,7 +27,8 @@ where
                     }
                     let read = execution.read_of(*at);
                     let read = read.is_some_and(|read| execution.is_shown(execution.slot(read)));
-                    (!slot.is_rmw() || read) && self.valued(execution, *at).is_some()
+                    (!slot.is_rmw() || read && self.is_decided(execution, *at))
+                        && self.valued(execution, *at).is_some()
                 }
                 _ => false,
             }
@@ -44,6 +45,14 @@ where
             Action::Write { order, .. } => self.checker.releases_last && releases(order),
             _ => false,
         }
+    }
+
+    /// Whether the reads are in the graph that decide whether there is a write.
+    fn is_decided(&mut self, execution: &PartialExecution, write: Place) -> bool {
+        let slots = &execution.threads[write.thread].slots;
+        let ctrl = slots[write.index].label.dependencies.ctrl;
+        let reads = self.sets.reads(self.queue.source, ctrl);
+        reads.iter().all(|read| slots[*read as usize].added != 0)
     }
 
     /// Since when the value of a write is known; none: it is not.
@@ -149,13 +158,16 @@ where
             let next = || match execution.next(&self.states, thread) {
                 Some(Next::Event(label)) => matches!(
                     label.action,
-                    Action::Write { rmw: true, .. } | Action::Choose { .. }
+                    Action::Write { rmw: true, .. }
+                        | Action::Choose { .. }
+                        | Action::Compare { .. }
                 ),
                 _ => false,
             };
             slots.iter().enumerate().any(|(index, slot)| {
                 let read = slot.added != 0 && slot.is_rmw() && slot.is_read();
-                read && match slots.get(index + 1) {
+                let mut later = slots[index + 1..].iter();
+                read && match later.find(|slot| !slot.is_decision()) {
                     None => next(),
                     Some(slot) => write(slot) && slot.is_open(),
                 }

@@ -126,7 +126,8 @@ impl PartialExecution {
 
     /// Whether the write of a read-modify-write follows its read.
     fn is_updating<T: Clone>(&self, states: &ThreadStates<T>, read: Place) -> bool {
-        let action = match self.threads[read.thread].slots.get(read.index + 1) {
+        let mut later = self.threads[read.thread].slots[read.index + 1..].iter();
+        let action = match later.find(|slot| !slot.is_decision()) {
             Some(slot) => slot.label.action,
             None => match self.next(states, read.thread) {
                 Some(Next::Event(label)) => label.action,

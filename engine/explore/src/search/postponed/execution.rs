@@ -63,6 +63,25 @@ impl Slot {
     pub fn is_rmw(&self) -> bool {
         self.label.action.is_rmw()
     }
+
+    /// Whether this may stand between the read and the write of a read-modify-write.
+    pub fn is_decision(&self) -> bool {
+        matches!(
+            self.label.action,
+            Action::Choose { .. } | Action::Compare { .. }
+        )
+    }
+
+    /// Whether a thread's event is this one, as far as its answer is known.
+    fn is_repeated_by(&self, action: &Action) -> bool {
+        match (*action, self.label.action) {
+            (Action::Compare { outcome }, Action::Compare { .. }) => {
+                outcome.is_none_or(|same| u64::from(same) == self.value)
+            }
+            _ if self.added == 0 => same_access(action, &self.label.action),
+            (action, known) => action == known,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -224,12 +243,12 @@ impl PartialExecution {
             let gone = match states.next(*node) {
                 Next::Event(label) => {
                     let slot = &mut slots[index];
-                    let same = match slot.added {
-                        0 => same_access(&label.action, &slot.label.action),
-                        _ => label.action == slot.label.action,
-                    };
+                    let same = slot.is_repeated_by(&label.action);
                     if same {
                         slot.label = *label;
+                    } else if matches!(label.action, Action::Compare { .. }) {
+                        // it was taken to have the other outcome: that is another branch
+                        return false;
                     }
                     !same
                 }
@@ -403,7 +422,7 @@ impl PartialExecution {
         let mut node = states.follow(source, slot.node, read_it);
         for later in &run.slots[read.index + 1..] {
             match states.next(node) {
-                Next::Event(label) if same_access(&label.action, &later.label.action) => {
+                Next::Event(label) if later.is_repeated_by(&label.action) => {
                     node = states.follow(source, node, transition(later));
                 }
                 _ => return None,

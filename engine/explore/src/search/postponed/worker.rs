@@ -185,10 +185,9 @@ where
     /// Lets a thread perform its next event. Returns whether there was one.
     fn advance(&mut self, execution: &mut PartialExecution) -> Result<bool, Halt> {
         let between = |execution: &PartialExecution, thread: ThreadId| {
-            execution.threads[thread]
-                .slots
-                .last()
-                .is_some_and(|slot| slot.is_read() && slot.is_rmw())
+            let mut slots = execution.threads[thread].slots.iter().rev();
+            let last = slots.find(|slot| !slot.is_decision());
+            last.is_some_and(|slot| slot.is_read() && slot.is_rmw())
         };
         // a read-modify-write is completed first; twins keep step
         let creates = |thread: ThreadId| {
@@ -246,6 +245,12 @@ where
                 let held = match label.action {
                     Action::Read { .. } if !source.tracks_dependencies() => true,
                     Action::Read { order, .. } => acquires(order) && !forwarded,
+                    Action::Write {
+                        rmw: true, order, ..
+                    } => {
+                        let read = execution.read_of(at);
+                        acquires(order) && read.is_some_and(|read| execution.slot(read).is_open())
+                    }
                     _ => false,
                 };
                 if !held {
@@ -265,7 +270,14 @@ where
                 };
                 value = result;
             }
-            Action::Choose { alternatives } => {
+            Action::Compare {
+                outcome: Some(same),
+            } => value = same.into(),
+            Action::Choose { .. } | Action::Compare { .. } => {
+                let alternatives = match label.action {
+                    Action::Choose { alternatives } => alternatives,
+                    _ => 2,
+                };
                 let index = count;
                 value = execution.first_choice(Place { thread, index });
                 // exploring one choice may clear the states

@@ -53,6 +53,10 @@ pub enum Step {
         rmw: bool,
     },
     Fence(Order),
+    /// Whether a compare-exchange finds what it expects: the two registers are equal.
+    Compare(Register, Register, Register),
+    /// The first register depends on what the second one does.
+    Depend(Register, Register),
     /// Whether a weak compare-exchange fails for no reason.
     Choose(Register),
     /// Waits unless the register is 0.
@@ -325,7 +329,7 @@ impl Compiler {
             order: order(*failure),
             rmw: true,
         });
-        self.emit(Step::Compute(same, Op::Eq, old, seen));
+        self.emit(Step::Compare(same, old, seen));
         let mut failures = vec![self.jump(Step::Zero, same)];
         if !strong {
             let (spurious, normal) = (self.fresh(), self.fresh());
@@ -351,6 +355,8 @@ impl Compiler {
         });
         self.emit(Step::Set(to, 0));
         self.land(over);
+        self.emit(Step::Depend(to, old));
+        self.emit(Step::Depend(to, seen));
         Ok(to)
     }
 }

@@ -35,6 +35,8 @@ pub struct SuspendedThread {
     depend: Box<[Dep]>,
     /// Those that branches depended on.
     ctrl: Dep,
+    /// Those that the write of a read-modify-write depends on besides.
+    compared: Dep,
     postponed: Dep,
     events: u32,
 }
@@ -109,6 +111,7 @@ impl Source for Threads<'_> {
             registers: Box::default(),
             depend: Box::default(),
             ctrl: 0,
+            compared: 0,
             postponed: 0,
             events: 0,
         }
@@ -121,6 +124,7 @@ impl Source for Threads<'_> {
             registers: self.codes[thread - 1].registers.clone().into(),
             depend: vec![0; self.codes[thread - 1].registers.len()].into(),
             ctrl: 0,
+            compared: 0,
             postponed: 0,
             events: 0,
         }
@@ -197,6 +201,10 @@ impl Source for Threads<'_> {
                     }
                     continue;
                 }
+                Step::Depend(to, from) => {
+                    depend[to] |= depend[from];
+                    continue;
+                }
                 Step::Jump(target) => {
                     thread.at = target;
                     continue;
@@ -240,8 +248,17 @@ impl Source for Threads<'_> {
                 },
                 Step::Fence(order) => Action::Fence { order },
                 Step::Choose(_) => Action::Choose { alternatives: 2 },
+                Step::Compare(_, a, b) => {
+                    thread.compared = depend[a] | depend[b];
+                    let is_known = thread.compared & thread.postponed == 0;
+                    let outcome = is_known.then_some(registers[a] == registers[b]);
+                    Action::Compare { outcome }
+                }
             };
             dependencies.ctrl = thread.ctrl;
+            if let Action::Write { rmw: true, .. } = action {
+                dependencies.ctrl |= std::mem::take(&mut thread.compared);
+            }
             thread.events += 1;
             return Self::event(action, at, dependencies);
         }
@@ -254,7 +271,10 @@ impl Source for Threads<'_> {
                 thread.registers[to] = value;
                 thread.depend[to] = 1 << (thread.events - 1);
             }
-            Step::Choose(to) => thread.registers[to] = value,
+            Step::Choose(to) | Step::Compare(to, ..) => {
+                thread.registers[to] = value;
+                thread.depend[to] = 0;
+            }
             _ => {}
         }
     }
