@@ -122,11 +122,13 @@ impl<'a> ThreadEnvironment<'a> {
         site: SiteId,
         (addr, data): (Dep, Dep),
     ) -> Result<(u64, bool), Interruption> {
-        if self.local.alone {
-            return Err(Interruption::NotAlone);
-        }
         let now = self.asked;
         self.asked += 1;
+        if self.local.alone {
+            let decided = self.local.answers.get(now).copied().flatten();
+            let decided = decided.ok_or(Interruption::NotAlone)?;
+            return Ok((decided.value, false));
+        }
         if action.may_synchronise() {
             self.synchronised = self.events();
         }
@@ -139,6 +141,10 @@ impl<'a> ThreadEnvironment<'a> {
         match self.local.answers.get(now) {
             Some(value) => {
                 let new = now + 1 == self.local.answers.len();
+                if new && action.may_publish() {
+                    let written = self.local.written.iter_mut();
+                    written.for_each(|known| known.unpublished = false);
+                }
                 if new {
                     self.sharing.record_change(action, self.user(t, site));
                 }

@@ -152,15 +152,11 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         if old.bits != cas.expected.bits {
             return Ok((old, false));
         }
-        let shared = self.is_event(t, spot)?;
         // clang's library compares all bytes, with those that are indeterminate
         let compares_undefined = (old.undefined | cas.expected.undefined) != 0;
-        let may_fail = (cas.weak || compares_undefined)
-            && shared
-            && !self.local.spurious.contains(&access.site);
+        let may_fail = cas.weak || compares_undefined;
         if may_fail && self.choose_one(t, 2, access.site)? == 1 {
-            self.local.spurious.push(access.site);
-            self.local.failed = Some((t.epoch, t.reads.len().saturating_sub(1)));
+            t.failures += 1;
             return Ok((old, false));
         }
         let is_known = ThreadEnvironment::require(self, cas.desired.dep).is_ok();

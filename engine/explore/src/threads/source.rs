@@ -8,7 +8,7 @@ use crate::threads::sharing::stored::Learned;
 use crate::threads::sharing::LearnedSharing;
 use crate::threads::undone_rounds::Shift;
 use program::interpreter::Limits;
-use program::ir::{Extern, Program, Register};
+use program::ir::{Extern, Op, Program, Register};
 use program::memory::{Dep, Memory, Named, Visibility, MAX_THREADS};
 use std::sync::{Arc, OnceLock};
 
@@ -147,7 +147,10 @@ impl<'p> ProgramSource<'p> {
             at_exit = run.thread.at_exit.clone();
             let main = *start == self.program.main;
             if end.is_none() && !main {
-                self.refused = Some("a global constructor that starts threads is not supported");
+                self.refused = Some(match run.thread.inst(self.program).map(|inst| &inst.op) {
+                    Some(Op::Cas { .. }) => "a global constructor that does something else if a weak compare-exchange fails is not supported",
+                    _ => "a global constructor that starts threads is not supported",
+                });
             }
             if main || !matches!(end, Some(Next::Done(_))) {
                 run.steps = 0;
