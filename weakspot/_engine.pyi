@@ -152,6 +152,7 @@ class ExplorationDict(TypedDict):
     warnings: list[ViolationDict]  # likewise, what is no error by itself
     # whether what operation calls return was not compared with their specification
     skips_calls: bool
+    fails: bool  # whether the program has weak compare-exchanges
     threads: int  # that the program starts, in all executions together
     # numbers of executions, each counted in one of them
     complete: int  # every thread ends
@@ -260,6 +261,7 @@ class Program:
         arrivals: bool = False,
         retries: bool = False,
         waits: bool = False,
+        fails_once: bool = False,
         stop_at_first: bool = False,
         results: bool = False,
         departures: int | None = None,
@@ -288,7 +290,7 @@ class Program:
         `model` is a path; files that it includes are searched in its folder, then in `folders`. A
         loop whose round changes nothing waits for another thread's write; a loop that ends
         depending on a shared value runs for at most `loops` rounds. A weak compare-exchange
-        may fail spuriously each time; condition variables do not wake spuriously. The
+        may fail spuriously each time, with `fails_once` once per site and thread; condition variables do not wake spuriously. The
         exploration ends after `executions` or `seconds`, 0 for no limit, and with `stop_at_first`
         at the first violation. An execution has at most `events`, a thread in it at most
         `instructions` and `calls` within one another. It uses `jobs` threads, 0 for one per core,

@@ -237,6 +237,7 @@ def asked(
         arrivals=part.arrivals,
         retries=part.retries,
         waits=part.waits,
+        fails_once=part.weak_failures == "once",
         stop_at_first=stop_at_first,
         departures=part.departures,
         sample=part.seed if part.sample else None,

@@ -28,8 +28,8 @@ _LIMITS = {
 }
 """The help of the options of Bounds, in their order."""
 
-_REDUCTIONS = ("exchanged", "arrivals", "retries", "waits")
-"""The flags of Part that explore what a reduction leaves out."""
+_WHOLE = ("exchanged", "arrivals", "retries", "waits", "weak_failures")
+"""The fields of Part that say what every execution is."""
 
 
 def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -108,16 +108,16 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             if given("bound_seconds"):
                 raise click.UsageError("--sample sets the time; leave out --seconds.")
             bounds = msgspec.structs.replace(bounds, seconds=sample)
-        not_left_out = {name: rest.pop(name) for name in _REDUCTIONS}
+        whole = {name: rest.pop(name) for name in _WHOLE}
         part = Part(
             departures=departures,
             sample=sample is not None,
             estimate=estimate,
             seed=seed,
-            **not_left_out,
+            **whole,
         )
         if part == part.whole:
-            part = msgspec.structs.replace(configured_part(), **not_left_out)
+            part = msgspec.structs.replace(configured_part(), **whole)
         return command(*args, bounds=bounds, part=part, **rest)
 
     for option in (
@@ -172,6 +172,14 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             is_flag=True,
             help="Explore also the executions in which a thread that waits in a loop reads a value "
             "that another write to the location replaces, and waits on.",
+        ),
+        click.option(
+            "--weak-failures",
+            type=click.Choice(["always", "once"]),
+            default=ALL.weak_failures,
+            show_default=True,
+            help="Let a weak compare-exchange fail spuriously each time, or only once per site and "
+            "thread, which may miss violations.",
         ),
         click.option(
             "--estimate",

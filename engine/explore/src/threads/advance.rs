@@ -61,6 +61,8 @@ pub struct Runner<'s> {
     pub limits: &'s Limits,
     /// The model says what asymmetric fences order.
     pub asymmetric_fences: bool,
+    /// A weak compare-exchange fails for no reason at most once per site and thread.
+    pub fails_once: bool,
     /// Rounds that are undone are left out.
     pub undoes: bool,
     /// Read-modify-writes continue release sequences.
@@ -118,6 +120,7 @@ impl Runner<'_> {
             let mut environment =
                 ThreadEnvironment::new(self.program, self.sharing, self.sets, &mut run.local);
             environment.asymmetric_fences = self.asymmetric_fences;
+            environment.fails_once = self.fails_once;
             match interpreter::step(self.program, self.limits, &mut run.thread, &mut environment) {
                 Ok(()) => {
                     run.local.synchronised = environment.synchronised;

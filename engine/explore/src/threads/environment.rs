@@ -80,6 +80,8 @@ pub struct ThreadEnvironment<'a> {
     pub meets: bool,
     /// The model says what asymmetric fences order.
     pub asymmetric_fences: bool,
+    /// A weak compare-exchange fails for no reason at most once per site.
+    pub fails_once: bool,
 }
 
 impl<'a> ThreadEnvironment<'a> {
@@ -100,6 +102,7 @@ impl<'a> ThreadEnvironment<'a> {
             still: false,
             meets: false,
             asymmetric_fences: false,
+            fails_once: false,
         }
     }
 

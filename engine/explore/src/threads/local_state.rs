@@ -30,7 +30,8 @@ pub struct LocalState {
     pub joining: Vec<(ThreadId, u64)>,
     /// How often the thread has waited at each barrier whose threads arrive in a fixed order.
     pub rounds: Vec<(u64, u32)>,
-    /// Sites of calls that have ended for no reason.
+    /// Sites of calls that have ended for no reason, and of weak compare-exchanges that have failed so,
+    /// if they do once.
     pub spurious: Vec<SiteId>,
     /// The last read that a call of another thread may precede: the epoch, and the number of reads in
     /// it before.

@@ -65,6 +65,8 @@ pub struct ProgramSource<'p> {
     pub(super) compares_calls: bool,
     /// The model says what asymmetric fences order.
     pub(super) asymmetric_fences: bool,
+    /// A weak compare-exchange fails for no reason at most once per site and thread.
+    pub(super) fails_once: bool,
 }
 
 impl<'p> ProgramSource<'p> {
@@ -93,6 +95,7 @@ impl<'p> ProgramSource<'p> {
             live: program.functions.iter().map(|_| OnceLock::new()).collect(),
             compares_calls: false,
             asymmetric_fences: false,
+            fails_once: false,
         };
         source.prologue(initial);
         for object in source.initial.objects() {
@@ -125,6 +128,7 @@ impl<'p> ProgramSource<'p> {
             sets: &self.sets,
             limits: &self.limits,
             asymmetric_fences: self.asymmetric_fences,
+            fails_once: self.fails_once,
             undoes: self.undoes,
             updates_continue: self.updates_continue,
             live: &self.live,
