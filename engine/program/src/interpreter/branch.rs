@@ -151,9 +151,9 @@ pub fn take<W: Environment>(
     let from = round.reads;
     let counted = std::mem::replace(&mut round.counted, false);
     let decided = std::mem::replace(&mut round.decided, false);
-    // another choice may be made each time
-    let chosen = std::mem::replace(&mut round.choices, choices) != choices;
     let failed = std::mem::replace(&mut round.failures, failures) != failures;
+    // another choice may be made each time
+    let chosen = std::mem::replace(&mut round.choices, choices) != choices || failed;
     round.epoch = epoch;
     round.doubts = doubts;
     round.private = private;
