@@ -157,7 +157,9 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         let has_failed = self.fails_once && self.local.spurious.contains(&access.site);
         let may_fail = (cas.weak || compares_undefined) && !has_failed;
         if may_fail && self.choose_one(t, 2, access.site)? == 1 {
-            self.local.spurious.extend(self.fails_once.then_some(access.site));
+            self.local
+                .spurious
+                .extend(self.fails_once.then_some(access.site));
             t.failures += 1;
             return Ok((old, false));
         }
