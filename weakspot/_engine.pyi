@@ -154,6 +154,7 @@ class ExplorationDict(TypedDict):
     warnings: list[ViolationDict]  # likewise, what is no error by itself
     # whether what operation calls return was not compared with their specification
     skips_calls: bool
+    fails: bool  # whether the program has weak compare-exchanges
     threads: int  # that the program starts, in all executions together
     # numbers of executions, each counted in one of them
     complete: int  # every thread ends
@@ -263,6 +264,7 @@ class Program:
         retries: bool = False,
         waits: bool = False,
         reference: bool = False,
+        fails_once: bool = False,
         stop_at_first: bool = False,
         results: bool = False,
         departures: int | None = None,
@@ -294,8 +296,9 @@ class Program:
         The code of main before its first thread starts runs once and gives the initial state.
         `model` is a path; files that it includes are searched in its folder, then in `folders`. A
         loop whose round changes nothing waits for another thread's write; a loop that ends
-        depending on a shared value runs for at most `loops` rounds. Weak compare-exchanges also
-        fail spuriously, once per site and thread; condition variables do not wake spuriously. The
+        depending on a shared value runs for at most `loops` rounds. A weak compare-exchange may
+        fail spuriously each time, with `fails_once` once per site and thread; condition variables
+        do not wake spuriously. The
         exploration ends after `executions` or `seconds`, 0 for no limit, and with `stop_at_first`
         at the first violation. An execution has at most `events`, a thread in it at most
         `instructions` and `calls` within one another. It uses `jobs` threads, 0 for one per core,

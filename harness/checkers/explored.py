@@ -47,6 +47,11 @@ if TYPE_CHECKING:
 
 TIME_LIMIT = "time limit of"  # how the engine's reason begins
 
+_FAILS_ONCE = "weak compare-exchanges fail at most once per site and thread (--weak-failures once)"
+
+_MORE = {"loops", "seconds", "executions", "events"}
+"""The limits that programs reach in which weak compare-exchanges fail often."""
+
 
 _BY_REFERENCE = "explored by the reference, with no reduction"
 
@@ -107,10 +112,16 @@ def exploration_of(
         estimate=_estimate(found),
         sample=_sample(found, part),
         resumed=found["earlier"],
-        notes=(
-            *([_BY_REFERENCE] if part.reference else []),
-            *([_calls_not_compared(model)] if found["skips_calls"] else []),
-        ),
+        notes=_notes(found, model, part),
+    )
+
+
+def _notes(found: ExplorationDict, model: Model, part: Part) -> tuple[str, ...]:
+    once = part.weak_failures == "once" and found["fails"]
+    return (
+        *([_BY_REFERENCE] if part.reference else ()),
+        *([_calls_not_compared(model)] if found["skips_calls"] else ()),
+        *([_FAILS_ONCE] if once else ()),
     )
 
 
@@ -165,6 +176,12 @@ def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, .
         if option := bounds.given.get(name):
             more = round(2 * getattr(bounds, name), 3)
             reasons.append(f"{option} {more:.15g} explores further")
+    if (
+        found["fails"]
+        and part.weak_failures == "always"
+        and {*found["limits"], found["limit"]} & _MORE
+    ):
+        reasons.append("check --weak-failures once leaves out further spurious failures")
     if "" in found["limits"]:
         reasons.append("have the threads of the program do less: this limit is fixed")
     return tuple(reasons)

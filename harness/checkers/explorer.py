@@ -239,6 +239,7 @@ def asked(
         retries=part.retries,
         waits=part.waits,
         reference=part.reference,
+        fails_once=part.weak_failures == "once",
         stop_at_first=stop_at_first,
         departures=part.departures,
         sample=part.seed if part.sample else None,

@@ -28,8 +28,8 @@ _LIMITS = {
 }
 """The help of the options of Bounds, in their order."""
 
-_WHOLE = ("exchanged", "arrivals", "retries", "waits", "reference")
-"""The flags of Part that explore what a reduction leaves out."""
+_WHOLE = ("exchanged", "arrivals", "retries", "waits", "reference", "weak_failures")
+"""The fields of Part that say what every execution is."""
 
 
 def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -112,16 +112,16 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             if given("bound_seconds"):
                 raise click.UsageError("--sample sets the time; leave out --seconds.")
             bounds = msgspec.structs.replace(bounds, seconds=sample)
-        not_left_out = {name: rest.pop(name) for name in _WHOLE}
+        whole = {name: rest.pop(name) for name in _WHOLE}
         part = Part(
             departures=departures,
             sample=sample is not None,
             estimate=estimate,
             seed=seed,
-            **not_left_out,
+            **whole,
         )
         if part == part.whole:
-            part = msgspec.structs.replace(configured_part(), **not_left_out)
+            part = msgspec.structs.replace(configured_part(), **whole)
         return command(*args, bounds=bounds, part=part, **rest)
 
     for option in (
@@ -185,6 +185,14 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Explore with the reference instead of the search: slowly, with no reduction, for "
             "small programs under sc, tso, rc11 and rc20. It reports violations without their "
             "executions.",
+        ),
+        click.option(
+            "--weak-failures",
+            type=click.Choice(["always", "once"]),
+            default=ALL.weak_failures,
+            show_default=True,
+            help="Let a weak compare-exchange fail spuriously each time, or only once per site and "
+            "thread, which may miss violations.",
         ),
         click.option(
             "--estimate",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Literal
 
 import msgspec
+
+Failures = Literal["always", "once"]
 
 OPTIONS = MappingProxyType(
     {
@@ -47,10 +50,11 @@ class Part(msgspec.Struct, frozen=True):
     several threads that behave alike does what; without them, one stands for all. `arrivals` are
     those that differ only in the order in which threads arrive at a barrier, `retries` those with
     rounds of a loop that retries with the value that it has read, or undoes what it has added,
-    `waits` those in which a thread reads in vain what it waits for in a loop. A departure is a step
-    in which the explorer does not take its default: that a read reads from the last write in
-    coherence order, that a write comes last in coherence order, and that no earlier read reads from
-    it. `seed` makes what is drawn repeatable.
+    `waits` those in which a thread reads in vain what it waits for in a loop. `weak_failures` says
+    how often a weak compare-exchange may fail spuriously: each time, or once per site and thread. A
+    departure is a step in which the explorer does not take its default: that a read reads from the
+    last write in coherence order, that a write comes last in coherence order, and that no earlier
+    read reads from it. `seed` makes what is drawn repeatable.
 
     `reference` are all executions, explored by the reference: with no reduction.
 
@@ -65,6 +69,7 @@ class Part(msgspec.Struct, frozen=True):
     retries: bool = False
     waits: bool = False
     reference: bool = False
+    weak_failures: Failures = "always"
     seed: int = 1
     fallback: bool = False
 

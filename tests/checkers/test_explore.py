@@ -45,6 +45,7 @@ class Lowered:
             "complete": 5,
             "blocked": 1,
             "skips_calls": False,
+            "fails": False,
             "represented": 6,
             "truncated": 0,
             "faulty": 0,

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from samples import Run
@@ -242,3 +243,45 @@ def test_a_log_gets_a_line_every_half_a_minute(
 )
 def test_durations_have_the_unit_that_suits_them(seconds: float, text: str) -> None:
     assert duration_text(seconds) == text
+
+
+WEAK = """
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int x, failures;
+static void *one(void *unused) {
+    int free = 0;
+    while (!atomic_compare_exchange_weak(&x, &free, 1))
+        atomic_fetch_add(&failures, 1);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, one, 0);
+    pthread_join(thread, 0);
+    assert(failures < LEAST);
+    return 0;
+}
+"""
+
+
+def test_failures_of_a_weak_compare_exchange_are_explored_once_if_asked(
+    tmp_path: Path, run: Run
+) -> None:
+    source = tmp_path / "weak.c"
+
+    def found(least: int, *options: str) -> dict[str, Any]:
+        source.write_text(WEAK.replace("LEAST", str(least)))
+        command = ("check", str(source), "--model", "rc20", "--json", *options)
+        answer: dict[str, Any] = json.loads(run(*command).out.splitlines()[0])
+        return answer
+
+    assert found(2)["result"] == "Violated"
+    once = ("--weak-failures", "once")
+    note = "weak compare-exchanges fail at most once per site and thread (--weak-failures once)"
+    assert (found(2, *once)["result"], found(2, *once)["notes"]) == ("Safe", [note])
+    assert found(1, *once)["result"] == "Violated"
+    unknown = found(9)
+    assert unknown["result"] == "Unknown"
+    assert "check --weak-failures once leaves out further spurious failures" in unknown["reasons"]

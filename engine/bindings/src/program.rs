@@ -198,7 +198,7 @@ impl Program {
                         seconds=0.0, events=Limits::default().events,
                         instructions=of_thread().instructions, calls=of_thread().calls, jobs=0,
                         acyclic=None, symmetry=true, arrivals=false, retries=false,
-                        waits=false, reference=false, stop_at_first=false, results=false,
+                        waits=false, reference=false, fails_once=false, stop_at_first=false, results=false,
                         departures=None, sample=None, estimate=None, share=false, resume=None, keep=None, done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
@@ -219,6 +219,7 @@ impl Program {
         retries: bool,
         waits: bool,
         reference: bool,
+        fails_once: bool,
         stop_at_first: bool,
         results: bool,
         departures: Option<u32>,
@@ -282,6 +283,7 @@ impl Program {
             arrivals,
             retries,
             waits,
+            fails_once,
             ..explore::Options::default()
         };
         let model = load_model(py, &model, &folders)?;

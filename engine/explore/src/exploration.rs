@@ -32,6 +32,8 @@ pub struct Options {
     /// Explore what threads that wait in loops read in vain, where executions without these reads show
     /// the same.
     pub waits: bool,
+    /// A weak compare-exchange fails for no reason at most once per site and thread.
+    pub fails_once: bool,
     /// Without it, chosen for the model and the program.
     pub search: Option<Search>,
     pub extent: Extent,

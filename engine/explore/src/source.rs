@@ -206,6 +206,15 @@ impl Action {
         }
     }
 
+    /// Whether this and what precedes it may happen before events of other threads because of this.
+    pub fn may_publish(self) -> bool {
+        match self {
+            Action::Write { order, rmw, .. } => rmw || order != Order::Na,
+            Action::Fence { .. } | Action::Create { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Whether this is a write to the location.
     pub fn writes(self, location: Location) -> bool {
         matches!(self, Action::Write { at, .. } if at == location)

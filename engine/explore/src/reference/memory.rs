@@ -312,8 +312,7 @@ impl Environment for ReferenceEnvironment<'_, '_> {
         Ok(old)
     }
 
-    /// A compare-exchange that is weak, or that compares indeterminate bytes, may fail spuriously, once
-    /// per site and thread.
+    /// A compare-exchange that is weak, or that compares indeterminate bytes, may fail spuriously.
     fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Done<(Val, bool)> {
         let to = target(cas.address, access);
         let how = ReadMode {
@@ -328,9 +327,9 @@ impl Environment for ReferenceEnvironment<'_, '_> {
             return Ok((old, false));
         }
         let weak = cas.weak || (old.undefined | cas.expected.undefined) != 0;
-        let may_fail = weak && !self.local.alone && !self.local.spurious.contains(&access.site);
+        let may_fail = weak && !self.local.alone;
         if may_fail && self.choose_one(t, 2, access.site)? == 1 {
-            self.local.spurious.push(access.site);
+            t.failures += 1;
             return Ok((old, false));
         }
         self.write(t, to, (access.order, true), cas.desired)?;

@@ -48,7 +48,7 @@ pub struct Local {
     pub created: u32,
     /// The threads joined, a bit each.
     pub joined: u64,
-    /// The sites of weak compare-exchanges and waits that have failed spuriously.
+    /// The sites of waits that have ended spuriously.
     pub spurious: Vec<SiteId>,
     pub steps: Vec<Step>,
     /// A global constructor: no other thread exists, and memory is accessed directly.
@@ -294,9 +294,10 @@ impl<'p> Semantics<'p> {
         run.next = loop {
             match run.thread.state {
                 State::Done => break Next::Done(run.thread.result.bits),
-                State::Spinning { site, from } => {
+                State::Spinning { site, from, failed } => {
                     run.thread.state = State::Running;
-                    run.round = Some(Round { site, from });
+                    // no weak compare-exchange fails for no reason for ever
+                    run.round = (!failed).then_some(Round { site, from });
                     run.local.rounds += 1;
                     if run.local.rounds > self.limits.loops {
                         let most = self.limits.loops;

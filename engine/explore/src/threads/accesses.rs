@@ -1,6 +1,7 @@
 //! How a thread reads and writes memory: its own directly, shared memory by events.
 use crate::source::{Action, FaultKind, Location};
 use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
+use crate::threads::local_state::Written;
 use crate::threads::sharing::SharingChanged;
 use program::interpreter::thread::Thread;
 use program::ir::bits::mask;
@@ -44,6 +45,7 @@ impl ThreadEnvironment<'_> {
         at: Location,
         value: Val,
         spot: AccessTarget,
+        plain: bool,
     ) {
         self.sharing.record_use(at, self.user(t, spot.site), false);
         if self.local.quiet || self.still || self.local.unchanged {
@@ -57,23 +59,37 @@ impl ThreadEnvironment<'_> {
         let mut written = self.local.written.iter().rev();
         let known = match read {
             Some(read) => read.bits,
-            None => written.find(|known| known.0 == at).map(|known| known.1),
+            None => written.find(|known| known.at == at).map(|known| known.bits),
         };
         let is_known = self.require(value.dep).is_ok();
-        if is_known && known == Some(value.bits) && self.sharing.is_own(at, t.id) {
+        // see `attempts`
+        let plain = plain && value.undefined == 0;
+        let is_there = is_known && known == Some(value.bits);
+        let mut written = self.local.written.iter();
+        let same = |known: &&Written| is_there && known.at == at && known.bits == value.bits;
+        let again = written.find(same).map(|known| known.unpublished);
+        if plain && again == Some(true) && self.sharing.flags_races() {
             return;
         }
+        if is_there && self.sharing.is_own(at, t.id) {
+            return;
+        }
+        self.local.rewrites += u64::from(again.is_some());
         // the same value may be written again, or that of a read-modify-write be unchanged
         let is_reread = read.is_some_and(|read| read.bits.is_none());
         let updates = self.local.answers.contains(&None);
         let in_doubt =
             updates || (!is_known || is_reread) && !self.sharing.is_known_shared(at, t.id);
-        self.local.written.retain(|known| known.0 != at);
+        self.local.written.retain(|known| known.at != at);
         if self.local.written.len() == MAX_WRITTEN {
             self.local.written.remove(0);
         }
         if is_known {
-            self.local.written.push((at, value.bits));
+            self.local.written.push(Written {
+                at,
+                bits: value.bits,
+                unpublished: plain,
+            });
         }
         self.local.progress = Some(at);
         t.changed = Some(spot.site);
@@ -262,7 +278,7 @@ impl ThreadEnvironment<'_> {
             undefined: value.undefined,
         };
         if self.ask_with(t, action, site, (spot.addr, value.dep))?.1 {
-            self.has_written(t, at, Val::new(bits, value.dep), spot);
+            self.has_written(t, at, Val::new(bits, value.dep), spot, false);
         }
         Ok(())
     }
@@ -392,7 +408,7 @@ impl ThreadEnvironment<'_> {
                 .ask_with(t, action, spot.site, (spot.addr, value.dep))?
                 .1;
             if new {
-                self.has_written(t, at, value, spot);
+                self.has_written(t, at, value, spot, true);
             }
         }
         Ok(())

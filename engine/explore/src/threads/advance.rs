@@ -1,5 +1,6 @@
 //! What a thread does between two events: its instructions, one after another.
 use crate::source::*;
+use crate::threads::attempts::Attempt;
 use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::{Interruption, ThreadEnvironment};
 use crate::threads::left_out_reads::LeftOutRead;
@@ -14,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 /// Limit of instructions from a write back to the header of its loop, when checking that the loop
 /// waits.
-const MAX_AHEAD: u64 = 10_000;
+pub(super) const MAX_AHEAD: u64 = 10_000;
 
 #[derive(Clone)]
 pub struct SuspendedThread {
@@ -25,6 +26,10 @@ pub struct SuspendedThread {
     pub steps: u64,
     /// From a read to the next event, if rounds of loops are compared.
     pub run: Option<Run<SuspendedThread>>,
+    /// The compare-exchanges that have failed for no reason since the thread made progress.
+    pub attempts: Vec<Arc<Attempt>>,
+    /// Those that were tried again after only writing values again that others may have replaced.
+    pub rewritten: Vec<SiteId>,
 }
 
 impl SuspendedThread {
@@ -42,6 +47,8 @@ impl SuspendedThread {
             awaits_answer: false,
             steps: 0,
             run: None,
+            attempts: Vec::new(),
+            rewritten: Vec::new(),
         }
     }
 }
@@ -56,6 +63,8 @@ pub struct Runner<'s> {
     pub asymmetric_fences: bool,
     /// See [`ThreadEnvironment::branches`].
     pub branches: bool,
+    /// A weak compare-exchange fails for no reason at most once per site and thread.
+    pub fails_once: bool,
     /// Rounds that are undone are left out.
     pub undoes: bool,
     /// Read-modify-writes continue release sequences.
@@ -86,18 +95,20 @@ impl Runner<'_> {
                     run.local.continued += 1;
                     run.thread.state = State::Running;
                 }
-                State::Spinning { site, from } => {
-                    let wait = match run.local.failed {
-                        Some((epoch, at)) if epoch == run.thread.epoch && at >= from => {
-                            Wait::Redundant
-                        }
-                        _ => Wait::Spin {
+                State::Spinning { site, from, failed } => {
+                    let wait = match failed {
+                        true => Wait::Redundant,
+                        false => Wait::Spin {
                             reads: run.thread.reads.len() - from,
                         },
                     };
                     return Some(Next::Blocked { wait, site });
                 }
                 _ => {}
+            }
+            if let Some(state) = self.attempts_again(run) {
+                run.thread.state = state;
+                continue;
             }
             run.steps += 1;
             let dbg = run.thread.inst(self.program).map_or(0, |i| i.dbg);
@@ -107,15 +118,22 @@ impl Runner<'_> {
                 let end = RunEnd::at_limit("instructions", message, None);
                 return Some(self.ended(run, end, dbg));
             }
+            let (attempt, failures) = (self.attempt(run), run.thread.failures);
             let mut environment =
                 ThreadEnvironment::new(self.program, self.sharing, self.sets, &mut run.local);
             environment.asymmetric_fences = self.asymmetric_fences;
             environment.branches = self.branches;
+            environment.fails_once = self.fails_once;
             match interpreter::step(self.program, self.limits, &mut run.thread, &mut environment) {
                 Ok(()) => {
                     run.local.synchronised = environment.synchronised;
-                    run.local.events_before += run.local.answers.len();
+                    if !run.local.alone {
+                        run.local.events_before += run.local.answers.len();
+                    }
                     run.local.answers.clear();
+                    if run.thread.failures != failures {
+                        run.fails(attempt);
+                    }
                     if run.run.is_some() {
                         if let Some(next) = self.is_retried(run) {
                             return Some(next);
@@ -142,6 +160,9 @@ impl Runner<'_> {
                 Err(Interruption::SharingChanged) => return Some(changed()),
                 Err(Interruption::Needs(reads)) => return Some(Next::Needs(reads)),
                 Err(Interruption::RunEnd(end)) => return Some(self.ended(run, end, dbg)),
+                Err(Interruption::NotAlone) if self.fails_in_vain(run) => {
+                    run.local.answers.push(Some(Answer::default()));
+                }
                 Err(Interruption::NotAlone) => {
                     run.local.alone = false;
                     run.local.answers.clear();

@@ -67,7 +67,7 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
     fn chosen(&mut self, t: &mut Thread, call: &ExternCall, choice: bool) -> Dep {
         if choice {
             self.local.spurious.push(call.site);
-            self.local.failed = Some((t.epoch, t.reads.len()));
+            t.failures += 1;
         }
         // a loop that it ends does not end by itself: as if it were read now
         self.sets.of_other(self.events() + 1)
@@ -108,7 +108,7 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
         } else {
             // a loop that is in the same state after it need not be run again: the last alternative
             // is explored from there
-            self.local.failed = Some((t.epoch, t.reads.len()));
+            t.failures += 1;
         }
         Ok(choice)
     }

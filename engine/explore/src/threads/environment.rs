@@ -82,6 +82,8 @@ pub struct ThreadEnvironment<'a> {
     pub asymmetric_fences: bool,
     /// The model orders what follows a compare-exchange as after a branch on what it compares.
     pub branches: bool,
+    /// A weak compare-exchange fails for no reason at most once per site.
+    pub fails_once: bool,
 }
 
 impl<'a> ThreadEnvironment<'a> {
@@ -103,6 +105,7 @@ impl<'a> ThreadEnvironment<'a> {
             meets: false,
             asymmetric_fences: false,
             branches: true,
+            fails_once: false,
         }
     }
 
@@ -125,11 +128,13 @@ impl<'a> ThreadEnvironment<'a> {
         site: SiteId,
         (addr, data): (Dep, Dep),
     ) -> Result<(u64, bool), Interruption> {
-        if self.local.alone {
-            return Err(Interruption::NotAlone);
-        }
         let now = self.asked;
         self.asked += 1;
+        if self.local.alone {
+            let decided = self.local.answers.get(now).copied().flatten();
+            let decided = decided.ok_or(Interruption::NotAlone)?;
+            return Ok((decided.value, false));
+        }
         if action.may_synchronise() {
             self.synchronised = self.events();
         }
@@ -142,6 +147,10 @@ impl<'a> ThreadEnvironment<'a> {
         match self.local.answers.get(now) {
             Some(value) => {
                 let new = now + 1 == self.local.answers.len();
+                if new && action.may_publish() {
+                    let written = self.local.written.iter_mut();
+                    written.for_each(|known| known.unpublished = false);
+                }
                 if new {
                     self.sharing.record_change(action, self.user(t, site));
                 }

@@ -104,6 +104,7 @@ impl ProgramSource<'_> {
         self.compares_calls = options.specification.is_some();
         self.asymmetric_fences = model.defines_asymmetric_fences();
         self.branches = model.branches;
+        self.fails_once = options.fails_once;
         let every = self.compares_calls || !model.allows_fewer_reads();
         self.waits_in_place = !every && !options.waits;
         let all = every || options.retries;

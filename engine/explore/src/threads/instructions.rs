@@ -171,13 +171,13 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         }
         // clang's library compares all bytes, with those that are indeterminate
         let compares_undefined = (old.undefined | cas.expected.undefined) != 0;
-        let may_fail = (cas.weak || compares_undefined)
-            && !self.local.alone
-            && !self.local.spurious.contains(&access.site);
+        let has_failed = self.fails_once && self.local.spurious.contains(&access.site);
+        let may_fail = (cas.weak || compares_undefined) && !has_failed;
         if may_fail && self.choose_one(t, 2, access.site)? == 1 {
-            self.local.spurious.push(access.site);
-            let reads = t.reads.len().saturating_sub(shared.into());
-            self.local.failed = Some((t.epoch, reads));
+            self.local
+                .spurious
+                .extend(self.fails_once.then_some(access.site));
+            t.failures += 1;
             return Ok((old, false));
         }
         let read_too = self.sets.union(compared, cas.desired.dep);

@@ -5,6 +5,16 @@ use program::memory::Dep;
 use program::memory::Memory;
 use std::sync::Arc;
 
+/// The last write of a thread to a location.
+#[derive(Clone)]
+pub struct Written {
+    pub at: Location,
+    pub bits: u64,
+    /// It is plain, and the thread has since done nothing by which it may happen before what another
+    /// thread does.
+    pub unpublished: bool,
+}
+
 #[derive(Clone)]
 pub struct LocalState {
     pub memory: Arc<Memory>,
@@ -22,10 +32,9 @@ pub struct LocalState {
     pub joining: Vec<(ThreadId, u64)>,
     /// How often the thread has waited at each barrier whose threads arrive in a fixed order.
     pub rounds: Vec<(u64, u32)>,
-    /// Sites of weak compare-exchanges that have failed spuriously.
+    /// Sites of calls that have ended for no reason, and of weak compare-exchanges that have failed so,
+    /// if they do once.
     pub spurious: Vec<SiteId>,
-    /// When the last of them failed: the epoch, and the number of reads in it.
-    pub failed: Option<(u64, usize)>,
     /// The last read that a call of another thread may precede: the epoch, and the number of reads in
     /// it before.
     pub heard: Option<(u64, usize)>,
@@ -50,7 +59,9 @@ pub struct LocalState {
     /// The dependencies of the current instruction.
     pub uses: Dep,
     /// The last values that the thread has written to shared locations.
-    pub written: Vec<(Location, u64)>,
+    pub written: Vec<Written>,
+    /// How much of the thread's progress was a write of the value that it had written there before.
+    pub rewrites: u64,
     /// Where the last write that was progress was.
     pub progress: Option<Location>,
     /// The part of the memory's hash that locations have on whose values nothing depends.
@@ -69,7 +80,6 @@ impl LocalState {
             joining: Vec::new(),
             rounds: Vec::new(),
             spurious: Vec::new(),
-            failed: None,
             heard: None,
             undone: None,
             continued: 0,
@@ -82,6 +92,7 @@ impl LocalState {
             mark: None,
             uses: 0,
             written: Vec::new(),
+            rewrites: 0,
             progress: None,
             ignored: 0,
         }

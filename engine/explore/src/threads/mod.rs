@@ -4,6 +4,7 @@
 mod accesses;
 mod advance;
 mod allocation;
+mod attempts;
 mod calls;
 pub mod checkpoint;
 pub mod dependencies;

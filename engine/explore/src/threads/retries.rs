@@ -136,7 +136,7 @@ impl<T> Counterpart<T> {
 pub const MAX_HEADERS: usize = 16;
 
 /// A thread at the header of a loop: everything that what it does next depends on.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HeaderState {
     frames: Vec<Frame>,
     /// The value of each register that is live, and which of its bytes are indeterminate.

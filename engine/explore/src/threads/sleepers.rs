@@ -66,7 +66,7 @@ impl ThreadEnvironment<'_> {
         };
         self.local.unchanged = before == value;
         if self.ask_with(t, action, word.site, (word.addr, 0))?.1 {
-            self.has_written(t, at, Val::constant(value), word);
+            self.has_written(t, at, Val::constant(value), word, false);
         }
         self.local.unchanged = false;
         Ok(())

@@ -8,7 +8,7 @@ use crate::threads::sharing::stored::Learned;
 use crate::threads::sharing::LearnedSharing;
 use crate::threads::undone_rounds::Shift;
 use program::interpreter::Limits;
-use program::ir::{Extern, Program, Register, SiteId};
+use program::ir::{Extern, Op, Program, Register, SiteId};
 use program::memory::{Dep, Memory, Named, Visibility, MAX_THREADS};
 use std::sync::{Arc, OnceLock};
 
@@ -67,6 +67,8 @@ pub struct ProgramSource<'p> {
     pub(super) asymmetric_fences: bool,
     /// See [`ThreadEnvironment::branches`](crate::threads::environment::ThreadEnvironment::branches).
     pub(super) branches: bool,
+    /// A weak compare-exchange fails for no reason at most once per site and thread.
+    pub(super) fails_once: bool,
 }
 
 impl<'p> ProgramSource<'p> {
@@ -96,6 +98,7 @@ impl<'p> ProgramSource<'p> {
             compares_calls: false,
             asymmetric_fences: false,
             branches: true,
+            fails_once: false,
         };
         source.prologue(initial);
         for object in source.initial.objects() {
@@ -129,6 +132,7 @@ impl<'p> ProgramSource<'p> {
             limits: &self.limits,
             asymmetric_fences: self.asymmetric_fences,
             branches: self.branches,
+            fails_once: self.fails_once,
             undoes: self.undoes,
             updates_continue: self.updates_continue,
             live: &self.live,
@@ -151,7 +155,10 @@ impl<'p> ProgramSource<'p> {
             at_exit = run.thread.at_exit.clone();
             let main = *start == self.program.main;
             if end.is_none() && !main {
-                self.refused = Some("a global constructor that starts threads is not supported");
+                self.refused = Some(match run.thread.inst(self.program).map(|inst| &inst.op) {
+                    Some(Op::Cas { .. }) => "a global constructor that does something else if a weak compare-exchange fails is not supported",
+                    _ => "a global constructor that starts threads is not supported",
+                });
             }
             if main || !matches!(end, Some(Next::Done(_))) {
                 run.steps = 0;

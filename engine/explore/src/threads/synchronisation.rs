@@ -418,7 +418,7 @@ impl ThreadEnvironment<'_> {
         };
         let after = Val::constant(arrived + 1);
         if self.ask_with(t, action, state.site, (at.dep, 0))?.1 {
-            self.has_written(t, here, after, state);
+            self.has_written(t, here, after, state, false);
         }
         let leaving = spot(at, barrier::SIZE, call.site);
         if self.read_round(t, leaving, here, false)? != order.len() as u64 {

@@ -230,7 +230,7 @@ impl Runner<'_> {
         Some(self.live(thread)?[pc + 1].contains(dst))
     }
 
-    fn live(&self, thread: &Thread) -> Option<&[Vec<Register>]> {
+    pub(super) fn live(&self, thread: &Thread) -> Option<&[Vec<Register>]> {
         let function = thread.frames.last()?.function as usize;
         let known = &self.live[function];
         Some(known.get_or_init(|| program::live_before(&self.program.functions[function])))
@@ -348,15 +348,16 @@ impl Runner<'_> {
         let (p, q) = (&one.local, &other.local);
         state(one) == state(other)
             && a.frames == b.frames
-            && (a.epoch, a.reads.len(), a.choices, &a.held.len())
-                == (b.epoch, b.reads.len(), b.choices, &b.held.len())
+            && (a.epoch, a.reads.len(), a.held.len()) == (b.epoch, b.reads.len(), b.held.len())
+            && (a.choices, a.failures) == (b.choices, b.failures)
             && rounds(a) == rounds(b)
+            && one.attempts == other.attempts
+            && one.rewritten == other.rewritten
             && p.answers == q.answers
             && (p.created, p.joined, p.undone, p.unchanged)
                 == (q.created, q.joined, q.undone, q.unchanged)
             && p.rounds == q.rounds
             && p.spurious == q.spurious
-            && p.failed == q.failed
     }
 }
 

@@ -87,7 +87,7 @@ pub fn take<W: Environment>(
     edge: &Edge,
 ) -> Result<(), RunEnd> {
     let (epoch, reads, choices) = (thread.epoch, thread.reads.len(), thread.choices);
-    let doubts = thread.doubts;
+    let (doubts, failures) = (thread.doubts, thread.failures);
     let now = environment.now(thread);
     let carried = Carried::over(program, thread, environment, edge);
     match &edge.moves[..] {
@@ -132,6 +132,7 @@ pub fn take<W: Environment>(
                 entered: now,
                 waived: 0,
                 choices,
+                failures,
             });
             return Ok(());
         }
@@ -150,8 +151,9 @@ pub fn take<W: Environment>(
     let from = round.reads;
     let counted = std::mem::replace(&mut round.counted, false);
     let decided = std::mem::replace(&mut round.decided, false);
+    let failed = std::mem::replace(&mut round.failures, failures) != failures;
     // another choice may be made each time
-    let chosen = std::mem::replace(&mut round.choices, choices) != choices;
+    let chosen = std::mem::replace(&mut round.choices, choices) != choices || failed;
     round.epoch = epoch;
     round.doubts = doubts;
     round.private = private;
@@ -159,7 +161,7 @@ pub fn take<W: Environment>(
     round.reads = reads;
     if same {
         let site = info.site;
-        thread.state = State::Spinning { site, from };
+        thread.state = State::Spinning { site, from, failed };
         return Ok(());
     }
     if !chosen && !counted && decided {

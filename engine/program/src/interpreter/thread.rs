@@ -58,6 +58,8 @@ pub struct Round {
     pub waived: u32,
     /// How many choices the thread had made.
     pub choices: u64,
+    /// How often it had failed for no reason.
+    pub failures: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,10 +76,11 @@ pub struct ReadValue {
 pub enum State {
     Running,
     /// In a loop that would read the same values again; resumes when one of `reads[from..]`
-    /// changes.
+    /// changes. `failed`: something failed for no reason since the state was the same.
     Spinning {
         site: SiteId,
         from: usize,
+        failed: bool,
     },
     /// Waits for a condition variable, or was woken and waits for the mutex.
     Waiting {
@@ -119,6 +122,9 @@ pub struct Thread {
     pub state: State,
     /// How many choices between values the thread has made.
     pub choices: u64,
+    /// How often an operation of the thread has failed, or ended, for no reason; and how often it has
+    /// chosen a value other than the last one.
+    pub failures: u64,
     /// How many of `Program::thread_exits`, or `Program::process_exits` if main has returned, have
     /// been entered.
     pub exits: usize,
@@ -175,6 +181,7 @@ impl Thread {
             state: State::Running,
             result: Val::default(),
             choices: 0,
+            failures: 0,
             exits: 0,
             exited: false,
             epoch: 0,

@@ -141,6 +141,12 @@ impl Program {
         code.filter(adds).count() > 1
     }
 
+    /// Whether it has weak compare-exchanges.
+    pub fn has_weak_exchanges(&self) -> bool {
+        let mut code = self.functions.iter().flat_map(|function| &function.code);
+        code.any(|inst| matches!(inst.op, Op::Cas { weak: true, .. }))
+    }
+
     /// Whether it has light or heavy fences.
     pub fn has_asymmetric_fences(&self) -> bool {
         let is_one = |inst: &Inst| match inst.op {
