@@ -46,7 +46,7 @@ def reason(needs: tuple[Need, ...]) -> str:
 
 def wanted(annotation: Annotation, one: Unexercised) -> str:
     """What a scenario does that exercises a memory order: `in which it reads what q.c:20 stores`"""
-    others = ", ".join(one.others[:_OTHERS]) or "another thread"
+    others = " or ".join(one.others[:_OTHERS]) or "another thread"
     if annotation.kind == "F":
         return "in which other threads use what is accessed before and after it"
     if "sc" in one.guarantees:
@@ -55,7 +55,8 @@ def wanted(annotation: Annotation, one: Unexercised) -> str:
         "acquire": f"it reads what {others} stores",
         "release": f"{others} reads what it stores",
     }
-    return f"in which {' and '.join(parts[each] for each in one.guarantees)}"
+    reads = " and ".join(parts[each] for each in one.guarantees)
+    return f"in which {reads}, and the same data is accessed before and after"
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -69,7 +70,7 @@ class LeftOut(msgspec.Struct, frozen=True):
 
 class Unexercised(msgspec.Struct, frozen=True, kw_only=True):
     """What no program exercises of the memory order of an annotation, so that it stays; `others`
-    are the places that access the same locations in other threads."""
+    are the places in other threads that store what it reads, or read what it stores."""
 
     guarantees: tuple[Guarantee, ...]
     others: tuple[str, ...]

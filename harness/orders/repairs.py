@@ -15,6 +15,7 @@ from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, minimal
 from weakspot.harness.orders.trials import Report, Scene, Trials
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
+from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.strength import (
     Assignment,
     beside,
@@ -72,15 +73,16 @@ class Repair(msgspec.Struct, frozen=True):
     twice: bool | None = None
 
     def __str__(self) -> str:
-        enough = "is enough" if len(self.changes) == 1 else "are enough together"
-        all_of = "all " if len(self.safe) == self.programs > 1 else ""
-        of = f" of {self.programs}" if len(self.safe) < self.programs else ""
-        plural = "" if self.programs == 1 else "s"
+        suffices = "suffices" if len(self.changes) == 1 else "suffice together"
         changes = " and ".join(map(str, self.changes))
-        also = {None: "", True: ", also if each thread runs twice"}
-        also[False] = ", but not if each thread runs twice"
-        there = f"{all_of}{len(self.safe)}{of} scenario{plural}"
-        return f"{changes} {enough} for {there}{also[self.twice]}"
+        also = ", also with each thread run twice" if self.twice else ""
+        if len(self.safe) == self.programs:
+            all_of = "all " if self.programs > 1 else ""
+            there = f" (checked in {all_of}{amount(self.programs, 'scenario')}{also})"
+        else:
+            there = f" for {len(self.safe)} of {amount(self.programs, 'scenario')}{also}"
+        but = ", but not if each thread runs twice" if self.twice is False else ""
+        return f"{changes} {suffices}{there}{but}"
 
 
 class Repairing:

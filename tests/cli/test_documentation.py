@@ -47,7 +47,7 @@ def programs(folder: Path) -> Path:
     (folder / "queue.c").write_text(program("README.md"))
     (folder / "box.c").write_text(program("docs/linearizability.md"))
     (folder / "message.c").write_text(program("docs/weak-memory.md"))
-    for page in ("research.md", "comparison.md"):
+    for page in ("research.md", "comparison.md", "linearizability.md"):
         for name, text in pages.files(ROOT / "docs" / page).items():
             (folder / name).write_text(text)
     return folder

@@ -106,7 +106,7 @@ def test_the_needed_order_is_named(run: Run, command: str) -> None:
     ended = run(*command.split())
     assert ended.code == 1
     assert "mp.c:9 needs at least release under rc20" in ended.out
-    assert "help: memory_order_release at mp.c:9 is enough for 1 scenario" in ended.out
+    assert "help: memory_order_release at mp.c:9 suffices (checked in 1 scenario)" in ended.out
 
 
 def test_what_no_memory_order_prevents_gets_no_repair(run: Run) -> None:
@@ -318,7 +318,7 @@ def test_what_one_change_mends_is_reported_once(
         "published.c:8:8 and published.c:15:66"
     )
     assert [line for line in lines if line.startswith("help: ")] == [
-        "help: memory_order_release at published.c:9 is enough for 1 scenario; "
+        "help: memory_order_release at published.c:9 suffices (checked in 1 scenario); "
         "the witness's cycle is the test MP+ponarlx+ctrlacqna"
     ]
     if command[0] == "test":

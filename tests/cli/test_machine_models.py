@@ -89,7 +89,7 @@ def test_what_is_safe_in_the_language_is_explored_as_machines_execute_it(
 def test_the_finding_says_that_the_language_and_machines_differ(run: Run, relaxed: Path) -> None:
     found = run("check", relaxed.name)
     assert "assertion failed: seen == 0 (safe under rc20; C11 and C++20 as written" in found.out
-    assert "memory_order_acquire at users.c:8 is enough" in found.out
+    assert "memory_order_acquire at users.c:8 suffices" in found.out
     assert "imm  engine  Sometimes" in found.out
 
 

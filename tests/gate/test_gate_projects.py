@@ -31,7 +31,7 @@ def test_a_path_has_its_nearest_configuration_and_names_from_here(monorepo: Proj
     ended = monorepo.gate("libs/a")
     assert ended.code == 1, ended.err
     assert f"  --> libs/a/include/queue.hpp:{LINE}:11" in ended.out
-    assert f"memory_order_release at libs/a/include/queue.hpp:{LINE} is enough" in ended.out
+    assert f"memory_order_release at libs/a/include/queue.hpp:{LINE} suffices" in ended.out
     assert monorepo.gate("libs/b/tests/push_pop.cpp").code == 0
 
 

@@ -43,7 +43,8 @@ def test_one_annotation_that_is_enough_is_named_with_the_scenarios_it_is_enough_
     (change,) = repair.changes
     assert (change.before, change.after) == ("rlx", "rel")
     assert (
-        str(repair) == f"memory_order_release at {change.annotation} is enough for all 3 scenarios"
+        str(repair)
+        == f"memory_order_release at {change.annotation} suffices (checked in all 3 scenarios)"
     )
 
 
@@ -51,7 +52,7 @@ def test_two_annotations_that_are_only_enough_together_are_named_together() -> N
     (repair,) = proposed("store_buffering", "rel_acq")
     assert {change.after for change in repair.changes} == {"sc"}
     assert {change.annotation.kind for change in repair.changes} == {"W", "R"}
-    assert "are enough together" in str(repair)
+    assert "suffice together" in str(repair)
 
 
 def test_a_repair_is_no_stronger_than_needed() -> None:
@@ -329,11 +330,11 @@ def test_a_repair_suffices_for_a_second_round_of_the_threads(
     )
     assert fixed(source) == (
         f"memory_order_release at it{suffix}:{tail} and memory_order_release at it{suffix}:{head} "
-        "are enough together for 1 scenario, also if each thread runs twice"
+        "suffice together (checked in 1 scenario, also with each thread run twice)"
     )
 
 
 def test_a_program_that_a_second_round_breaks_anyway_is_repaired_for_one(tmp_path: Path) -> None:
     source = tmp_path / "it.c"
     source.write_text(PTHREAD.replace("slot = value", "assert(slot == 0), slot = value"))
-    assert fixed(source).endswith(" is enough for 1 scenario")
+    assert fixed(source).endswith(" suffices (checked in 1 scenario)")
