@@ -9,6 +9,10 @@ release  such a read may return the store, or an update that follows it; for a f
 seq_cst  a thread that runs at the same time accesses the location too, and one of the two accesses
          is a store; for a fence, this holds both before and after it.
 
+It has nothing to do if it would order data that no two threads access in this way: what precedes
+the store and follows the read are statements that conflict, but not here. The capacity check of a
+ring is such a read until a slot is used again.
+
 A read may return a store unless it precedes the store in program order, creation and joining of
 threads, and reads of values that a single store of the run writes. Mutexes are not followed: what
 they protect counts as running at the same time. So a guarantee may be called exercised that is not;
@@ -32,14 +36,16 @@ _READS = ("R", "RMW", "CASF")
 _WRITES = ("W", "RMW")
 _EventId = tuple[int, int]
 """The thread and the index in it."""
+_SourcePlace = tuple[str, int, int]
+"""Where an access stands in the source, in whichever call of its function."""
 _Clock = list[int]
 """How many events of each thread precede an event, or are it."""
 
 
 class Exercise:
     """What programs exercise: `guarantees` by the number of an annotation, and whether its
-    compare-exchange fails there. `others` are the annotations that access the same locations in
-    other threads."""
+    compare-exchange fails there. `others` are the annotations in other threads that store what it
+    may read, or read what it may store."""
 
     def __init__(self) -> None:
         self.guarantees: defaultdict[tuple[int, bool], set[Guarantee]] = defaultdict(set)
@@ -48,15 +54,18 @@ class Exercise:
     def add(self, runs: Iterable[RunDict], annotated: Annotated) -> None:
         """Add the runs of a program."""
         numbers = {site: number for number, sites in annotated.sites.items() for site in sites}
+        places = [(each.file, each.line, each.column) for each in annotated.program.sites]
         for run in runs:
-            _Run(run["threads"]).add(self, numbers)
+            _Run(run["threads"], places).add(self, numbers)
 
 
 class _Run:
     """The events of a run per thread, and what precedes each."""
 
-    def __init__(self, threads: Sequence[Sequence[EventDict]]) -> None:
-        self._threads = threads
+    def __init__(
+        self, threads: Sequence[Sequence[EventDict]], places: Sequence[_SourcePlace]
+    ) -> None:
+        self._threads, self._places = threads, places
         self._at: defaultdict[int, list[_EventId]] = defaultdict(list)  # by address
         for thread, events in enumerate(threads):
             for index, event in enumerate(events):
@@ -65,6 +74,16 @@ class _Run:
         created = list(self._created())
         self._in_turn = self._clocks(created)
         self._caused = self._clocks([*created, *self._read_from()])
+        self._conflicts = [
+            (one, other)
+            for one, other in self._pairs()
+            if self._conflict(one, other) and not self._are_in_turn(one, other)
+        ]
+        self._statements: defaultdict[_SourcePlace, set[_SourcePlace]] = defaultdict(set)
+        """The places whose accesses conflict with those of a place, where one is not atomic."""
+        for one, other in self._conflicts:
+            if not self._are_atomic(one, other):
+                self._statements[self._place(one)].add(self._place(other))
 
     def add(self, found: Exercise, numbers: Mapping[int, int]) -> None:
         for at, guarantee in self._used():
@@ -73,7 +92,8 @@ class _Run:
                 found.guarantees[number, event["kind"] == "CASF"].add(guarantee)
         for one, other in self._pairs():
             mine, theirs = (numbers.get(self._event(each)["site"]) for each in (one, other))
-            if mine is not None and theirs is not None and mine != theirs:
+            returns = self._may_return(one, other) or self._may_return(other, one)
+            if returns and mine is not None and theirs is not None and mine != theirs:
                 found.others[mine].add(theirs)
 
     def _used(self) -> Iterator[tuple[_EventId, Guarantee]]:
@@ -84,8 +104,10 @@ class _Run:
                 continue
             used["sc"] |= {store, other}
             if self._event(other)["kind"] in _READS and not _precedes(self._caused, other, store):
-                used["acquire"].add(other)
-                used["release"] |= {store, *self._heads(store)}
+                for head in (store, *self._heads(store)):
+                    if self._orders(head, other) or not self._could_order(head, other):
+                        used["acquire"].add(other)
+                        used["release"].add(head)
         for guarantee, ids in used.items():
             yield from ((each, guarantee) for each in ids)
         for thread, events in enumerate(self._threads):
@@ -94,6 +116,47 @@ class _Run:
                 after = {g for g, at in used.items() for t, n in at if t == thread and n > index}
                 whole = (before & {"acquire"}) | (after & {"release"}) | (before & after & {"sc"})
                 yield from (((thread, index), each) for each in whole)
+
+    def _orders(self, store: _EventId, read: _EventId) -> bool:
+        """Whether something that precedes a store conflicts with something that follows a read.
+        Coherence orders atomic accesses of the location itself."""
+        address = self._event(store)["address"]
+        return any(
+            _precedes(self._caused, one, store)
+            and _precedes(self._caused, read, other)
+            and one != store
+            and other != read
+            and (self._event(one)["address"] != address or not self._are_atomic(one, other))
+            for one, other in self._conflicts
+        )
+
+    def _may_return(self, read: _EventId, store: _EventId) -> bool:
+        """Whether these kinds of access can be a read and the store that it returns."""
+        return self._event(read)["kind"] in _READS and self._event(store)["kind"] in _WRITES
+
+    def _could_order(self, store: _EventId, read: _EventId) -> bool:
+        """Whether a statement that precedes a store conflicts, anywhere in the run, with one that
+        follows a read."""
+        ids = [each for at in self._at.values() for each in at]
+        before, after = (
+            {self._place(each) for each in those}
+            for those in (
+                (each for each in ids if _precedes(self._caused, each, store)),
+                (each for each in ids if _precedes(self._caused, read, each)),
+            )
+        )
+        return any(self._statements[each] & after for each in before & self._statements.keys())
+
+    def _conflict(self, one: _EventId, other: _EventId) -> bool:
+        """Whether it matters that an access precedes another one of the same location. That of two
+        atomic ones a load does not return a later store holds without."""
+        kinds = [self._event(each)["kind"] for each in (one, other)]
+        if kinds[0] in _WRITES:
+            return True
+        return kinds[1] in _WRITES and not self._are_atomic(one, other)
+
+    def _are_atomic(self, *ids: _EventId) -> bool:
+        return all(self._event(each)["order"] != "na" for each in ids)
 
     def _heads(self, store: _EventId) -> Iterator[_EventId]:
         """The stores whose release sequence an update may continue."""
@@ -157,6 +220,9 @@ class _Run:
                         changed = True
                         events[index] = [*clock]
         return clocks
+
+    def _place(self, at: _EventId) -> _SourcePlace:
+        return self._places[self._event(at)["site"]]
 
     def _event(self, at: _EventId) -> EventDict:
         return self._threads[at[0]][at[1]]

@@ -56,7 +56,8 @@ def wanted(annotation: Annotation, one: Unexercised) -> str:
         "acquire": f"it reads what {others} stores",
         "release": f"{others} reads what it stores",
     }
-    return f"in which {' and '.join(parts[each] for each in one.guarantees)}"
+    reads = " and ".join(parts[each] for each in one.guarantees)
+    return f"in which {reads}, and the same data is accessed before and after"
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -70,7 +71,7 @@ class LeftOut(msgspec.Struct, frozen=True):
 
 class Unexercised(msgspec.Struct, frozen=True, kw_only=True):
     """What no program exercises of the memory order of an annotation, so that it stays; `others`
-    are the places that access the same locations in other threads."""
+    are the places in other threads that store what it reads, or read what it stores."""
 
     guarantees: tuple[Guarantee, ...]
     others: tuple[str, ...]

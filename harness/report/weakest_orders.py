@@ -106,9 +106,10 @@ def _unexercised(found: Relaxed) -> Iterator[str]:
     """The memory orders that stay because no program exercises them, and what would."""
     if found.unexercised:
         yield "  not exercised, so no weaker memory order is proposed:"
+    what = "scenario" if found.clients is None else "client"
     for number, one in found.unexercised.items():
         each = found.annotations[number]
-        yield f"    {each} {each.operation} {each.order}: needs a scenario {wanted(each, one)}"
+        yield f"    {each} {each.operation} {each.order}: needs a {what} {wanted(each, one)}"
 
 
 def _columns(found: Relaxed) -> int:

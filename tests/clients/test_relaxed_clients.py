@@ -1,0 +1,189 @@
+"""The weakest memory orders of an object hold for all of its clients up to a size."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+import pytest
+
+import weakspot
+from weakspot.harness.cli import weakspot as commands
+from weakspot.harness.cli.errors import guarded
+from weakspot.harness.clients.program import Variation
+from weakspot.harness.orders.relaxation import Relaxed, findings
+
+PAGE = Path(__file__).parents[2] / "docs" / "linearizability.md"
+ROLES = {"producer": ("push",), "consumer": ("pop",)}
+RING = Variation(capacity=2)
+AS_QUEUE = ("--as", "queue", "--capacity", "2", "--role", "producer=push", "--role", "consumer=pop")
+
+
+@pytest.fixture
+def ring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The ring of the page, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    (text,) = re.findall(r"`ring.c`:\n\n```c\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+    path = tmp_path / "ring.c"
+    path.write_text(text)
+    return path
+
+
+def relaxed(calls: int, seconds: float | None = None) -> Relaxed:
+    results = weakspot.relax_object(
+        "ring.c",
+        "queue",
+        machine_models=(),
+        calls=calls,
+        threads=2,
+        roles=ROLES,
+        variation=RING,
+        seconds=seconds,
+    )
+    (found,) = results
+    return found
+
+
+def by_line(found: Relaxed) -> Mapping[int, str]:
+    best = found.best
+    assert best is not None
+    return {each.line: order for each, order in zip(found.annotations, best.orders, strict=True)}
+
+
+@pytest.mark.usefixtures("ring")
+def test_a_proposal_holds_for_the_clients_that_fill_the_object() -> None:
+    """The check whether the ring is full has to acquire once a slot is used again."""
+    found = relaxed(4)
+    assert by_line(found) | {8: "", 17: ""} == {
+        8: "",
+        9: "acq",
+        12: "rel",
+        17: "",
+        18: "acq",
+        21: "rel",
+    }
+    best = found.best
+    assert best is not None
+    why = dict(zip((each.line for each in found.annotations), best.needs, strict=True))
+    assert [need.below for line in (9, 12, 18, 21) for need in why[line]] == ["rlx"] * 4
+    assert not {9, 12, 18, 21} & {found.annotations[at].line for at in found.unexercised}
+
+
+@pytest.mark.usefixtures("ring")
+def test_what_no_client_exercises_keeps_its_memory_order() -> None:
+    """No slot is used again within three calls: the check is in no proposal to relax it."""
+    found = relaxed(3)
+    assert by_line(found)[9] == "acq"
+    assert by_line(found)[21] == "rel"
+    apart = {found.annotations[at].line: each for at, each in found.unexercised.items()}
+    assert apart[9].guarantees == ("acquire",)
+    assert apart[9].others == ("ring.c:21",)
+    assert not any("rlx" in each.message for each in findings(found))
+
+
+@pytest.mark.usefixtures("ring")
+def test_messages_name_the_clients_that_were_checked() -> None:
+    found = relaxed(3)
+    count = len(found.scenarios)
+    assert count > 10
+    where = f"all {count} clients of up to 3 calls in 2 threads"
+    assert all(f"suffices (checked in {where})" in each.message for each in findings(found))
+
+
+@pytest.mark.usefixtures("ring")
+def test_a_search_that_runs_out_of_time_is_undecided() -> None:
+    found = relaxed(4, seconds=0.5)
+    assert not found.decided
+    assert any("time limit" in note for note in found.notes)
+
+
+def test_the_change_that_is_applied_is_the_one_that_is_printed(
+    ring: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = (*AS_QUEUE, "--client-calls", "3", "--threads", "2", "-m", "rc20")
+    before = ring.read_text()
+    assert guarded(commands, ("relax", "ring.c", *options, "--diff")) == 1
+    patch = capsys.readouterr().out
+    added = [line[1:] for line in patch.splitlines() if line.startswith("+ ")]
+    assert ring.read_text() == before
+    assert guarded(commands, ("relax", "ring.c", *options, "--apply")) == 1
+    capsys.readouterr()
+    changed = set(ring.read_text().splitlines()) - set(before.splitlines())
+    assert changed == set(added)
+    assert guarded(commands, ("relax", "ring.c", *options, "--json")) == 0
+    whole, *further = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (whole["clients"], further) == ({"calls": 3, "threads": 2}, [])
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_an_object_that_is_not_linearizable_is_reported_as_linearize_does(
+    ring: Path, capsys: pytest.CaptureFixture[str], form: tuple[str, ...]
+) -> None:
+    late = ring.read_text().replace(
+        "  slot[t % 2] = value;\n  atomic_store(&tail, t + 1);",
+        """\
+  atomic_store(&tail, t + 1);
+  slot[t % 2] = value;""",
+    )
+    ring.write_text(late)
+    printed = []
+    for command in ("linearize", "relax"):
+        assert guarded(commands, (command, "ring.c", *AS_QUEUE, *form)) == 1
+        out = capsys.readouterr().out
+        printed.append(re.sub(r'\d+\.\d+ s|"seconds":[^,]*', "", out))
+    assert printed[0] == printed[1]
+    assert guarded(commands, ("relax", "ring.c", *AS_QUEUE, "--diff")) == 1
+    assert capsys.readouterr().out == ""
+    assert guarded(commands, ("relax", "ring.c", *AS_QUEUE, "--apply")) == 1
+    assert ring.read_text() == late
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("ring.c", "--capacity", "2"), "--capacity requires --as"),
+        (("ring.c", "ring.c", "--as", "queue"), "--as requires one file"),
+        (("ring.c", "--as", "quue"), "did you mean queue?"),
+        (("ring.c", "--as", "queue", "--check"), "leave --as out"),
+        (("ring.c", "--as", "queue", "-m", "imm"), "which call happens before which"),
+        (("none.c", "--as", "queue"), "cannot read none.c"),
+    ],
+)
+@pytest.mark.usefixtures("ring")
+def test_a_question_that_cannot_be_asked_is_refused(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], says: str
+) -> None:
+    assert guarded(commands, ("relax", *words)) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_the_options_that_choose_clients_are_the_same_for_every_command() -> None:
+    def options(name: str) -> dict[str, str | None]:
+        command = commands.get_command(click.Context(commands), name)
+        assert command is not None
+        return {
+            each.opts[0]: each.help for each in command.params if isinstance(each, click.Option)
+        }
+
+    of_linearize = options("linearize")
+    own = {"--as", "--threads", "--operations", "--role", "--operation", "--capacity"}
+    own |= {"--relaxed", "--quasi", "--per-producer", "--spurious", "--blocking", "--empty"}
+    for name in ("relax", "mutate"):
+        assert {each: options(name)[each] for each in own} == {
+            each: of_linearize[each] for each in own
+        }
+
+
+@pytest.mark.usefixtures("ring")
+def test_clients_are_explored_under_models_of_machines() -> None:
+    """Main calls operations before it creates the threads that it joins, and the reads of these
+    calls may be postponed."""
+    results = weakspot.relax_object(
+        "ring.c", "queue", calls=4, threads=2, roles=ROLES, variation=RING
+    )
+    (found,) = results
+    assert found.machine_models == ("imm",)
+    assert found.notes == ()
