@@ -53,11 +53,11 @@ there, these folders are searched after all others."""
 SYSTEM = ("/usr/include", "/usr/local/include", "/usr/lib", "/opt")
 """Where the headers of an installed clang and of the system are."""
 
-HEADERS = Path(__file__).parent / "headers"
+HEADERS = Path(__file__).resolve().parent / "headers"
 """C++ headers that are read in place of the library's, and those of C and POSIX."""
 _POSIX = f"-I{HEADERS / 'posix'}"
 
-LIBRARY = Path(__file__).parent / "library"
+LIBRARY = Path(__file__).resolve().parent / "library"
 """C sources of library functions that a program may call without defining them."""
 
 LANGUAGE_FLAGS = {

@@ -15,7 +15,6 @@ from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, minimal
 from weakspot.harness.orders.trials import Report, Scene, Trials
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
-from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.strength import (
     Assignment,
     beside,

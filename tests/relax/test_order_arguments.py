@@ -57,7 +57,7 @@ def test_the_gate_names_the_line_that_passes_it(
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     for each in found:
         assert [need["place"]["line"] for need in each["needs"]] == [12]
-        assert each["fix"].startswith("memory_order_release at program.c:12 is enough")
+        assert each["fix"].startswith("memory_order_release at program.c:12 suffices")
     (assertion,) = (each for each in found if each["id"] == "WS101")
     assert assertion["needs"][0]["place"]["function"] == "writer"
 
