@@ -113,7 +113,7 @@ def read_structure(folder: Path) -> Structure:
 
 
 def _root(root: Path | None) -> Path:
-    return root if root is not None else packages.folder("weakspot.litmus")
+    return root if root is not None else packages.folder("weakspot.litmus").resolve()
 
 
 def _tests_in(folder: Path) -> tuple[Test, ...]:

@@ -97,11 +97,11 @@ def differing(tests: Sequence[Test], machine: str) -> list[str]:
     of_c = allowed(tests, path(machine))
     named = [Mapped(test=test, registers={}) for test in tests]
     different = []
-    for test, c, code, may in zip(tests, named, does, of_c, strict=True):
+    for test, c, code_states, may in zip(tests, named, does, of_c, strict=True):
         allows = states(in_source_names(c, may))
         program = of_test(test)
         weaker = program is not None and has_weaker_model(program, machine)
-        if code != allows and not (weaker and code < allows):
+        if code_states != allows and not (weaker and code_states < allows):
             different.append(test.name)
     return different
 

@@ -33,7 +33,7 @@ def explored(
         result = "Safe" if left is None else "Unknown"
         return Exploration(program="p", model="sc", result=result, reasons=reasons)  # type: ignore[arg-type]
 
-    answer = frontier.explored(question, explore)
+    answer = frontier.explored(question, explore, lambda: True)
     return got[0], answer
 
 
@@ -118,7 +118,7 @@ def stopped_by(frontier: Frontier, raised: type[BaseException]) -> bytes | None:
         raise raised
 
     with pytest.raises(raised):
-        frontier.explored("question", explore)
+        frontier.explored("question", explore, lambda: True)
     return explored(frontier, "question")[0]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -47,7 +46,7 @@ def relaxed(calls: int, seconds: float | None = None) -> Relaxed:
     return found
 
 
-def by_line(found: Relaxed) -> Mapping[int, str]:
+def by_line(found: Relaxed) -> dict[int, str]:
     best = found.best
     assert best is not None
     return {each.line: order for each, order in zip(found.annotations, best.orders, strict=True)}

@@ -1,11 +1,10 @@
 //! What a thread does between two events: its instructions, one after another.
 use crate::source::*;
-use crate::threads::attempts::Attempt;
 use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::{Interruption, ThreadEnvironment};
 use crate::threads::left_out_reads::LeftOutRead;
 use crate::threads::local_state::LocalState;
-use crate::threads::retries::{Counterpart, HeaderState, Run, MAX_HEADERS};
+use crate::threads::retries::{Attempt, Counterpart, HeaderState, Run, MAX_HEADERS};
 use crate::threads::sharing::LearnedSharing;
 use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Change, Limits, Outcome, RunEnd};

@@ -49,33 +49,13 @@
 //! [`location_uses`]: crate::threads::location_uses
 use crate::source::{Answer, Next, Wait};
 use crate::threads::advance::{Runner, SuspendedThread, MAX_AHEAD};
-use crate::threads::retries::HeaderState;
+use crate::threads::retries::{Attempt, HeaderState};
 use program::interpreter::thread::State;
-use program::ir::{Op, SiteId};
+use program::ir::Op;
 use std::sync::Arc;
-
-/// A thread at a compare-exchange that then failed for no reason.
-#[derive(Debug, PartialEq)]
-pub struct Attempt {
-    state: HeaderState,
-    /// The thread's progress so far, and how much of it was a write of the value that it had written
-    /// there before.
-    epoch: u64,
-    rewrites: u64,
-    /// The number of reads in this epoch.
-    reads: usize,
-    site: SiteId,
-}
 
 /// How many attempts are compared.
 const MAX_ATTEMPTS: usize = 16;
-
-impl Attempt {
-    /// The progress that other threads may notice.
-    fn news(&self) -> u64 {
-        self.epoch - self.rewrites
-    }
-}
 
 impl SuspendedThread {
     /// A compare-exchange has failed for no reason.

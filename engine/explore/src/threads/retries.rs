@@ -44,7 +44,7 @@
 //! [`holds_in_smaller`]: cat::Consistency::holds_in_smaller
 use crate::source::{Action, Answer, Location};
 use program::interpreter::thread::{Frame, Raised, Thread};
-use program::ir::{Inst, Op, Order, Program, Register};
+use program::ir::{Inst, Op, Order, Program, Register, SiteId};
 use program::memory::Memory;
 use std::sync::Arc;
 
@@ -190,5 +190,25 @@ impl HeaderState {
             exited: thread.exited,
             returned: thread.returned,
         })
+    }
+}
+
+/// A thread at a compare-exchange that then failed for no reason.
+#[derive(Debug, PartialEq)]
+pub struct Attempt {
+    pub state: HeaderState,
+    /// The thread's progress so far, and how much of it was a write of the value that it had written
+    /// there before.
+    pub epoch: u64,
+    pub rewrites: u64,
+    /// The number of reads in this epoch.
+    pub reads: usize,
+    pub site: SiteId,
+}
+
+impl Attempt {
+    /// The progress that other threads may notice.
+    pub fn news(&self) -> u64 {
+        self.epoch - self.rewrites
     }
 }
