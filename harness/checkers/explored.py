@@ -52,7 +52,6 @@ _FAILS_ONCE = "weak compare-exchanges fail at most once per site and thread (--w
 _MORE = {"loops", "seconds", "executions", "events"}
 """The limits that programs reach in which weak compare-exchanges fail often."""
 
-
 _BY_REFERENCE = "explored by the reference, with no reduction"
 
 

@@ -230,8 +230,9 @@ impl Program {
         keep: Option<Bound<'py, PyAny>>,
         done: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
+        let whole = results || reference;
         let task = match (departures, sample, estimate) {
-            (None, None, None) if share && !results && !reference => Task::Request(Request::Share),
+            (None, None, None) if share && !whole => Task::Request(Request::Share),
             _ if share => {
                 let message = "a share is of every execution, without results";
                 return Err(PyValueError::new_err(message));
@@ -239,15 +240,9 @@ impl Program {
             (None, None, None) if reference => Task::Reference,
             (None, None, None) if results => Task::Results,
             (None, None, None) => Task::Request(Request::Everything),
-            (Some(most), None, None) if !results && !reference => {
-                Task::Request(Request::Within(most))
-            }
-            (None, Some(seed), None) if !results && !reference => {
-                Task::Request(Request::Sample { seed })
-            }
-            (None, None, Some(seed)) if !results && !reference => {
-                Task::Request(Request::Estimate { seed })
-            }
+            (Some(most), None, None) if !whole => Task::Request(Request::Within(most)),
+            (None, Some(seed), None) if !whole => Task::Request(Request::Sample { seed }),
+            (None, None, Some(seed)) if !whole => Task::Request(Request::Estimate { seed }),
             _ => {
                 let message =
                     "results, reference, departures, sample and estimate exclude one another";

@@ -215,6 +215,11 @@ impl Action {
         }
     }
 
+    /// Whether this may stand between the read and the write of a read-modify-write.
+    pub fn is_decision(self) -> bool {
+        matches!(self, Action::Choose { .. } | Action::Compare { .. })
+    }
+
     /// Whether this is a write to the location.
     pub fn writes(self, location: Location) -> bool {
         matches!(self, Action::Write { at, .. } if at == location)

@@ -67,7 +67,7 @@ impl Execution {
     fn is_between(&self, thread: ThreadId, label: &EventLabel) -> bool {
         match label.action {
             Action::Write { rmw, .. } => rmw,
-            Action::Choose { .. } | Action::Compare { .. } => {
+            action if action.is_decision() => {
                 let last = self.graph.threads[thread].last;
                 last != NONE && {
                     let event = self.graph.event(last);

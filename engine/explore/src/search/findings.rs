@@ -24,7 +24,8 @@ pub struct Findings {
 impl Findings {
     /// Counts a consistent execution in which no thread can continue. Returns how it ended, if it
     /// is counted, and whether it violates something. `flagged`: what the model reports. `unordered`:
-    /// an allocation or a free, and a use that the model does not order with it. `may_hang`: threads that wait forever are no violation.
+    /// an allocation or a free, and a use that the model does not order with it. `may_hang`: threads
+    /// that wait forever are no violation.
     pub fn conclude<S: Source>(
         &mut self,
         source: &S,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::exploration::ExecutionEnd;
 use crate::search::execution::EndedExecution;
-use crate::search::postponed::execution::{releases, PartialExecution, Place, Slot};
+use crate::search::postponed::execution::{after_read, releases, PartialExecution, Place, Slot};
 use crate::search::postponed::worker::{PostponingWorker, ReadSource};
 use crate::source::{Action, Next, Source, ThreadId};
 
@@ -156,18 +156,15 @@ where
             let slots = &execution.threads[thread].slots;
             let write = |slot: &Slot| slot.is_rmw() && slot.is_write();
             let next = || match execution.next(&self.states, thread) {
-                Some(Next::Event(label)) => matches!(
-                    label.action,
-                    Action::Write { rmw: true, .. }
-                        | Action::Choose { .. }
-                        | Action::Compare { .. }
-                ),
+                Some(Next::Event(label)) => {
+                    matches!(label.action, Action::Write { rmw: true, .. })
+                        || label.action.is_decision()
+                }
                 _ => false,
             };
             slots.iter().enumerate().any(|(index, slot)| {
                 let read = slot.added != 0 && slot.is_rmw() && slot.is_read();
-                let mut later = slots[index + 1..].iter();
-                read && match later.find(|slot| !slot.is_decision()) {
+                read && match after_read(slots, index) {
                     None => next(),
                     Some(slot) => write(slot) && slot.is_open(),
                 }

@@ -1,6 +1,6 @@
 //! The coherence order of the writes that are in the graph, and which places in it are left for others.
 
-use crate::search::postponed::execution::{PartialExecution, Place, Slot};
+use crate::search::postponed::execution::{after_read, PartialExecution, Place, Slot};
 use crate::search::thread_states::ThreadStates;
 use crate::source::{Action, Next};
 use std::ops::Range;
@@ -126,8 +126,7 @@ impl PartialExecution {
 
     /// Whether the write of a read-modify-write follows its read.
     fn is_updating<T: Clone>(&self, states: &ThreadStates<T>, read: Place) -> bool {
-        let mut later = self.threads[read.thread].slots[read.index + 1..].iter();
-        let action = match later.find(|slot| !slot.is_decision()) {
+        let action = match after_read(&self.threads[read.thread].slots, read.index) {
             Some(slot) => slot.label.action,
             None => match self.next(states, read.thread) {
                 Some(Next::Event(label)) => label.action,

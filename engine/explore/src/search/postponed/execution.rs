@@ -64,14 +64,6 @@ impl Slot {
         self.label.action.is_rmw()
     }
 
-    /// Whether this may stand between the read and the write of a read-modify-write.
-    pub fn is_decision(&self) -> bool {
-        matches!(
-            self.label.action,
-            Action::Choose { .. } | Action::Compare { .. }
-        )
-    }
-
     /// Whether a thread's event is this one, as far as its answer is known.
     fn is_repeated_by(&self, action: &Action) -> bool {
         match (*action, self.label.action) {
@@ -82,6 +74,12 @@ impl Slot {
             (action, known) => action == known,
         }
     }
+}
+
+/// What follows the read of a read-modify-write, among the events of its thread, but for decisions.
+pub fn after_read(slots: &[Slot], read: usize) -> Option<&Slot> {
+    let mut later = slots[read + 1..].iter();
+    later.find(|slot| !slot.label.action.is_decision())
 }
 
 #[derive(Clone, Debug)]

@@ -186,7 +186,7 @@ where
     fn advance(&mut self, execution: &mut PartialExecution) -> Result<bool, Halt> {
         let between = |execution: &PartialExecution, thread: ThreadId| {
             let mut slots = execution.threads[thread].slots.iter().rev();
-            let last = slots.find(|slot| !slot.is_decision());
+            let last = slots.find(|slot| !slot.label.action.is_decision());
             last.is_some_and(|slot| slot.is_read() && slot.is_rmw())
         };
         // a read-modify-write is completed first; twins keep step
