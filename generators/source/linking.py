@@ -22,6 +22,7 @@ from weakspot.generators.source.system_calls import (
     enclose_atomic_functions,
     replace_system_calls,
 )
+from weakspot.generators.source.variadic import replace_variadic
 from weakspot.system import cache
 
 _DEFINED = re.compile(r'^define [^@\n]*@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
@@ -51,6 +52,7 @@ def linked(
         texts.append(_assembly(functions, found))
     if any(defines_main(text) for text in units.values()):
         texts += _library(texts, found)
+    texts = replace_variadic(texts)
     if len(texts) == 1:
         return texts[0]
     import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM

@@ -316,7 +316,6 @@ _IR_LINE = re.compile(r"(?:, |^)line (\d+) of the IR(?:: )?")
 
 
 _STREAM = re.compile(r"\bstd::basic_\w*(?:stream|buf)<|\bstd::basic_ios<|\bstd::ios_base\b")
-_PRINTING = {"sprintf", "snprintf", "vsprintf", "vsnprintf", "asprintf", "vasprintf"}
 
 
 def _advice(message: str) -> str:
@@ -333,11 +332,6 @@ def _advice(message: str) -> str:
             "this type has too many values to explore: define the function with the values that "
             "matter, for example { return weakspot_choose(4); } for 0 to 3, where "
             "unsigned weakspot_choose(unsigned) returns each value below its argument"
-        )
-    if undefined and undefined[1] in _PRINTING:
-        return (
-            "text that is printed to memory is not modelled: use std::format in C++, compare "
-            f"the numbers instead of their text, or {guard}"
         )
     if undefined:
         return f"name the source that defines it too: weakspot check driver.c library.c; or {guard}"
