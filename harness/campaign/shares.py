@@ -394,14 +394,8 @@ class _Shared:
         return {each: job for each, job in self.sent.items() if each is not future}
 
     def _join(self, one: bytes, other: bytes) -> tuple[bytes, bool]:
-        bounds, program = self.job.bounds, self.job.program.generated.program
-        return program.lowered.join(
-            one,
-            other,
-            loops=bounds.loops,
-            instructions=bounds.instructions,
-            calls=bounds.calls,
-        )
+        program = self.job.program.generated.program
+        return program.lowered.join(one, other, self.job.bounds)
 
     def _joined(self, shares: Sequence[bytes]) -> bytes:
         """What was found, and all that is open, with these shares that were not explored."""
