@@ -6,8 +6,8 @@ The key of a question has the program's digest, which differs where one memory o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import msgspec
 
@@ -123,14 +123,21 @@ class Explorations:
         self, program: Program, *, stop_at_first: bool = True, threads: int = 1
     ) -> ExplorationDict:
         """What the program violates. With one thread, what is found first is always the same."""
-        found: ExplorationDict | None = None
+        found = self._decisive(
+            lambda under: self._question(
+                program, under, stop_at_first=stop_at_first, threads=threads
+            ),
+            lambda answer: answer["result"],
+        )
+        return cast("ExplorationDict", found)
+
+    def _decisive(self, question: Callable[[str], Job], result: Callable[[Any], str]) -> Any:
+        """The answer under the first model under which the program is not safe, or the last."""
         for under in self._models:
-            job = self._question(program, under, stop_at_first=stop_at_first, threads=threads)
-            found = cast("ExplorationDict", answer_of(job, self._store, self._executor))
-            if found["result"] != "Safe":
+            answer = answer_of(question(under), self._store, self._executor)
+            if result(answer) != "Safe":
                 break
-        assert found is not None
-        return found
+        return answer
 
     def prepare(self, programs: Sequence[Program]) -> None:
         """Have what `of` will find of the programs found at once, if the executor does that."""
@@ -162,20 +169,17 @@ class Explorations:
     ) -> Exploration:
         """What the program, whose accesses depend on one another as `habits` say, violates, with
         the litmus tests of that."""
-        found: Exploration | None = None
-        for under, model in self._models.items():
-            job = ExplainOrders(
+        found = self._decisive(
+            lambda under: ExplainOrders(
                 key=f"{program.digest}:{under}:{structure}/{scenario}",
                 program=program,
                 habits=habits,
-                model=model,
+                model=self._models[under],
                 bounds=self.bounds,
                 structure=structure,
                 scenario=scenario,
                 end=self.end,
-            )
-            found = cast(Exploration, answer_of(job, self._store, self._executor))
-            if found.result != "Safe":
-                break
-        assert found is not None
-        return found
+            ),
+            lambda answer: answer.result,
+        )
+        return cast(Exploration, found)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.jobs import Job
-from weakspot.harness.campaign.plan import UnderModels
+from weakspot.harness.campaign.plan import UnderModels, repaired_under
 from weakspot.harness.corpus.material import Material
 from weakspot.harness.corpus.models import LANGUAGE
 from weakspot.harness.orders.repair_search import SECONDS, SearchRepair
@@ -63,7 +63,7 @@ def jobs(
             continue
         model = LANGUAGE if LANGUAGE in violated else violated[-1]
         group = {other: each for other, each in programs.items() if model in results[other]}
-        also = under.machines if under.models[model].role == "language" else ()
+        also = tuple(repaired_under(under.models[model], under.machines))
         digests = " ".join(
             (
                 *(program.digest for program in group.values()),
