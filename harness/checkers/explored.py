@@ -70,7 +70,7 @@ def exploration_of(
     from weakspot.generators.cycles.witness import cycle_test
 
     structure, scenario = name
-    violations: dict[tuple[str, str, tuple[str, ...]], Violation] = {}
+    violations: dict[str, Violation] = {}
     tests: dict[str, Test] = {}
     for each in found["violations"]:
         test = None
@@ -81,9 +81,9 @@ def exploration_of(
         if test is not None:
             tests[test.name] = test
         violation = _violation(each, sites, test, libraries)
-        # a line is one place here, whichever calls lead to it
-        same = (violation.kind, violation.message, violation.sites)
-        violations[same] = min(violations.get(same, violation), violation, key=_size)
+        # an operation is one place here, whichever calls lead to it
+        same = violations.get(violation.identity, violation)
+        violations[violation.identity] = min(same, violation, key=_size)
     # what matters is that main ends, not how the execution comes there
     warnings = (
         msgspec.structs.replace(_violation(each, sites, None, libraries), witness=None)
@@ -95,8 +95,7 @@ def exploration_of(
         model=model.name,
         result=cast(Result, found["result"]),
         violations=tuple(violations.values()),
-        # as above, a line is one place
-        warnings=tuple({(each.message, each.sites): each for each in warnings}.values()),
+        warnings=tuple({each.identity: each for each in warnings}.values()),
         threads=found["threads"],
         complete=found["complete"],
         blocked=found["blocked"],
@@ -210,6 +209,10 @@ def _violation(
     if witness is not None:
         racing = [witness["events"][event]["site"] for event in witness["conflict"] or ()]
         places += racing[::-1] if places[0] in racing[1:] else racing
+    exact = (sites[site] for site in dict.fromkeys(places) if site is not None)
+    identity = [found["kind"], *(f"{site}:{site.column}" for site in exact)]
+    identity += [found["message"]] if found["kind"] == "flag" else []
+    if witness is not None:
         places += [wait["site"] for wait in witness["waits"]]
     named = (str(sites[site]) for site in places if site is not None)
     execution = _execution(witness, sites, libraries) if witness is not None else None
@@ -226,6 +229,7 @@ def _violation(
         sites=tuple(dict.fromkeys(named)),
         test=test.name if test else "",
         witness=execution,
+        identity=" ".join(identity),
     )
 
 

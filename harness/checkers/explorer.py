@@ -324,13 +324,12 @@ def _completed(found: Exploration, part: Exploration) -> Exploration:
 
 def _compared(found: Exploration, earlier: Exploration) -> Exploration:
     """The exploration, with those violations marked that the model of earlier editions excludes:
-    nothing of the kind happens under it at any of their sites, or with their message, and no limit
-    was reached."""
+    nothing of the kind happens under it at any of their sites, and no limit was reached."""
 
     def absent(violation: Violation) -> bool:
         return not earlier.reasons and not any(
-            each.kind == violation.kind
-            and (each.message == violation.message or set(each.sites) & set(violation.sites))
+            each.key == violation.key
+            or (each.kind == violation.kind and set(each.sites) & set(violation.sites))
             for each in earlier.violations
         )
 

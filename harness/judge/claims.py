@@ -142,6 +142,7 @@ def _explored(
                 f"{name} under {model}: recorded as {expected}, "
                 f"found {exploration_outcome(exploration)}",
                 Evidence("exploration", describe_exploration(exploration)),
+                model=model,
             )
 
 
@@ -184,6 +185,7 @@ def _verdicts(
                 f"{claim.test} under {model}: recorded as {expected}, "
                 f"{wrong[0].checker} answers {wrong[0].observation}",
                 *(Evidence("verdict", describe_verdict(each)) for each in verdicts),
+                model=model,
             )
 
 
@@ -223,7 +225,9 @@ def _not_observed_again(
             )
 
 
-def _mismatch(structure: StructureInfo, claim: Claim, message: str, *evidence: Evidence) -> Finding:
+def _mismatch(
+    structure: StructureInfo, claim: Claim, message: str, *evidence: Evidence, model: str = ""
+) -> Finding:
     return Finding(
         id="WS001",
         severity="error",
@@ -231,6 +235,7 @@ def _mismatch(structure: StructureInfo, claim: Claim, message: str, *evidence: E
         subject=claim.test or program_name(structure.name, claim.scenario),
         evidence=(Evidence("claim", describe_claim(structure, claim)), *evidence),
         fix=KINDS["WS001"].advice,
+        models=(model,) if model else (),
     )
 
 

@@ -218,6 +218,20 @@ def test_one_line_that_several_calls_lead_to_is_one_violation() -> None:
     assert [violation.kind for violation in found.violations] == ["race", "hang"]
 
 
+def test_a_violation_is_identified_by_its_kind_and_the_operations() -> None:
+    (race, hang) = explored(Lowered(result="Violated", violations=[RACE, HANG])).violations
+    assert (race.identity, hang.identity) == ("race queue.h:21:3 queue.h:10:3", "hang")
+    events = [
+        {**each, "site": 4} if each["site"] == 0 else each for each in RACE["witness"]["events"]
+    ]  # type: ignore[index]
+    elsewhere = {**RACE, "witness": {**RACE["witness"], "events": events}}  # type: ignore[dict-item]
+    both = explored(Lowered(result="Violated", violations=[RACE, elsewhere])).violations
+    assert len({each.identity for each in both}) == 2
+    reworded = {**HANG, "message": "nobody ends"}
+    (again,) = explored(Lowered(result="Violated", violations=[reworded])).violations
+    assert again.identity == hang.identity
+
+
 def test_the_smallest_of_the_executions_that_go_wrong_at_one_line_is_shown() -> None:
     turns: dict[str, Any] = {**RACE["witness"], "cycle": []}  # type: ignore[dict-item]
     longer = [*turns["events"], event(1, "F", "sc", "", site=1)]

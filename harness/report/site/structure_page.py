@@ -65,15 +65,16 @@ def _claim(site: SiteData, structure: StructureInfo, claim: Claim) -> ClaimView:
             ),
         )
     found: dict[str, ClaimComparison] = {}
-    wrong = [
-        each.message
+    wrong = {
+        model
         for each in site.findings.get(claim.test, ())
         if each.id == "WS001" and each.severity == "error"
-    ]
+        for model in each.models
+    }
     for model, expected in claim.verdict.items():
         answer = agreed_observation(record, claim.test, model) or "not checked"
         matched = None if answer in ("not checked", "Unknown") else answer == expected
-        if matched is False and not any(f" under {model}:" in message for message in wrong):
+        if matched is False and model not in wrong:
             matched = True  # a checker that answers less than the claim does not contradict it
         found[model] = ClaimComparison(expected, answer, matched)
     seen = tuple(
