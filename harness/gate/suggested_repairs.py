@@ -83,7 +83,7 @@ class FindRepair(SearchRepair, frozen=True, kw_only=True, dict=True):
                     function=there.function,
                     does=f"{there.operation} ({change.before})",
                 ),
-                asks=self.needed(change),
+                asks=f"needs {self.needed(change)}",
             )
 
 

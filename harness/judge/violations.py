@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from weakspot.harness.corpus import models
 from weakspot.harness.judge.claims import matches_recorded
@@ -183,10 +183,16 @@ def _aside(
     return ""
 
 
-def _repair(record: Record, program: str, given: _Found) -> SuggestedRepair | None:
-    """The repair that prevents violations of a program."""
+def repair_of(record: Record, finding: Finding) -> SuggestedRepair | None:
+    """The repair that prevents what a finding reports."""
+    if finding.recorded or finding.id == "WS106":
+        return None
+    return _repair(record, finding.subject, finding.models)
+
+
+def _repair(record: Record, program: str, violated: Container[str]) -> SuggestedRepair | None:
+    """The repair that prevents violations of a program under these models."""
     repair = record.repair_of.get(program)
-    violated = {exploration.model for exploration, _ in given}
     return repair if repair is not None and repair.fix and repair.model in violated else None
 
 
@@ -194,8 +200,8 @@ def _cause(name: str, record: Record, program: str, given: _Found) -> str:
     """What one change mends: the annotations that the repair changes, or the critical cycle."""
     if name == "WS106":
         return ""
-    if (repair := _repair(record, program, given)) is not None:
-        return ", ".join(need.partition(" needs ")[0] for need in repair.needs)
+    if repair := _repair(record, program, {exploration.model for exploration, _ in given}):
+        return ", ".join(need.at for need in repair.changes)
     test = next((violation.test for _, violation in given if violation.test), "")
     return f"{program} {test}" if test else ""
 
@@ -208,7 +214,7 @@ def _fix(name: str, record: Record, explorations: Sequence[Exploration], given: 
     cycle = f"; the witness's cycle is the test {', '.join(tests)}" if tests else ""
     if name == "WS106":
         return KINDS[name].advice
-    if (repair := _repair(record, explorations[0].program, given)) is not None:
+    if repair := _repair(record, explorations[0].program, violated):
         return repair.fix + cycle
     if name in _OF_MODEL:
         return KINDS[name].advice.rstrip(".") + cycle

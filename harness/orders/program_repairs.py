@@ -19,7 +19,7 @@ from weakspot.harness.orders.repairs import Repair
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import key
-from weakspot.harness.values.repair import SuggestedRepair
+from weakspot.harness.values.repair import Need, SuggestedRepair
 
 
 class RepairProgram(SearchRepair, frozen=True, kw_only=True):
@@ -36,8 +36,8 @@ class RepairProgram(SearchRepair, frozen=True, kw_only=True):
             program=self.violated,
             model=self.model.name,
             fix="; or ".join(map(str, found)),
-            needs=tuple(
-                f"{change.annotation} {self.needed(change)}"
+            changes=tuple(
+                Need(str(change.annotation), self.needed(change))
                 for change in (found[0].changes if found else ())
             ),
             out_of_time=out_of_time,
