@@ -107,10 +107,10 @@ class ExploreShare(Job, frozen=True, kw_only=True):
         whole, left, rest = self.whole, self.share, self.rest
         assert isinstance(whole.explorer, EngineExplorer)
         explorer = msgspec.structs.replace(whole.explorer, jobs=1)
-        generated = whole.program.generated
+        program = whole.program.named
         share = None
         if self.seconds:
-            share = explorer.explore_share(generated, whole.model, whole.bounds, left, self.seconds)
+            share = explorer.explore_share(program, whole.model, whole.bounds, left, self.seconds)
             if share is not None and not (self.concludes and share.complete):
                 return share
             if left is not None and not self.concludes:
@@ -120,11 +120,9 @@ class ExploreShare(Job, frozen=True, kw_only=True):
         explorer = msgspec.structs.replace(explorer, rest=rest)
         kept: list[bytes] = []
         found = explorer.explore(
-            generated,
+            program,
             whole.model,
             whole.bounds,
-            structure=whole.program.structure,
-            scenario=whole.program.scenario,
             done=ExplorationPace(whole.what, whole.bounds.seconds, sink.at),
             earlier=left,
             keep=kept.append,

@@ -23,7 +23,7 @@ from weakspot.harness.values.exploration import (
     Violation,
     ViolationKind,
 )
-from weakspot.harness.values.library_calls import library_call
+from weakspot.harness.values.library_calls import library_call, library_files
 from weakspot.harness.values.numbers import amount, percent
 from weakspot.harness.values.record import program_name
 from weakspot.harness.values.witness import (
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         ExplorationDict,
         ViolationDict,
     )
-    from weakspot.generators.cycles.patterns import Habits
+    from weakspot.generators.pipeline import NamedProgram
 
 TIME_LIMIT = "time limit of"  # how the engine's reason begins
 
@@ -56,27 +56,20 @@ _BY_REFERENCE = "explored by the reference, with no reduction"
 
 
 def exploration_of(
-    found: ExplorationDict,
-    sites: Sequence[Site],
-    habits: Habits,
-    model: Model,
-    bounds: Bounds,
-    part: Part,
-    name: tuple[str, str],
-    libraries: Collection[str] = (),
+    found: ExplorationDict, program: NamedProgram, model: Model, bounds: Bounds, part: Part
 ) -> Exploration:
-    """What the engine found of a structure's scenario, as an Exploration. `libraries` are the files
-    that do not belong to the project."""
+    """What the engine found of a program, as an Exploration."""
     from weakspot.generators.cycles.witness import cycle_test
 
-    structure, scenario = name
+    structure, scenario, sites = program.structure, program.scenario, program.program.sites
+    libraries = library_files(program.program)
     violations: dict[str, Violation] = {}
     tests: dict[str, Test] = {}
     for each in found["violations"]:
         test = None
         if each["witness"] is not None:
             test = cycle_test(
-                each["witness"], sites, habits, structure=structure, scenario=scenario
+                each["witness"], sites, program.habits, structure=structure, scenario=scenario
             )
         if test is not None:
             tests[test.name] = test

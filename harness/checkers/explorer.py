@@ -21,15 +21,13 @@ from weakspot.harness.values.exploration import (
     Exploration,
     Violation,
 )
-from weakspot.harness.values.library_calls import library_files
 from weakspot.harness.values.record import program_name
 from weakspot.system import processors, tools
 from weakspot.system.deadline import NEVER, Deadline, ending
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict
-    from weakspot.generators.cycles.patterns import Habits
-    from weakspot.generators.pipeline import Generated
+    from weakspot.generators.pipeline import NamedProgram
     from weakspot.generators.source.program import Program
 
 Keep = Callable[[bytes], object]
@@ -57,12 +55,10 @@ class Explorer(Protocol):
 
     def explore(
         self,
-        generated: Generated,
+        program: NamedProgram,
         model: Model,
         bounds: Bounds,
         *,
-        structure: str,
-        scenario: str,
         done: Done,
         earlier: bytes | None = None,
         keep: Keep | None = None,
@@ -126,12 +122,10 @@ class EngineExplorer(msgspec.Struct, frozen=True):
 
     def explore(
         self,
-        generated: Generated,
+        program: NamedProgram,
         model: Model,
         bounds: Bounds,
         *,
-        structure: str,
-        scenario: str,
         done: Done,
         earlier: bytes | None = None,
         keep: Keep | None = None,
@@ -139,21 +133,17 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         """See Explorer. What violates the program is looked for under the model of the standard's
         earlier editions too, in the time that is left."""
         if self.end.passed:
-            return Exploration(
-                program=program_name(structure, scenario), model=model.name, result="Unknown"
-            )
+            name = program_name(program.structure, program.scenario)
+            return Exploration(program=name, model=model.name, result="Unknown")
         bounds = msgspec.structs.replace(bounds, seconds=self.end.at_most(bounds.seconds))
 
         def under(
             model: Model, bounds: Bounds, earlier: bytes | None = None, keep: Keep | None = None
         ) -> Exploration:
             return explored(
-                generated.program,
-                generated.habits,
+                program,
                 model,
                 bounds,
-                structure=structure,
-                scenario=scenario,
                 jobs=self.jobs,
                 part=self.part,
                 done=done,
@@ -172,7 +162,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
 
     def explore_share(
         self,
-        generated: Generated,
+        program: NamedProgram,
         model: Model,
         bounds: Bounds,
         share: bytes | None,
@@ -185,7 +175,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
 
         left: list[bytes] = []
         found = asked(
-            generated.program,
+            program.program,
             model,
             msgspec.structs.replace(bounds, seconds=seconds),
             jobs=self.jobs,
@@ -239,13 +229,10 @@ def asked(
 
 
 def explored(
-    program: Program,
-    habits: Habits,
+    program: NamedProgram,
     model: Model,
     bounds: Bounds,
     *,
-    structure: str,
-    scenario: str,
     jobs: int = 0,
     part: Part = ALL,
     done: Done | None = None,
@@ -253,15 +240,15 @@ def explored(
     keep: Keep | None = None,
     within: float = float("inf"),
 ) -> Exploration:
-    """Explore a program with these habits, `within` so many seconds if that is less than the time
-    limit; see Explorer."""
+    """Explore a program, `within` so many seconds if that is less than the time limit; see
+    Explorer."""
     limits = msgspec.structs.replace(bounds, seconds=min(bounds.seconds, within))
 
     def answer(
         of: Part, limits: Bounds, earlier: bytes | None, keep: Keep | None
     ) -> tuple[ExplorationDict, Exploration]:
         found = asked(
-            program,
+            program.program,
             model,
             limits,
             jobs=jobs,
@@ -270,10 +257,7 @@ def explored(
             earlier=earlier,
             keep=keep,
         )
-        name = structure, scenario
-        libraries = library_files(program)
-        sites = program.sites
-        return found, exploration_of(found, sites, habits, model, bounds, of, name, libraries)
+        return found, exploration_of(found, program, model, bounds, of)
 
     if not part.fallback:
         return answer(part, limits, earlier, keep)[1]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import msgspec
 
-from weakspot.generators.cycles.patterns import Habits
+from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_of, ask
 from weakspot.harness.campaign.jobs import Job, Sink
@@ -20,6 +20,7 @@ from weakspot.harness.checkers.explorer import asked, explored
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.record import program_name
 from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
@@ -30,9 +31,8 @@ _SHORTEST = 0.001  # seconds of an exploration
 
 
 class _OrdersJob(Job, frozen=True, kw_only=True):
-    """What does the program violate?"""
+    """What does a program violate?"""
 
-    program: Program
     model: Model
     bounds: Bounds
     end: Deadline = NEVER
@@ -52,6 +52,7 @@ class ExploreOrders(_OrdersJob, frozen=True, kw_only=True):
     """What does the program violate? The answer is the engine's, which names sites by number.
     `threads` is how many explore it, 0 for one per core."""
 
+    program: Program
     threads: int
     stop_at_first: bool
 
@@ -72,23 +73,12 @@ class ExplainOrders(_OrdersJob, frozen=True, kw_only=True):
     """What does the program violate, with the litmus tests of the violations? The answer is an
     Exploration."""
 
-    habits: Habits
-    structure: str
-    scenario: str
+    program: NamedProgram
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         for job in jobs:
-            found = explored(
-                job.program,
-                job.habits,
-                job.model,
-                job.limits,
-                structure=job.structure,
-                scenario=job.scenario,
-                jobs=1,
-            )
-            sink.answered(job, found)
+            sink.answered(job, explored(job.program, job.model, job.limits, jobs=1))
 
 
 AHEAD = 32
@@ -164,20 +154,15 @@ class Explorations:
             end=self.end,
         )
 
-    def explained(
-        self, program: Program, habits: Habits, *, structure: str, scenario: str
-    ) -> Exploration:
-        """What the program, whose accesses depend on one another as `habits` say, violates, with
-        the litmus tests of that."""
+    def explained(self, program: NamedProgram) -> Exploration:
+        """What the program violates, with the litmus tests of that."""
+        name = program_name(program.structure, program.scenario)
         found = self._decisive(
             lambda under: ExplainOrders(
-                key=f"{program.digest}:{under}:{structure}/{scenario}",
+                key=f"{program.program.digest}:{under}:{name}",
                 program=program,
-                habits=habits,
                 model=self._models[under],
                 bounds=self.bounds,
-                structure=structure,
-                scenario=scenario,
                 end=self.end,
             ),
             lambda answer: answer.result,

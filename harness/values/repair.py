@@ -9,7 +9,7 @@ ELSEWHERE = "(another execution shows why)"
 
 
 class Need(msgspec.Struct, frozen=True):
-    """What a repair asks of an annotation: `at` queue.h:15, `order` "at least release under rc20"."""
+    """What a repair asks `at` an annotation, queue.h:15: `order`, at least release under rc20."""
 
     at: str
     order: str
