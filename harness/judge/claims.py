@@ -142,7 +142,6 @@ def _explored(
                 f"{name} under {model}: recorded as {expected}, "
                 f"found {exploration_outcome(exploration)}",
                 Evidence("exploration", describe_exploration(exploration)),
-                model=model,
             )
 
 
@@ -185,7 +184,6 @@ def _verdicts(
                 f"{claim.test} under {model}: recorded as {expected}, "
                 f"{wrong[0].checker} answers {wrong[0].observation}",
                 *(Evidence("verdict", describe_verdict(each)) for each in verdicts),
-                model=model,
             )
 
 
@@ -225,9 +223,7 @@ def _not_observed_again(
             )
 
 
-def _mismatch(
-    structure: StructureInfo, claim: Claim, message: str, *evidence: Evidence, model: str = ""
-) -> Finding:
+def _mismatch(structure: StructureInfo, claim: Claim, message: str, *evidence: Evidence) -> Finding:
     return Finding(
         id="WS001",
         severity="error",
@@ -235,7 +231,6 @@ def _mismatch(
         subject=claim.test or program_name(structure.name, claim.scenario),
         evidence=(Evidence("claim", describe_claim(structure, claim)), *evidence),
         fix=KINDS["WS001"].advice,
-        models=(model,) if model else (),
     )
 
 
