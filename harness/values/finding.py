@@ -23,7 +23,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     about. `recorded` is true if the structure's claims.toml records the same. Findings with one
     `cause` are mended by one change and reported once; an empty one is shared with no other.
     `violation` is the identity of the violation that a finding reports, `models` are those under
-    which it happens, or the one whose answer differs from a claim.
+    which it happens.
     """
 
     id: str

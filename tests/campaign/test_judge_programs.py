@@ -87,12 +87,6 @@ def test_a_finding_names_its_violation_whatever_its_message_says() -> None:
     assert [each for _, each in violations_of(held, second)] == [other]
 
 
-def test_a_contradicted_claim_names_the_model() -> None:
-    known = claim(explored={"sc": "Violated: assertion"})
-    (finding,) = judge(record(exploration("Safe"), claims=(known,)))
-    assert finding.models == ("sc",)
-
-
 def test_a_violation_under_sc_is_not_blamed_on_memory_orders(snapshot: SnapshotAssertion) -> None:
     (finding,) = judge(record(exploration("Violated"), exploration("Violated", model="rc11")))
     assert finding.fix == snapshot

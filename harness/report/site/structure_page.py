@@ -36,10 +36,8 @@ def _claim(site: SiteData, structure: StructureInfo, claim: Claim) -> ClaimView:
     found = {each.under: each for each in answers if each.under in models}
     if claim.explored:
         name = program_name(structure.name, claim.scenario)
-        explorations = [
-            each for each in record.explorations_of.get(name, ()) if each.model in found
-        ]
-        violations = (violation for each in explorations for violation in each.violations)
+        explored = (each for each in record.explorations_of.get(name, ()) if each.model in found)
+        violations = (violation for each in explored for violation in each.violations)
         page, places = site.programs.get(name, ""), [each.sites for each in violations]
     else:
         entries = (each for each in record.tests_of(structure.name) if each.name == claim.test)
