@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,13 +22,9 @@ from weakspot.generators.source.frontend import Question, compile_source
 from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
-    from weakspot._engine import (
-        Acyclic,
-        ExplorationDict,
-        ExplorationProgress,
-        SiteDict,
-        TraceDict,
-    )
+    from typing import Unpack
+
+    from weakspot._engine import ExplorationArguments, ExplorationDict, SiteDict, TraceDict
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -167,62 +163,10 @@ class Program(msgspec.Struct, frozen=True):
         except _engine.EngineError as error:
             raise self._placed(error) from error
 
-    def explore(
-        self,
-        model: Path,
-        *,
-        folders: Sequence[Path],
-        loops: int,
-        executions: int,
-        seconds: float,
-        events: int,
-        instructions: int,
-        calls: int,
-        jobs: int,
-        acyclic: Acyclic | None,
-        symmetry: bool = True,
-        arrivals: bool = False,
-        retries: bool = False,
-        waits: bool = False,
-        reference: bool = False,
-        fails_once: bool = False,
-        stop_at_first: bool = False,
-        departures: int | None = None,
-        sample: int | None = None,
-        estimate: int | None = None,
-        share: bool = False,
-        resume: bytes | None = None,
-        keep: Callable[[bytes], object] | None = None,
-        done: ExplorationProgress | None = None,
-    ) -> ExplorationDict:
+    def explore(self, model: Path, **how: Unpack[ExplorationArguments]) -> ExplorationDict:
         """See _engine.Program.explore. Raises BadInput or Unsupported."""
         try:
-            return self.lowered.explore(
-                str(model),
-                folders=[str(folder) for folder in folders],
-                loops=loops,
-                executions=executions,
-                seconds=seconds,
-                events=events,
-                instructions=instructions,
-                calls=calls,
-                jobs=jobs,
-                acyclic=acyclic,
-                symmetry=symmetry,
-                arrivals=arrivals,
-                retries=retries,
-                waits=waits,
-                reference=reference,
-                fails_once=fails_once,
-                stop_at_first=stop_at_first,
-                departures=departures,
-                sample=sample,
-                estimate=estimate,
-                share=share,
-                resume=resume,
-                keep=keep,
-                done=done,
-            )
+            return self.lowered.explore(str(model), **how)
         except _engine.EngineError as error:
             raise self._placed(error) from error
 

@@ -8,13 +8,13 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.judge.violations import violations_of
+from weakspot.harness.judge.violations import repair_of, violations_of
 from weakspot.harness.report import terminal, witness
 from weakspot.harness.report.folding import folded
 from weakspot.harness.report.terminal import style
 from weakspot.harness.values.finding import Finding, by_cause
 from weakspot.harness.values.record import Record
-from weakspot.harness.values.repair import ELSEWHERE
+from weakspot.harness.values.repair import ELSEWHERE, Need
 from weakspot.harness.values.witness import Witness
 
 
@@ -33,13 +33,11 @@ def findings(
         for site in finding.sites[:6]:
             out.print(Text.assemble("  --> ", site))
         shown = _witness(record, finding)
-        repair = record.repair_of.get(finding.subject)
-        needs: tuple[str, ...] = ()
-        if repair is not None and finding.fix.startswith(repair.fix or "\0"):
-            needs = repair.needs
+        repair = repair_of(record, finding)
+        needs = repair.changes if repair else ()
         in_witness = [need for need in needs if _shows(shown, need)]
         for need in sorted(needs, key=lambda each: each not in in_witness):
-            named = Text.assemble("   |  ", (need, "bold"))
+            named = Text.assemble("   |  ", (str(need), "bold"))
             out.print(named if need in in_witness else named.append(f" {ELSEWHERE}"))
         for evidence in finding.evidence:
             for line in evidence.text.rstrip().split("\n"):
@@ -69,14 +67,13 @@ def _witness(record: Record, finding: Finding) -> Witness | None:
     return min(shown, key=lambda each: len(each.events), default=None)
 
 
-def _shows(shown: Witness | None, need: str) -> bool:
+def _shows(shown: Witness | None, need: Need) -> bool:
     """Whether an event of the witness is at the place that needs something."""
     return shown is None or any(
         _named(each.site, [need]) or _named(each.caller, [need]) for each in shown.events
     )
 
 
-def _named(site: str, needs: Sequence[str]) -> bool:
-    """Whether one of the lines begins with that place; paths may have more folders there."""
-    places = (need.partition(" needs ")[0] for need in needs)
-    return bool(site) and any(f"/{place}".endswith(f"/{site}") for place in places)
+def _named(site: str, needs: Sequence[Need]) -> bool:
+    """Whether something is needed at that place; paths may have more folders there."""
+    return bool(site) and any(f"/{need.at}".endswith(f"/{site}") for need in needs)
