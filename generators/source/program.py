@@ -15,8 +15,7 @@ from weakspot import _engine
 from weakspot.errors import BadInput, Unsupported, excerpt, reported
 from weakspot.generators.litmus import Site
 from weakspot.generators.source import build as builds
-from weakspot.generators.source import irtext
-from weakspot.generators.source.assembly import calls
+from weakspot.generators.source.assembly.meaning import WRAPPER
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.frontend import Question, compile_source
 from weakspot.system.deadline import NEVER, Deadline
@@ -206,7 +205,7 @@ def read_program(
         build=build,
         base=base,
         key=ir.key,
-        assembly=calls.NAME in ir.text,
+        assembly=WRAPPER in ir.text,
     )
 
 
@@ -228,6 +227,8 @@ def _placed(
     """An engine error that shows the line it is about, in the source or in the model. `text` is the
     IR, which tells the source's line where the engine only has that of the IR."""
     problem = error.problem
+    from weakspot.generators.source import irtext  # only errors need it
+
     number = _IR_LINE.search(problem["message"])
     if number and not problem["line"] and (place := irtext.place_of_line(text, int(number[1]))):
         path = files.get(place[0], source.parent / place[0])

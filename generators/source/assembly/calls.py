@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from weakspot.generators.source.assembly.instructions import statements
-from weakspot.generators.source.assembly.meaning import Meaning
+from weakspot.generators.source.assembly.meaning import WRAPPER, Meaning
 from weakspot.generators.source.assembly.operands import (
     Argument,
     NotUnderstood,
@@ -29,10 +29,6 @@ _CALL = re.compile(
     r' "(?P<template>[^"]*)", "(?P<constraints>[^"]*)"\(',
     re.MULTILINE,
 )
-
-
-NAME = "weakspot_asm_"
-"""How the names of the functions that stand for assembly begin."""
 
 
 def replace_assembly(text: str, meanings: Sequence[Meaning] = ()) -> tuple[str, dict[str, str]]:
@@ -104,7 +100,7 @@ def _function(
     parameters += [f"{c_type(each.type)} a{n}" for n, each in enumerate(arguments)]
     text = "\n  ".join(lines)
     digest = hashlib.sha256(f"{constraints}{results}{parameters}{text}".encode()).hexdigest()[:16]
-    name = f"{NAME}{digest}"
+    name = f"{WRAPPER}{digest}"
     return name, f"void {name}_body({', '.join(parameters) or 'void'}) {{\n  {text}\n}}"
 
 
