@@ -32,7 +32,7 @@ from weakspot.harness.orders.program_groups import ProgramGroup, program_groups
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relax import explorable, searches
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.rewrite import Rewritten
+from weakspot.harness.orders.rewrite import ByHand, Rewritten
 from weakspot.harness.orders.trials import Report
 from weakspot.harness.scaffold.project import Written, start
 from weakspot.harness.values.bounds import Bounds
@@ -154,13 +154,21 @@ class Relaxations(Results[Relaxed]):
 
     def proposal(self, relaxed: Relaxed, *, take: int | None = None) -> Rewritten:
         """The change that `apply` makes, compiled and explored, but not written."""
+        explorations = self._explorations[relaxed.model]
+        return application.proposal(relaxed, take, explorations, self._reading(relaxed))
 
+    def by_hand(self, relaxed: Relaxed) -> tuple[ByHand, ...]:
+        """What `apply` leaves to be changed by hand."""
+        change, _ = application.rewritten(relaxed, None, self._reading(relaxed))
+        return change.by_hand
+
+    def _reading(self, relaxed: Relaxed) -> application.Read:
         def read(option: str) -> tuple[tuple[str, Program], ...]:
             groups = self._read(_nothing, (option,))
             (group,) = (each for each in groups if each.name == relaxed.subject)
             return group.programs
 
-        return application.proposal(relaxed, take, self._explorations[relaxed.model], read)
+        return read
 
 
 def _nothing(_: str) -> None:
@@ -195,9 +203,13 @@ def relax(
     limits = bounds or Bounds()
 
     def read(report: Report, flags: tuple[str, ...]) -> tuple[ProgramGroup, ...]:
-        changed = msgspec.structs.replace(build, flags=(*build.flags, *flags))
         return program_groups(
-            paths_of(what), build=changed, report=report, end=end, seconds=limits.seconds
+            paths_of(what),
+            build=build,
+            flags=flags,
+            report=report,
+            end=end,
+            seconds=limits.seconds,
         )
 
     return Relaxations(
@@ -255,8 +267,7 @@ def relax_object(
             variation=variation,
         )
         report(str(subject.source.path))
-        changed = msgspec.structs.replace(build, flags=(*build.flags, *flags))
-        return (search.group(subject, size, changed, end),)
+        return (search.group(subject, size, build.with_flags(flags), end),)
 
     return Relaxations(
         read, under, bounds or Bounds(), report, machines=machines, fences=fences, end=end

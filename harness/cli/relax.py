@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.campaign.progress import Progress
     from weakspot.harness.orders.relaxation import Relaxed
-    from weakspot.harness.orders.rewrite import Rewritten
+    from weakspot.harness.orders.rewrite import ByHand, Rewritten
     from weakspot.harness.values.bounds import Bounds
     from weakspot.projects import Relaxations
 
@@ -174,6 +175,8 @@ def relax(
             say(json_lines((each, *findings(each))))
         else:
             weakest_orders.relaxed(each, terminal.console(), witnesses=witnesses)
+        if not diff and not apply:
+            _show_by_hand(asked[0].by_hand(each) if each.decided else (), aside=as_json)
 
     asked: list[Relaxations] = []
 
@@ -213,20 +216,20 @@ def relax(
 def _show_change(change: Rewritten) -> None:
     """The change as a patch on standard output, what is left to do by hand beside it."""
     say(change.diff())
-    _show_by_hand(change)
+    _show_by_hand(change.by_hand, aside=True)
 
 
 def _show_applied(change: Rewritten, *, aside: bool) -> None:
     for path in change.after:
         click.echo(f"changed {os.path.relpath(path)}", err=aside)
-    _show_by_hand(change)
+    _show_by_hand(change.by_hand, aside=True)
 
 
-def _show_by_hand(change: Rewritten) -> None:
+def _show_by_hand(places: Sequence[ByHand], *, aside: bool) -> None:
     from weakspot.harness.report.weakest_orders import by_hand
 
-    for line in by_hand(change):
-        click.echo(line, err=True)
+    for line in by_hand(places):
+        click.echo(line, err=aside)
 
 
 def _recorded(
