@@ -8,7 +8,7 @@ functions have in common.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -36,14 +36,13 @@ from weakspot.harness.orders.rewrite import ByHand, Rewritten
 from weakspot.harness.orders.trials import Report
 from weakspot.harness.scaffold.project import Written, start
 from weakspot.harness.values.bounds import Bounds
-from weakspot.harness.values.linearizability import Size
 from weakspot.questions import Sources
 from weakspot.questions import paths as paths_of
 from weakspot.system.deadline import NEVER, Deadline, ending
 
 if TYPE_CHECKING:
     from weakspot.harness.clients.mutants import Clients
-    from weakspot.harness.clients.program import Variation
+    from weakspot.harness.clients.program import ClientChoice
     from weakspot.harness.orders.cost import Costs
 
 _SHORTEST = 0.1
@@ -227,47 +226,32 @@ def relax(
 
 def relax_object(
     path: str | os.PathLike[str],
-    behaves_as: str,
+    choice: ClientChoice,
     *,
     models: Sequence[str] = (LANGUAGE,),
     machine_models: Sequence[str] | None = None,
-    calls: int = 4,
-    threads: int = 3,
-    operations: Sequence[str] = (),
-    roles: Mapping[str, Sequence[str]] | None = None,
-    meanings: Mapping[str, str] | None = None,
-    variation: Variation | None = None,
     fences: bool = False,
     seconds: float | None = None,
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Relaxations:
-    """The weakest memory orders with which an object behaves as specified in every client of at
-    most so many `calls`: `relax` with these clients as its programs. The arguments that choose them
-    are as for `linearize`, which shows whether the object behaves so with the memory orders that it
-    has; the others are as for `relax`.
+    """The weakest memory orders with which an object behaves as specified in every client of the
+    `choice`: `relax` with these clients as its programs, and the same other arguments. `linearize`
+    shows whether the object behaves so with the memory orders that it has.
 
     Raises BadInput.
     """
-    from weakspot.harness.clients import program, search
+    from weakspot.harness.clients import search
 
     end = NEVER if seconds is None else ending(seconds)
     report = _reading(progress)
     under, machines = _explorable(models, machine_models)
-    size = Size(calls, threads)
 
     def read(report: Report, flags: tuple[str, ...]) -> tuple[ProgramGroup, ...]:
-        subject = program.object_of(
-            Path(path),
-            behaves_as,
-            operations=operations,
-            roles=roles,
-            meanings=meanings,
-            variation=variation,
-        )
+        subject = choice.subject(path)
         report(str(subject.source.path))
-        return (search.group(subject, size, build.with_flags(flags), end),)
+        return (search.group(subject, choice.size, build.with_flags(flags), end),)
 
     return Relaxations(
         read, under, bounds or Bounds(), report, machines=machines, fences=fences, end=end
@@ -327,33 +311,19 @@ def mutate(
 
 def object_clients(
     path: str | os.PathLike[str],
-    behaves_as: str,
+    choice: ClientChoice,
     *,
-    calls: int = 4,
-    threads: int = 3,
-    operations: Sequence[str] = (),
-    roles: Mapping[str, Sequence[str]] | None = None,
-    meanings: Mapping[str, str] | None = None,
-    variation: Variation | None = None,
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Clients:
-    """The clients of an object for `mutate`: the arguments are as for `linearize`, and
-    `bounds.seconds` is the time for one change. Raises BadInput."""
-    from weakspot.harness.clients import mutants, program
+    """The clients of an object for `mutate`; `bounds.seconds` is the time for one change. Raises
+    BadInput."""
+    from weakspot.harness.clients import mutants
 
-    subject = program.object_of(
-        Path(path),
-        behaves_as,
-        operations=operations,
-        roles=roles,
-        meanings=meanings,
-        variation=variation,
-    )
     limits = bounds or Bounds(seconds=20.0)
     return mutants.clients_of(
-        subject, Size(calls, threads), limits, build, progress=progress or Quiet()
+        choice.subject(path), choice.size, limits, build, progress=progress or Quiet()
     )
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
     from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.campaign.progress import Progress
+    from weakspot.harness.clients.program import ClientChoice
     from weakspot.harness.orders.relaxation import Relaxed
     from weakspot.harness.orders.rewrite import ByHand, Rewritten
     from weakspot.harness.values.bounds import Bounds
@@ -113,7 +114,7 @@ def relax(
     compare: bool,
     promote: bool,
     strict: bool,
-    choice: dict[str, Any] | None,
+    choice: ClientChoice | None,
     bounds: Bounds,
     build: Build,
     as_json: bool,
@@ -153,7 +154,7 @@ def relax(
         end = NEVER if seconds is None else ending(seconds)
         code = shown(
             what[0],
-            **choice,
+            choice,
             as_json=as_json,
             aside=diff,
             show=lambda found: found.result == "Violated" or end.passed,
@@ -191,7 +192,7 @@ def relax(
             "progress": progress,
         }
         if choice is not None:
-            results = projects.relax_object(what[0], **choice, **common)
+            results = projects.relax_object(what[0], choice, **common)
         else:
             results = projects.relax(what, executor=executor, **common)
         if apply:
