@@ -107,6 +107,11 @@ def finding(
         yield from source_excerpt(place, label, most)
     for line in execution(reported, None if most is None else most - len(_MARGIN)):
         yield Text(f"{_MARGIN}{line}".rstrip())
+    for need in reported.needs:
+        if need.witness is not None:
+            yield Text(f"{_MARGIN}{need.place} is too weak, as this execution shows:")
+            for line in other_execution(reported, need, most):
+                yield Text(f"{_MARGIN}{line}".rstrip())
     if reported.needs:
         yield Text(f"   = violation at {', '.join(map(str, reported.places))}")
     if reported.shape:
@@ -156,6 +161,17 @@ def execution(reported: ReportedFinding, most: int | None = None) -> list[str]:
     """The witness in columns, if they are not wider than `most`; files without their folders where
     their names are unambiguous."""
     return witness.columns(shortened(reported), most) if reported.witness is not None else []
+
+
+def other_execution(
+    reported: ReportedFinding, need: RequiredOrder, most: int | None = None
+) -> list[str]:
+    """The execution that shows what the finding's own does not, in columns."""
+    if need.witness is None:
+        return []
+    place = f"{need.place.file}:{need.place.line}"
+    found = witness.readable(need.witness, [place], unfold=reported.unfold)
+    return witness.columns(found, None if most is None else most - len(_MARGIN))
 
 
 def prose(reported: ReportedFinding) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from weakspot.harness.values.state import State
@@ -95,3 +97,19 @@ class Execution(Witness, frozen=True, kw_only=True):
     conflict: tuple[int, int] | None = None
     waits: tuple[Wait, ...] = ()
     history: History | None = None
+
+
+def is_at(site: str, place: str) -> bool:
+    """Whether a site is that `file:line`, whose path may have more folders."""
+    return bool(site) and f"/{place}".endswith(f"/{site}")
+
+
+def shortest_at(executions: Iterable[Execution | None], place: str) -> Execution | None:
+    """The shortest execution with an event at that `file:line`, or in a function called there."""
+    there = (
+        each
+        for each in executions
+        if each is not None
+        and any(is_at(one.site, place) or is_at(one.caller, place) for one in each.events)
+    )
+    return min(there, key=lambda each: len(each.events), default=None)
