@@ -228,7 +228,7 @@ def _short(reported: ReportedFinding, found: Witness, numbers: Sequence[int]) ->
 
     events = tuple(
         msgspec.structs.replace(event, site=short(step))
-        if step is not None and event.kind != "CALL"
+        if step is not None and event.kind not in ("CALL", "ROUNDS")
         else event
         for event, step in zip(found.events, steps, strict=True)
     )

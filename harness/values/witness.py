@@ -18,7 +18,8 @@ class WitnessEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     write. `site` is the `file:line` of the operation, empty if it is not known. If the event
     happens inside a library, `call` is the function of it that the project calls. `caller` is where
     the project calls that function, or the one that the event happens in. A folded witness has one
-    event of kind CALL per such call, whose `read` is how many events it stands for.
+    event of kind CALL per such call, whose `read` is how many events it stands for, and one of kind
+    ROUNDS for rounds of a loop that are like the round before, whose `read` is how many.
     """
 
     thread: int | None
