@@ -245,21 +245,29 @@ class GateFindings:
         if witness.conflict is not None:
             racing = (witness.events[number] for number in witness.conflict)
             events |= {event.site: event for event in racing}
-        waits = {wait.site: f"waits for {wait.what}" for wait in witness.waits}
-        places = (self._place(file, site, events.get(site)) for site in finding.sites)
-        return tuple(
-            msgspec.structs.replace(source_span, does=waits.get(site, source_span.does))
-            for site, source_span in zip(finding.sites, places, strict=True)
-        )
+        places: dict[SourceSpan, None] = {}
+        for site in finding.sites:
+            waits = [wait for wait in witness.waits if wait.site == site]
+            for wait in waits:
+                there = self._place(file, site, None, wait.column)
+                places[msgspec.structs.replace(there, does=f"waits for {wait.what}")] = None
+            if not waits:
+                places[self._place(file, site, events.get(site))] = None
+        return tuple(places)
 
     def _step(self, file: str, event: WitnessEvent) -> SourceSpan | None:
         return self._place(file, event.site, event) if event.site else None
 
-    def _place(self, file: str, site: str, event: WitnessEvent | None) -> SourceSpan:
-        """The source span of a scenario's site, whose file is relative to the scenario's folder."""
+    def _place(
+        self, file: str, site: str, event: WitnessEvent | None, column: int = 0
+    ) -> SourceSpan:
+        """The source span of a scenario's site, whose file is relative to the scenario's folder:
+        that of the operation in a column if it is given, else of the event."""
         name, _, number = site.rpartition(":")
         line = int(number)
-        here = [each for each in self.sites[file] if str(each) == site]
+        here = [
+            each for each in self.sites[file] if str(each) == site and column in (0, each.column)
+        ]
         if event is not None:
             here.sort(key=lambda each: (not _matches(each, event), each.order != event.order))
         else:

@@ -54,11 +54,13 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wait(msgspec.Struct, frozen=True):
-    """A thread that waits for ever: where, and for `what` ("a lock", "another thread's write")."""
+    """A thread that waits for ever: where, and for `what` ("a lock", "another thread's write").
+    `column` is that of the operation in its line, 0 if it is not known."""
 
     thread: int
     what: str
     site: str
+    column: int = 0
 
 
 class ReturnedCall(msgspec.Struct, frozen=True):

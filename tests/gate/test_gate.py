@@ -318,6 +318,58 @@ def test_every_change_of_a_repair_has_an_execution_that_shows_its_access(project
         assert f"two.c:{lines[1]} store fy = 1 (rlx)" in second
 
 
+def test_marks_stand_under_each_wait_of_a_line(project: Project) -> None:
+    """Not under another operation there."""
+    project.write("weakspot.toml", '[gate]\nscenarios = ["tests/*.cpp"]\n')
+    text = """\
+#include <atomic>
+#include <thread>
+std::atomic<int> go, done;
+int main() {
+  std::thread a([] { while (!go.load()) {} }); if (done.load() == 0) a.join();
+}
+"""
+    project.write("tests/join.cpp", text)
+    shown = project.gate().out.splitlines()
+    marked = [(shown[at - 1], line) for at, line in enumerate(shown) if "^ waits for" in line]
+    words = [
+        (above[line.index("^") : line.rindex("^") + 1], line.partition("^ waits for ")[2])
+        for above, line in marked
+    ]
+    assert words == [("join", "another thread to end"), ("load", "its loop to end")]
+
+
+def test_memory_freed_too_early_is_shown_with_its_use(project: Project) -> None:
+    project.write("weakspot.toml", '[gate]\nscenarios = ["tests/*.c"]\n')
+    text = """\
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static _Atomic(int *) shared;
+static atomic_int done;
+static void *use(void *unused) {
+  int value = *atomic_load(&shared);
+  atomic_store_explicit(&done, value, memory_order_relaxed);
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  int *own = malloc(sizeof *own);
+  *own = 1;
+  atomic_store(&shared, own);
+  pthread_create(&thread, 0, use, 0);
+  while (!atomic_load(&done)) {}
+  free(own);
+  pthread_join(thread, 0);
+}
+"""
+    project.write("tests/early.c", text)
+    found = json.loads(project.gate("--json").out)
+    assert (found["id"], found["message"]) == ("WS104", "use not ordered with a free")
+    shown = {(each.get("site"), each["kind"]) for each in found["witness"]["events"]}
+    assert {("early.c:7", "R"), ("early.c:18", "FREE")} <= shown
+
+
 def test_markdown_says_where_a_hang_waits_beside_the_order_that_it_needs(project: Project) -> None:
     text = STORES.replace("assert(r || s)", "while (!r && !s) {}")
     project.write("tests/stores.c", text)
