@@ -18,6 +18,7 @@ import msgspec
 import tree_sitter
 
 from weakspot.harness.orders.syntax import Syntax
+from weakspot.harness.scaffold.bodies import only_declarations
 
 Node = tree_sitter.Node
 
@@ -80,9 +81,8 @@ def read(path: Path) -> Declarations:
 
 def read_text(path: str, source: bytes) -> Declarations:
     """The declarations in a source; its path tells the language."""
-    for pattern in (_CONDITIONAL_INITIALIZERS, _DECORATION):
-        source = pattern.sub(lambda found: re.sub(rb"\S", b" ", found[0]), source)
-    syntax = Syntax(path, source)
+    source = _DECORATION.sub(lambda found: re.sub(rb"\S", b" ", found[0]), source)
+    syntax = Syntax(path, only_declarations(source))
     reader = _Reader(syntax)
     reader.inside(syntax.root, "", ())
     cpp = not path.endswith((".h", ".c")) or _CPP.search(syntax.source) is not None
@@ -96,14 +96,13 @@ _DECORATION = re.compile(
     rb"|explicit|extern|inline|int|long|short|signed|static|std|struct|unsigned|virtual|void)\b)"
     rb"|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+(?=[ \t]+~?[A-Z]\w*[a-z]\w*\()"
     rb"|(?<=class )[A-Z][A-Z0-9_]{2,}(?=[ \t]+(?!final\b)\w)"
-    rb"|(?:(?<=\) )|(?<=\) const ))[A-Z][A-Z0-9_]{2,}(?=\s*[{;:])"
+    rb"|(?:(?<=\) )|(?<=\) const ))[A-Z][A-Z0-9_]{2,}(?=\s*[{;:#])"
+    rb"|^[ \t]*[A-Z][A-Z0-9]*_[A-Z0-9_]+(?=[ \t]+[\w:]+[ \t*&]+\w+\()"
+    rb"|(?<=\*)[A-Z][A-Z0-9]*_[A-Z0-9_]+(?=[ \t]+\w)",
+    re.MULTILINE,
 )
-"""A macro before the type of a function, after its parameters, or before the name of a constructor
-or a class, such as an attribute."""
-_CONDITIONAL_INITIALIZERS = re.compile(
-    rb"(?<=\))\s*\n[ \t]*#[ \t]*if[^\n]*\n\s*[:,][^#{]*#[ \t]*endif[^\n]*(?=\s*\{)"
-)
-"""The initializers of a constructor in `#if` and `#endif`."""
+"""A macro before the type of a function, after its parameters, before the name of a constructor, a
+class or a parameter, such as an attribute."""
 _ENABLED = re.compile(r"(?:typename )?(?:\w+::)*enable_if(?:_t)?<.*, ?(\w+)>(?:::type)?")
 """The type that a template of a function returns where its condition holds."""
 _BODIES = {"linkage_specification", "declaration_list", "preproc_ifdef", "preproc_if"}
