@@ -17,6 +17,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 _ACCESS = re.compile(rb"\s*(?:public|protected|private)\s*:")
+_ATTRIBUTE = re.compile(rb"\b(?:alignas|__attribute__)\s*\((?:[^()]|\([^()]*\)|\(\(.*?\)\))*\)")
 _TEMPLATE = re.compile(rb"\s*template\s*<[^(){};]*>\s*(?=class|struct|union)")
 _SCOPE = re.compile(
     rb"\s*(?:typedef\s+)?(?:class|struct|union|enum|namespace|extern)\b(?!.*\)\s*(?:[A-Z_]+|const|"
@@ -83,11 +84,13 @@ def _unread(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _is_unfinished(head: bytes) -> bool:
-    """Whether a condition stands in the middle of a declaration, after the template's parameters."""
+    """Whether a condition stands in the middle of a declaration, not at its beginning or within the
+    parameters of its template."""
     rest = re.sub(rb"^\s*template\s*<[^<>]*>\s*", b"", head)
     return bool(rest.strip()) and head.count(b"<") == head.count(b">")
 
 
 def _is_function(head: bytes) -> bool:
     """Whether a brace begins the body of a function, after this text."""
-    return b"(" in head and not _SCOPE.match(_TEMPLATE.sub(b"", head))
+    head = _TEMPLATE.sub(b"", _ATTRIBUTE.sub(b"", head))
+    return b"(" in head and not _SCOPE.match(head)

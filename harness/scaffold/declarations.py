@@ -9,6 +9,7 @@ classes if the header declares these too.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,8 +76,19 @@ class Declarations(msgspec.Struct, frozen=True):
 
 
 def read(path: Path) -> Declarations:
-    """The declarations in a header. Raises OSError."""
-    return read_text(str(path), path.read_bytes())
+    """The declarations in a header; if it has none, those of the headers beside or below it that it
+    includes. Raises OSError."""
+    source = path.read_bytes()
+    own = read_text(str(path), source)
+    if own.classes or own.functions:
+        return own
+    names = (path.parent / os.fsdecode(each[1]) for each in _INCLUDE.finditer(source))
+    parts = [read_text(str(each), each.read_bytes()) for each in names if each.is_file()]
+    return Declarations(
+        own.cpp or any(each.cpp for each in parts),
+        tuple(one for each in parts for one in each.classes),
+        tuple(one for each in parts for one in each.functions),
+    )
 
 
 def read_text(path: str, source: bytes) -> Declarations:
@@ -89,6 +101,7 @@ def read_text(path: str, source: bytes) -> Declarations:
     return Declarations(cpp, tuple(reader.classes), tuple(reader.functions))
 
 
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _CPP = re.compile(rb"^\s*(?:class|namespace|template|using)\b|\bstd::", re.MULTILINE)
 """What no C header has."""
 _DECORATION = re.compile(

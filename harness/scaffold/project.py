@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -105,7 +106,17 @@ def start(
         notes.append(f"fill in {files[-1]}{guessed}")
     elif not chosen.asserts:
         notes.append(f"add to {files[-1]} an assertion that must hold")
-    result = _explored(program) if program is not None else why if chosen is not None else ""
+    result = _explored(program, LANGUAGE) if program else why if chosen is not None else ""
+    if (
+        program
+        and result.startswith("Violated")
+        and _has_assembly(program)
+        and _explored(program, "tso").startswith("Safe")
+    ):
+        notes.append(
+            "Safe under tso: if the header's assembly is meant for x86 alone, put "
+            f'models = ["tso"] at the top of {OWN}'
+        )
     return Written(tuple(files), chosen.does if chosen is not None else "", result, tuple(notes))
 
 
@@ -130,9 +141,15 @@ def _tried(
     return understood or (None, None, why)
 
 
-def _explored(program: Program) -> str:
-    """The result of exploring the program under the language's model, in a few words."""
-    model = resolve(LANGUAGE)
+def _has_assembly(program: Program) -> bool:
+    """Whether a file of the program has inline assembly."""
+    texts = (path.read_bytes() for path in program.files.values() if path.is_file())
+    return any(re.search(rb"\b(?:__asm__|__asm|asm)\b", text) for text in texts)
+
+
+def _explored(program: Program, name: str) -> str:
+    """The result of exploring the program under a model, in a few words."""
+    model = resolve(name)
     try:
         found = Explorations(model, Bounds(seconds=SECONDS)).of(program)
     except WeakspotError as error:
