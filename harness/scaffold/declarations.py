@@ -1,15 +1,14 @@
 """What a header declares: classes with their public member functions, and functions.
 
-In: the text of a C or C++ header. Out: `Declarations`, as they are written; nothing is preprocessed
-or looked up, so that a type is its spelling; macros that decorate a declaration are left out.
-Operators and nested classes are left out, and templates of functions except for members all of
-whose arguments have types that the template names. A class has the functions of its public base
-classes if the header declares these too.
+In: a C or C++ header, as the preprocessor leaves its lines, or a source. Out: `Declarations`, as
+they are written; nothing is looked up, so that a type is its spelling. Operators and nested classes
+are left out, and templates of functions except for members all of whose arguments have types that
+the template names. A class has the functions of its public base classes if the header declares
+these too.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +17,9 @@ from typing import Literal
 import msgspec
 import tree_sitter
 
+from weakspot.generators.source.build import Build
+from weakspot.generators.source.frontend import own_text
 from weakspot.harness.orders.syntax import Syntax
-from weakspot.harness.scaffold.bodies import only_declarations
 
 Node = tree_sitter.Node
 
@@ -75,47 +75,27 @@ class Declarations(msgspec.Struct, frozen=True):
     functions: tuple[Function, ...]
 
 
-def read(path: Path) -> Declarations:
-    """The declarations in a header; if it has none, those of the headers beside or below it that it
-    includes. Raises OSError."""
-    source = path.read_bytes()
-    own = read_text(str(path), source)
-    if own.classes or own.functions:
-        return own
-    names = (path.parent / os.fsdecode(each[1]) for each in _INCLUDE.finditer(source))
-    parts = [read_text(str(each), each.read_bytes()) for each in names if each.is_file()]
-    return Declarations(
-        own.cpp or any(each.cpp for each in parts),
-        tuple(one for each in parts for one in each.classes),
-        tuple(one for each in parts for one in each.functions),
-    )
+def read(header: Path, source: Path, build: Build) -> Declarations:
+    """The declarations in a header that a source includes. Raises BadInput."""
+    text = own_text(source, header, build)
+    return read_text(source.name, text.encode(errors="surrogateescape"))
+
+
+def is_cpp(header: Path) -> bool:
+    """Whether a header is one of C++. Raises OSError."""
+    return header.suffix != ".h" or _CPP.search(header.read_bytes()) is not None
 
 
 def read_text(path: str, source: bytes) -> Declarations:
-    """The declarations in a source; its path tells the language."""
-    source = _DECORATION.sub(lambda found: re.sub(rb"\S", b" ", found[0]), source)
-    syntax = Syntax(path, only_declarations(source))
+    """The declarations in a source as it is written; its path tells the language."""
+    syntax = Syntax(path, source)
     reader = _Reader(syntax)
     reader.inside(syntax.root, "", ())
-    cpp = not path.endswith((".h", ".c")) or _CPP.search(syntax.source) is not None
-    return Declarations(cpp, tuple(reader.classes), tuple(reader.functions))
+    return Declarations(not path.endswith(".c"), tuple(reader.classes), tuple(reader.functions))
 
 
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _CPP = re.compile(rb"^\s*(?:class|namespace|template|using)\b|\bstd::", re.MULTILINE)
 """What no C header has."""
-_DECORATION = re.compile(
-    rb"(?<!define )\b[A-Z][A-Z0-9_]{2,}(?=[ \t]+(?:alignas|auto|bool|char|class|const|constexpr"
-    rb"|explicit|extern|inline|int|long|short|signed|static|std|struct|unsigned|virtual|void)\b)"
-    rb"|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+(?=[ \t]+~?[A-Z]\w*[a-z]\w*\()"
-    rb"|(?<=class )[A-Z][A-Z0-9_]{2,}(?=[ \t]+(?!final\b)\w)"
-    rb"|(?:(?<=\) )|(?<=\) const ))[A-Z][A-Z0-9_]{2,}(?=\s*[{;:#])"
-    rb"|^[ \t]*[A-Z][A-Z0-9]*_[A-Z0-9_]+(?=[ \t]+[\w:]+[ \t*&]+\w+\()"
-    rb"|(?<=\*)[A-Z][A-Z0-9]*_[A-Z0-9_]+(?=[ \t]+\w)",
-    re.MULTILINE,
-)
-"""A macro before the type of a function, after its parameters, before the name of a constructor, a
-class or a parameter, such as an attribute."""
 _ENABLED = re.compile(r"(?:typename )?(?:\w+::)*enable_if(?:_t)?<.*, ?(\w+)>(?:::type)?")
 """The type that a template of a function returns where its condition holds."""
 _BODIES = {"linkage_specification", "declaration_list", "preproc_ifdef", "preproc_if"}
