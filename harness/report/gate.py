@@ -223,8 +223,8 @@ def _short(reported: ReportedFinding, found: Witness, numbers: Sequence[int]) ->
     names = Counter(PurePosixPath(file).name for file in {step.file for step in steps if step})
 
     def short(event: WitnessEvent, step: SourceSpan | None) -> str:
-        is_folded = step is None or event.kind in ("CALL", "ROUNDS")
-        site = event.site if is_folded else f"{step.file}:{step.line}"
+        own = None if event.kind in ("CALL", "ROUNDS") else step
+        site = event.site if own is None else f"{own.file}:{own.line}"
         plain = PurePosixPath(site).name
         return plain if names[plain.partition(":")[0]] <= 1 else site
 

@@ -70,9 +70,9 @@ def _finding(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) 
         yield ""
         yield from _fenced([*shown, *filter(None, [reaches(reported), machines(reported)])], "text")
         for need in reported.needs:
-            if other := other_execution(reported, need):
+            if drawn := other_execution(reported, need):
                 yield f"`{need.place}` is too weak, as this execution shows:"
-                yield from _fenced(other, "text")
+                yield from _fenced(drawn, "text")
         yield ""
         yield "</details>"
 
