@@ -144,6 +144,23 @@ class ViolationDict(TypedDict):
     executions: int  # number of executions with it
     witness: ExecutionDict
 
+class AuditDict(TypedDict):
+    """What random descents of the reference have shown."""
+
+    descents: int
+    seconds: float
+    refused: str | None  # why the reference does not explore the program under the model
+    missed: list[tuple[str, str, int | None]]  # kind, message, site: not found by the search
+
+class EvidenceDict(TypedDict):
+    """What the answer rests on."""
+
+    reductions: list[str]  # that were used
+    exhausted: bool  # nothing was left open
+    # how it is known that the model is suitable
+    guarantee: Literal["proved", "stated", "asked"] | None
+    audit: AuditDict | None
+
 class ExplorationDict(TypedDict):
     result: str  # Safe Violated Unknown
     reasons: list[str]  # why not everything was explored; empty when it was
@@ -172,6 +189,7 @@ class ExplorationDict(TypedDict):
     earlier: int  # how many of the executions were explored before, if this resumed there
     estimate: tuple[float, float, int] | None  # executions, standard error, descents
     sample: tuple[int, int, float] | None  # draws, distinct executions, probability of these
+    evidence: EvidenceDict
 
 ExplorationProgress = Callable[[int, tuple[float, float] | None], object]
 """Takes the number of executions so far, and an estimate of how many there are with its error."""
@@ -259,12 +277,10 @@ class Program:
         calls: int = ...,
         jobs: int = 0,
         acyclic: Acyclic | None = None,
-        symmetry: bool = True,
-        arrivals: bool = False,
-        retries: bool = False,
-        waits: bool = False,
+        without: Sequence[str] = (),
         reference: bool = False,
         fails_once: bool = False,
+        audit: float | None = None,
         stop_at_first: bool = False,
         results: bool = False,
         departures: int | None = None,
@@ -277,11 +293,8 @@ class Program:
     ) -> ExplorationDict:
         """Explore every execution that the model of a cat file allows, each once.
 
-        With `symmetry`, one of those that differ only in which of several threads that behave alike
-        does what. With `arrivals`, also those that differ only in the order in which threads arrive
-        at a barrier. With `retries`, also those with rounds of a loop that retries with the value
-        that it has read, where executions without that round show the same. With `waits`, also
-        those in which a thread that waits in a loop reads in vain.
+        The `reductions` leave out executions that show nothing new, except those that `without`
+        names.
 
         At most one of three says otherwise. With `departures`, those with at most so many steps in
         which the explorer does not take its default are explored, by increasing numbers of these,
@@ -292,6 +305,10 @@ class Program:
         With `reference`, all executions are explored by the reference, with no reduction: slowly,
         under models whose axioms forbid cycles of po and rf. `results` are counted, a violation has
         no witness, and a loop's rounds that change nothing count towards `loops` too.
+
+        A program that seems safe is audited for `audit` seconds; by default for 3 % of the time
+        that its exploration took, and some milliseconds at least. A violation that the audit finds
+        is in the evidence, and the result is then not Safe.
 
         The code of main before its first thread starts runs once and gives the initial state.
         `model` is a path; files that it includes are searched in its folder, then in `folders`. A
@@ -559,6 +576,10 @@ def divide(exploration: bytes, most: int) -> tuple[bytes, list[bytes]]:
 
     `exploration` is what the `keep` of Program.explore got. Raises ValueError for anything else.
     """
+
+def reductions() -> list[tuple[str, str]]:
+    """The reductions that can be switched off: their names, and the executions that each leaves
+    out."""
 
 def unsuitable(model: str, *, folders: Sequence[str] = (), acyclic: Acyclic | None = None) -> str:
     """Why programs cannot be explored under the model of a cat file; "" if they can.

@@ -352,7 +352,7 @@ def test_the_first_violation_is_enough_when_asked(tmp_path: Path) -> None:
 def test_a_limit_is_named(tmp_path: Path) -> None:
     text = "atomic_int x; void *inc(void *p) { atomic_fetch_add(&x, 1); return 0; }"
     found = explored(
-        program(tmp_path, text, *["inc"] * 4), "sc", executions=5, jobs=1, symmetry=False
+        program(tmp_path, text, *["inc"] * 4), "sc", executions=5, jobs=1, without=["symmetry"]
     )
     assert (found["result"], found["limit"]) == ("Unknown", "executions")
     assert found["reasons"] == ["limit of 5 executions"]
@@ -374,7 +374,7 @@ def test_an_exception_of_done_ends_the_work(tmp_path: Path) -> None:
             str(MODELS / "sc.cat"),
             folders=[str(MODELS)],
             acyclic="program order",
-            symmetry=False,
+            without=["symmetry"],
             done=done,
         )
 

@@ -197,8 +197,7 @@ impl Program {
     #[pyo3(signature = (model, *, folders=Vec::new(), loops=of_thread().loops, executions=0,
                         seconds=0.0, events=Limits::default().events,
                         instructions=of_thread().instructions, calls=of_thread().calls, jobs=0,
-                        acyclic=None, symmetry=true, arrivals=false, retries=false,
-                        waits=false, reference=false, fails_once=false, stop_at_first=false, results=false,
+                        acyclic=None, without=Vec::new(), reference=false, fails_once=false, audit=None, stop_at_first=false, results=false,
                         departures=None, sample=None, estimate=None, share=false, resume=None, keep=None, done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
@@ -214,12 +213,10 @@ impl Program {
         calls: usize,
         jobs: usize,
         acyclic: Option<&str>,
-        symmetry: bool,
-        arrivals: bool,
-        retries: bool,
-        waits: bool,
+        without: Vec<String>,
         reference: bool,
         fails_once: bool,
+        audit: Option<f64>,
         stop_at_first: bool,
         results: bool,
         departures: Option<u32>,
@@ -274,11 +271,9 @@ impl Program {
             limits,
             acyclic: acyclic.map(super::explore::order_of).transpose()?,
             estimates_after: done.as_ref().map(|_| super::explore::ESTIMATES_AFTER),
-            symmetry,
-            arrivals,
-            retries,
-            waits,
+            reductions: super::explore::without(&without)?,
             fails_once,
+            audit: audit.map(duration).transpose()?,
             ..explore::Options::default()
         };
         let model = load_model(py, &model, &folders)?;
