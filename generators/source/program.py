@@ -16,6 +16,7 @@ from weakspot.errors import BadInput, Unsupported, excerpt, reported
 from weakspot.generators.litmus import Site
 from weakspot.generators.source import build as builds
 from weakspot.generators.source import irtext
+from weakspot.generators.source.assembly import calls
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.frontend import Question, compile_source
 from weakspot.system.deadline import NEVER, Deadline
@@ -69,7 +70,8 @@ class Program(msgspec.Struct, frozen=True):
     """A program. The engine refers to `sites` by number. `digest` changes with its LLVM IR. `files`
     maps the names of its source files to files; `others` are its translation units besides
     `source`; `given` are the options of the `build` that it was read with, with names relative to
-    `base`. `key` stands for the text that it was read from; see Ir."""
+    `base`. `key` stands for the text that it was read from; see Ir. `assembly`: it contains inline
+    assembly, which orders as its machine does."""
 
     source: Path
     files: dict[str, Path]
@@ -82,6 +84,7 @@ class Program(msgspec.Struct, frozen=True):
     build: Build = NO_OPTIONS
     base: Path | None = None
     key: str = ""
+    assembly: bool = False
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -255,6 +258,7 @@ def read_program(
         build=build,
         base=base,
         key=ir.key,
+        assembly=calls.NAME in ir.text,
     )
 
 

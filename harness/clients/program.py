@@ -170,9 +170,10 @@ def _check_variation(kind: Kind, variation: Variation) -> None:
 def _check_specification(source: Source, file: Path) -> None:
     """Raises BadInput for a specification that lacks an operation."""
     try:
-        defined = {each.name for each in declarations.read(file).functions if each.defined}
+        declared = declarations.read_text(str(file), file.read_bytes())
     except OSError as error:
         raise BadInput(f"cannot read {file}: {error.strerror}") from error
+    defined = {each.name for each in declared.functions if each.defined}
     for each in source.operations:
         if f"spec_{each.name}" not in defined:
             raise BadInput(

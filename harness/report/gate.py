@@ -17,7 +17,7 @@ from weakspot.harness.report import folding, terminal, witness
 from weakspot.harness.report.terminal import style
 from weakspot.harness.values.finding import Evidence, unnamed
 from weakspot.harness.values.numbers import amount
-from weakspot.harness.values.witness import Witness
+from weakspot.harness.values.witness import Witness, WitnessEvent
 
 HARDWARE = {"tso": "x86"}
 """The machines that a hardware model describes, by model."""
@@ -206,14 +206,13 @@ def _short(reported: ReportedFinding, found: Witness, numbers: Sequence[int]) ->
     steps = [reported.steps[number] for number in numbers]
     names = Counter(PurePosixPath(file).name for file in {step.file for step in steps if step})
 
-    def short(place: SourceSpan) -> str:
-        name = PurePosixPath(place.file).name
-        return f"{name if names[name] == 1 else place.file}:{place.line}"
+    def short(event: WitnessEvent, step: SourceSpan | None) -> str:
+        site = event.site if step is None or event.kind == "CALL" else f"{step.file}:{step.line}"
+        plain = PurePosixPath(site).name
+        return plain if names[plain.partition(":")[0]] <= 1 else site
 
     events = tuple(
-        msgspec.structs.replace(event, site=short(step))
-        if step is not None and event.kind != "CALL"
-        else event
+        msgspec.structs.replace(event, site=short(event, step))
         for event, step in zip(found.events, steps, strict=True)
     )
     return msgspec.structs.replace(found, events=events)

@@ -25,12 +25,12 @@ TAKES = re.compile(
     rf"|remove){_PART}",
     re.IGNORECASE,
 )
-LOCKS = (("lock", "unlock"), ("acquire", "release"), ("enter", "leave"), ("enter", "exit"))
+LOCKS = {"lock": "unlock", "acquire": "release", "enter": "leave"}
 STARTS = re.compile(r"(?:.*_)?(?:init|initialize|setup|reset|create)", re.IGNORECASE)
 _ENDS = re.compile(r"(?:.*_)?(?:destroy|free|delete|deinit|fini|close|init|create)", re.IGNORECASE)
 NUMBER = re.compile(
-    r"(?:const )?(?:std::)?(?:(?:unsigned|signed) ?)?(?:int|long|long long|short|char|bool|size_t"
-    r"|size_type|u?int(?:8|16|32|64|ptr)?_t|unsigned)|unsigned|uint\d+|u?int"
+    r"(?:const )?(?:std::)?(?:(?:unsigned|signed) ?)?(?:int|long|long long|short|char|bool|_Bool"
+    r"|size_t|size_type|u?int(?:8|16|32|64|ptr)?_t|unsigned)|unsigned|uint\d+|u?int"
 )
 _CAPACITY = re.compile(r"(?:.*_)?(?:n|.*(?:capacity|size|slots|elements?(?:_?count)?))_?", re.I)
 
@@ -253,27 +253,31 @@ def _taking(subject: Subject, take: Function, value: str, by_pointer: bool) -> s
 
 def _locking(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
     """A plain counter that both threads increment with the lock held."""
-    names = {_last(each.name).lower(): each for each in subject.functions if not each.needed}
-    for one, other in LOCKS:
-        if one in names and other in names:
-            inside = "\n  ".join(
-                f"{line};"
-                for line in (
-                    subject.call(names[one], ""),
-                    "counter = counter + 1",
-                    subject.call(names[other], ""),
-                )
+    names = {each.name: each for each in subject.functions if not each.needed}
+    for lock in sorted(names, key=len):
+        last = _last(lock)
+        other = LOCKS.get(last.lower())
+        unlock = f"{lock.removesuffix(last)}{other}"
+        if unlock not in names or re.search("read|shared", lock, re.IGNORECASE):
+            continue
+        inside = "\n  ".join(
+            f"{line};"
+            for line in (
+                subject.call(names[lock], ""),
+                "counter = counter + 1",
+                subject.call(names[unlock], ""),
             )
-            yield Scenario(
-                frame(
-                    f"static int counter;\n{subject.declaration}",
-                    subject.ready,
-                    inside,
-                    inside,
-                    ("assert(counter == 2);",),
-                ),
-                f"{subject.name}: {names[one].name} and {names[other].name} in two threads",
-            )
+        )
+        yield Scenario(
+            frame(
+                f"static int counter;\n{subject.declaration}",
+                subject.ready,
+                inside,
+                inside,
+                ("assert(counter == 2);",),
+            ),
+            f"{subject.name}: {lock} and {unlock} in two threads",
+        )
 
 
 def _calling(subject: Subject, frame: _Frame) -> Iterator[Scenario]:

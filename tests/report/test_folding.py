@@ -54,10 +54,13 @@ def shown(
     """Prints what a command shows of the execution in which the assertion fails; the ring belongs
     to the project unless it `is_outside`."""
 
-    def printed(*arguments: str, is_outside: bool = True) -> str:
-        for name, text in (("library/ring.h", RING), ("project/user.c", USER)):
+    def printed(
+        *arguments: str, is_outside: bool = True, others: dict[str, str] | None = None
+    ) -> str:
+        files = {"library/ring.h": RING, "project/user.c": USER, **(others or {})}
+        for name, text in files.items():
             path = tmp_path / name
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(textwrap.dedent(text))
         root = tmp_path / "project" if is_outside else tmp_path
         (root / "weakspot.toml").write_text("")
@@ -82,6 +85,21 @@ def test_a_call_of_a_library_is_one_line(
     assert re.search(r"user\.c:6 call push \(\d events?\)", text)
     assert "ring.h" not in text.partition("main")[2].partition("cycle")[0]
     assert "load data = 0" in text
+
+
+def test_a_call_in_another_folder_has_a_short_name(shown: Callable[..., str]) -> None:
+    facade = """
+        #include "../../library/ring.h"
+        static int put(int value) { return push(value); }
+        static int get(int *value) { return pop(value); }
+    """
+    user = USER.replace("library/ring.h", "include/facade.h").replace("push(", "put(")
+    files = {
+        "project/include/facade.h": facade,
+        "project/tests/user.c": user.replace("pop(", "get("),
+    }
+    text = shown("gate", "tests/user.c", "--no-cache", others=files)
+    assert re.search(r" facade\.h:3 call push \(\d events?\)", text), text
 
 
 @pytest.mark.parametrize("command", COMMANDS)

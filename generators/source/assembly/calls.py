@@ -31,6 +31,10 @@ _CALL = re.compile(
 )
 
 
+NAME = "weakspot_asm_"
+"""How the names of the functions that stand for assembly begin."""
+
+
 def replace_assembly(text: str, meanings: Sequence[Meaning] = ()) -> tuple[str, dict[str, str]]:
     """The IR with its understood assembly replaced, and the C functions by name."""
     functions: dict[str, str] = {}
@@ -100,7 +104,7 @@ def _function(
     parameters += [f"{c_type(each.type)} a{n}" for n, each in enumerate(arguments)]
     text = "\n  ".join(lines)
     digest = hashlib.sha256(f"{constraints}{results}{parameters}{text}".encode()).hexdigest()[:16]
-    name = f"weakspot_asm_{digest}"
+    name = f"{NAME}{digest}"
     return name, f"void {name}_body({', '.join(parameters) or 'void'}) {{\n  {text}\n}}"
 
 
