@@ -31,6 +31,11 @@ pub fn audit(
     let time = options.audit.unwrap_or(LEAST.max(took / SHARE)).min(left);
     let end = begun.checked_add(time);
     let mut audit = Audit::default();
+    if options.fails_once && program.has_weak_exchanges() {
+        let why = "more than one spurious failure per site and thread was not to be explored";
+        audit.refused = Some(why.to_owned());
+        return audit;
+    }
     let mut explorer = match Explorer::new(program, model, limits, options) {
         Ok(explorer) => explorer,
         Err(error) => {
