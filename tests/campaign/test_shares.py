@@ -185,13 +185,13 @@ def _few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def answers(jobs: Sequence[Explore], executor: Executor) -> list[Exploration]:
-    """The answers, without the time that they took."""
+    """The answers, without the time that they took and what they rest on."""
     store = MemoryStore()
     ask(jobs, store, executor)
     found = [store.get(job.key) for job in jobs]
     explorations = [each for each in found if isinstance(each, Exploration)]
     assert len(explorations) == len(found)
-    return [msgspec.structs.replace(each, seconds=0.0) for each in explorations]
+    return [msgspec.structs.replace(each, seconds=0.0, evidence=None) for each in explorations]
 
 
 @pytest.fixture(scope="module")
