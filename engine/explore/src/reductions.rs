@@ -36,60 +36,64 @@ impl Reduction {
     ];
 
     pub fn name(self) -> &'static str {
-        match self {
-            Reduction::Symmetry => "symmetry",
-            Reduction::Elements => "elements",
-            Reduction::Arrivals => "arrivals",
-            Reduction::Retries => "retries",
-            Reduction::UndoneRounds => "undone-rounds",
-            Reduction::SpuriousFailures => "spurious-failures",
-            Reduction::Waits => "waits",
-            Reduction::UnnoticedWrites => "unnoticed-writes",
-            Reduction::NotifiedSleepers => "notified-sleepers",
-            Reduction::UnsharedObjects => "unshared-objects",
-            Reduction::MainAlone => "main-alone",
-        }
+        self.described().0
+    }
+
+    /// The executions that it leaves out.
+    pub fn leaves_out(self) -> &'static str {
+        self.described().1
     }
 
     pub fn named(name: &str) -> Option<Reduction> {
         Reduction::ALL.into_iter().find(|each| each.name() == name)
     }
 
-    /// The executions that it leaves out.
-    pub fn leaves_out(self) -> &'static str {
+    fn described(self) -> (&'static str, &'static str) {
         match self {
-            Reduction::Symmetry => {
-                "executions that differ only in which of several identical threads does what"
-            }
-            Reduction::Elements => {
-                "the same, of threads that differ only in the elements that they are given; needs \
-                 symmetry"
-            }
-            Reduction::Arrivals => "all orders but one in which threads arrive at a barrier",
-            Reduction::Retries => {
-                "rounds of a loop that retries with a value that its thread could have read before"
-            }
-            Reduction::UndoneRounds => {
-                "rounds of a loop whose addition is undone before it is tried again"
-            }
-            Reduction::SpuriousFailures => {
-                "spurious failures of a compare-exchange that is tried again in the same state"
-            }
-            Reduction::Waits => {
-                "reads in vain, by which a thread that waits in a loop or for a lock keeps waiting"
-            }
-            Reduction::UnnoticedWrites => {
-                "rounds of a loop whose writes no other thread and no later read notices"
-            }
-            Reduction::NotifiedSleepers => {
-                "notifications that wake all threads that sleep at an atomic object"
-            }
-            Reduction::UnsharedObjects => {
-                "the order and the sources of accesses to objects that one thread uses"
-            }
-            Reduction::MainAlone => {
-                "nothing, but has no events for what main does before it starts a thread"
-            }
+            Reduction::Symmetry => (
+                "symmetry",
+                "executions that differ only in which of several identical threads does what",
+            ),
+            Reduction::Elements => (
+                "elements",
+                "the same, of threads that differ in the elements that they get; needs symmetry",
+            ),
+            Reduction::Arrivals => (
+                "arrivals",
+                "all orders but one in which threads arrive at a barrier",
+            ),
+            Reduction::Retries => (
+                "retries",
+                "rounds of a loop that retries with a value that its thread could have read before",
+            ),
+            Reduction::UndoneRounds => (
+                "undone-rounds",
+                "rounds of a loop whose addition is undone before it is tried again",
+            ),
+            Reduction::SpuriousFailures => (
+                "spurious-failures",
+                "spurious failures of a compare-exchange that is tried again in the same state",
+            ),
+            Reduction::Waits => (
+                "waits",
+                "reads in vain, by which a thread that waits in a loop or for a lock keeps waiting",
+            ),
+            Reduction::UnnoticedWrites => (
+                "unnoticed-writes",
+                "rounds of a loop whose writes no other thread and no later read notices",
+            ),
+            Reduction::NotifiedSleepers => (
+                "notified-sleepers",
+                "notifications that wake all threads that sleep at an atomic object",
+            ),
+            Reduction::UnsharedObjects => (
+                "unshared-objects",
+                "the order and the sources of accesses to objects that one thread uses",
+            ),
+            Reduction::MainAlone => (
+                "main-alone",
+                "nothing, but has no events for what main does before it starts a thread",
+            ),
         }
     }
 }

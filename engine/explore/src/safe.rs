@@ -3,7 +3,6 @@
 
 use crate::evidence::Guarantee;
 use crate::exploration::{Exploration, Limit};
-use crate::reductions::Reductions;
 
 /// Why an exploration does not show that a program is safe.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,9 +27,9 @@ pub enum Doubt {
 pub struct Safe<'e>(&'e Exploration);
 
 impl Safe<'_> {
-    /// The reductions that the exploration has used.
-    pub fn reductions(&self) -> Reductions {
-        self.0.reductions
+    /// What shows it.
+    pub fn exploration(&self) -> &Exploration {
+        self.0
     }
 }
 

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const SHARE: u32 = 33;
 /// So that an audit can be repeated.
 const SEED: u64 = 1;
-const LEAST: Duration = Duration::from_millis(3);
+const LEAST: Duration = Duration::from_millis(1);
 
 /// Audits an exploration that took so long and has found no violation, within the time that is left.
 pub fn audit(

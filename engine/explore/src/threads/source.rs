@@ -150,7 +150,7 @@ impl<'p> ProgramSource<'p> {
         if reductions != self.sharing.reductions {
             self.sharing.reductions = reductions;
             self.prologue();
-            self.share_objects();
+            self.settle();
         }
     }
 
