@@ -39,6 +39,7 @@ impl LearnedSharing {
             known,
             owners,
             changed: _,
+            ordering: _,
             calls: _,
             learned: _,
             extents,
