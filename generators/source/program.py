@@ -15,8 +15,7 @@ from weakspot import _engine
 from weakspot.errors import BadInput, Unsupported, excerpt, reported
 from weakspot.generators.litmus import Site
 from weakspot.generators.source import build as builds
-from weakspot.generators.source import irtext
-from weakspot.generators.source.assembly import calls
+from weakspot.generators.source.assembly.meaning import WRAPPER
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.frontend import Question, compile_source
 from weakspot.system.deadline import NEVER, Deadline
@@ -206,7 +205,7 @@ def read_program(
         build=build,
         base=base,
         key=ir.key,
-        assembly=calls.NAME in ir.text,
+        assembly=WRAPPER in ir.text,
     )
 
 
@@ -228,6 +227,8 @@ def _placed(
     """An engine error that shows the line it is about, in the source or in the model. `text` is the
     IR, which tells the source's line where the engine only has that of the IR."""
     problem = error.problem
+    from weakspot.generators.source import irtext  # only errors need it
+
     number = _IR_LINE.search(problem["message"])
     if number and not problem["line"] and (place := irtext.place_of_line(text, int(number[1]))):
         path = files.get(place[0], source.parent / place[0])
@@ -260,7 +261,6 @@ _IR_LINE = re.compile(r"(?:, |^)line (\d+) of the IR(?:: )?")
 
 
 _STREAM = re.compile(r"\bstd::basic_\w*(?:stream|buf)<|\bstd::basic_ios<|\bstd::ios_base\b")
-_PRINTING = {"sprintf", "snprintf", "vsprintf", "vsnprintf", "asprintf", "vasprintf"}
 
 
 def _advice(message: str) -> str:
@@ -277,11 +277,6 @@ def _advice(message: str) -> str:
             "this type has too many values to explore: define the function with the values that "
             "matter, for example { return weakspot_choose(4); } for 0 to 3, where "
             "unsigned weakspot_choose(unsigned) returns each value below its argument"
-        )
-    if undefined and undefined[1] in _PRINTING:
-        return (
-            "text that is printed to memory is not modelled: use std::format in C++, compare "
-            f"the numbers instead of their text, or {guard}"
         )
     if undefined:
         return f"name the source that defines it too: weakspot check driver.c library.c; or {guard}"

@@ -257,7 +257,8 @@ def _execution(
         functions=tuple(found["functions"]),
         conflict=found["conflict"],
         waits=tuple(
-            Wait(wait["thread"], wait["what"], str(sites[wait["site"]])) for wait in found["waits"]
+            Wait(wait["thread"], wait["what"], str(site := sites[wait["site"]]), site.column)
+            for wait in found["waits"]
         ),
         history=_history(calls) if (calls := found["calls"]) is not None else None,
     )

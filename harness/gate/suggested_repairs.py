@@ -72,7 +72,8 @@ class FindRepair(SearchRepair, frozen=True, kw_only=True, dict=True):
         )
 
     def _needs(self, repair: Repair) -> Iterator[RequiredOrder]:
-        for change in repair.changes:
+        executions = repair.executions or (None,) * len(repair.changes)
+        for change, execution in zip(repair.changes, executions, strict=True):
             there = change.annotation
             yield RequiredOrder(
                 place=source_span(
@@ -84,6 +85,7 @@ class FindRepair(SearchRepair, frozen=True, kw_only=True, dict=True):
                     does=f"{there.operation} ({change.before})",
                 ),
                 asks=f"needs {self.needed(change)}",
+                witness=execution,
             )
 
 

@@ -40,6 +40,7 @@ class RepairProgram(SearchRepair, frozen=True, kw_only=True):
                 Need(str(change.annotation), self.needed(change))
                 for change in (found[0].changes if found else ())
             ),
+            executions=found[0].executions if found else (),
             out_of_time=out_of_time,
         )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from weakspot.harness.values.witness import Execution
+
 ELSEWHERE = "(another execution shows why)"
 """What is added to a need of a repair if the finding's execution has no such access."""
 
@@ -20,10 +22,13 @@ class Need(msgspec.Struct, frozen=True):
 
 class SuggestedRepair(msgspec.Struct, frozen=True, kw_only=True):
     """The memory orders with which a program that is violated under a model is safe, as a sentence:
-    empty if there is none, or if the search was `out_of_time`."""
+    empty if there is none, or if the search was `out_of_time`. If the `changes` are several,
+    `executions` shows for each what goes wrong where only the others are made; None if that was not
+    found."""
 
     program: str
     model: str
     fix: str = ""
     changes: tuple[Need, ...] = ()
+    executions: tuple[Execution | None, ...] = ()
     out_of_time: bool = False
