@@ -85,7 +85,11 @@ def one_by_one(
                     show(each)
 
         results = ask(progress)
-        with on_interrupt(says, lambda: shown(results.partial)):
+        with on_interrupt(
+            says,
+            lambda: shown(results.partial),
+            is_empty=lambda: not found and results.partial is None,
+        ):
             for each in results:
                 found.append(each)
                 shown(each)
