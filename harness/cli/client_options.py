@@ -37,7 +37,7 @@ def calls_option(name: str = "--calls") -> Callable[[Callable[..., Any]], Callab
         metavar="N",
         default=4,
         show_default=True,
-        help="Explore the clients of at most N calls.",
+        help="Explore clients with at most N calls.",
     )
 
 
@@ -48,15 +48,15 @@ _OPTIONS = (
         metavar="N",
         default=3,
         show_default=True,
-        help="Threads that call operations at once, at most.",
+        help="Use at most N threads that call operations.",
     ),
     click.option(
         "--operations",
         multiple=True,
         callback=listed,
         metavar="F[,…]",
-        help="Functions that are operations.  [default: those marked with WEAKSPOT_OP(ROLE), else "
-        "all that are not static]",
+        help="Functions to treat as operations.  [default: those marked with WEAKSPOT_OP(ROLE), "
+        "else all that are not static]",
     ),
     click.option(
         "--role",
@@ -64,7 +64,8 @@ _OPTIONS = (
         multiple=True,
         callback=_pairs,
         metavar="ROLE=F[,…]",
-        help="Operations that one thread alone calls, such as those of a single producer.",
+        help="Let one thread alone call the operation F, as in a queue with a single producer: "
+        "producer=F.",
     ),
     click.option(
         "--operation",
@@ -72,32 +73,32 @@ _OPTIONS = (
         multiple=True,
         callback=_pairs,
         metavar="F=NAME",
-        help="The operation of the kind that a function is.",
+        help="Treat the function F as the operation NAME of the kind.",
     ),
     click.option(
         "--capacity",
         type=click.IntRange(min=1),
         metavar="N",
-        help="A queue, stack or deque that is full with N items.  [default: never full]",
+        help="The queue, stack or deque is full when it holds N items.  [default: never full]",
     ),
     click.option(
         "--relaxed",
         type=click.IntRange(min=0),
         metavar="K",
         default=0,
-        help="A queue or stack that may return any of its first K + 1 items.",
+        help="The queue or stack may return any of its first K + 1 items.",
     ),
     click.option(
         "--quasi",
         type=click.IntRange(min=0),
         metavar="K",
         default=0,
-        help="A queue of which each item leaves at most K places before or after its turn.",
+        help="Each item may leave the queue up to K places before or after its turn.",
     ),
     click.option(
         "--per-producer",
         is_flag=True,
-        help="A queue that keeps the items of each thread in order, not those of different "
+        help="The queue keeps the items of one thread in order, but not those of different "
         "threads.",
     ),
     click.option(
@@ -112,7 +113,7 @@ _OPTIONS = (
         multiple=True,
         callback=listed,
         metavar="F[,…]",
-        help="Operations of a kind that wait until they can succeed.",
+        help="Operations that wait until they can succeed.",
     ),
     click.option(
         "--empty",
@@ -120,7 +121,7 @@ _OPTIONS = (
         metavar="VALUE",
         default=-1,
         show_default=True,
-        help="What an operation that returns a number returns if it finds nothing.",
+        help="The number that an operation returns when it finds nothing.",
     ),
 )
 _VARIATION = ("capacity", "relaxed", "quasi", "per_producer", "spurious", "blocking", "empty")
@@ -138,7 +139,7 @@ def client_options(
         required=required,
         shell_complete=completion.kinds,
         metavar="KIND|FILE",
-        help="What the object is to behave as.",
+        help="The kind of object, or a file with a sequential implementation.",
     )
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:

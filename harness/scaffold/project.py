@@ -32,6 +32,8 @@ from weakspot.system.project_file import OWN
 FOLDER = Path("tests/weakspot")
 """Where scenarios are written, below the project's folder."""
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".ipp", ".inl", ".tpp")
+_X86 = "tso"
+"""The model of what inline assembly is read: that of x86."""
 SECONDS = 5.0
 """The time limit for exploring the scenario."""
 _TRIES = 12
@@ -75,7 +77,7 @@ def start(
     listed = config_file.read(config).scenarios if keep else ()
     include, written = includes_of(header) if header is not None else (None, ())
     own = build.over(Build(include=(include,))) if include is not None else build
-    program, chosen, why, result = None, None, "", ""
+    program, chosen, why, result, model = None, None, "", "", LANGUAGE
     with folder_for(path):
         if header is not None:
             try:
@@ -89,9 +91,12 @@ def start(
                 )
                 program, chosen, why = _tried(guesses, path, own)
         if program is not None and chosen is not None:
-            result, violated = _explored(program)
+            result, violated = _explored(program, model)
             if violated and not chosen.asserts:
                 why, chosen = f"{chosen.does} may be a misuse: {result}", None
+            elif violated and program.assembly:
+                model = _X86
+                result, _ = _explored(program, model)
         text = chosen.text if chosen is not None else template(written, cpp=cpp)
         with disk(path):
             path.write_text(text, encoding="utf-8")
@@ -99,7 +104,7 @@ def start(
     notes: list[str] = []
     if not keep:
         with disk(config):
-            config.write_text(_configuration(include, folder, path.suffix), encoding="utf-8")
+            config.write_text(_configuration(include, folder, path.suffix, model), encoding="utf-8")
         files.insert(0, OWN)
     else:
         notes.append(f"{OWN} was there and is unchanged")
@@ -151,10 +156,9 @@ def trial(path: Path, text: str) -> Iterator[Path]:
         made.unlink(missing_ok=True)
 
 
-def _explored(program: Program) -> tuple[str, bool]:
-    """The result of exploring the program under the language's model, in a few words; whether it
-    is violated."""
-    model = resolve(LANGUAGE)
+def _explored(program: Program, name: str) -> tuple[str, bool]:
+    """The result of exploring the program under a model, in a few words; whether it is violated."""
+    model = resolve(name)
     try:
         found = Explorations(model, Bounds(seconds=SECONDS)).of(program)
     except WeakspotError as error:
@@ -202,8 +206,11 @@ def with_source(header: Path, path: Path, written: Sequence[str]) -> list[tuple[
     return []
 
 
-def _configuration(include: Path | None, folder: Path, suffix: str) -> str:
-    lines = ["# `weakspot gate` explores these programs and fails if one goes wrong.", "[gate]"]
+def _configuration(include: Path | None, folder: Path, suffix: str, model: str) -> str:
+    lines = []
+    if model != LANGUAGE:
+        lines += ["# Inline assembly of x86 orders as x86 does.", f'models = ["{model}"]', ""]
+    lines += ["# `weakspot gate` explores these programs and fails if one goes wrong.", "[gate]"]
     lines += [f'scenarios = ["{FOLDER.as_posix()}/*{suffix}"]', ""]
     if include is not None:
         name = Path(os.path.relpath(include, folder)).as_posix()

@@ -217,6 +217,22 @@ static inline void both_write_unlock(struct both *b) { atomic_store(&b->word, 0)
     assert "both_write_lock and both_write_unlock in two threads\n  Safe" in ended.out
 
 
+def test_what_x86_assembly_orders_is_checked_as_x86(project: Path, run: Run) -> None:
+    (project / "include/word.h").write_text(
+        """struct word { unsigned held; };
+static inline void word_lock(struct word *w) {
+  unsigned old = 1;
+  do __asm__ __volatile__("xchgl %0, %1" : "+r"(old), "+m"(w->held) : : "memory"); while (old);
+}
+static inline void word_unlock(struct word *w) {
+  __asm__ __volatile__("movl %1, %0" : "=m"(w->held) : "r"(0) : "memory");
+}
+"""
+    )
+    assert "Safe under tso" in run("init", "include/word.h").out
+    assert run("gate").code == 0
+
+
 def test_a_guess_without_an_assertion_that_goes_wrong_is_no_scenario(
     project: Path, run: Run
 ) -> None:
