@@ -107,6 +107,11 @@ def finding(
         yield from source_excerpt(place, label, most)
     for line in execution(reported, None if most is None else most - len(_MARGIN)):
         yield Text(f"{_MARGIN}{line}".rstrip())
+    for need in reported.needs:
+        if need.witness is not None:
+            yield Text(f"{_MARGIN}{need.place} is too weak, as this execution shows:")
+            for line in other_execution(reported, need, most):
+                yield Text(f"{_MARGIN}{line}".rstrip())
     if reported.needs:
         yield Text(f"   = violation at {', '.join(map(str, reported.places))}")
     if reported.shape:
@@ -158,6 +163,17 @@ def execution(reported: ReportedFinding, most: int | None = None) -> list[str]:
     return witness.columns(shortened(reported), most) if reported.witness is not None else []
 
 
+def other_execution(
+    reported: ReportedFinding, need: RequiredOrder, most: int | None = None
+) -> list[str]:
+    """The execution that shows what the finding's own does not, in columns."""
+    if need.witness is None:
+        return []
+    place = f"{need.place.file}:{need.place.line}"
+    found = witness.readable(need.witness, [place], unfold=reported.unfold)
+    return witness.columns(found, None if most is None else most - len(_MARGIN))
+
+
 def prose(reported: ReportedFinding) -> Iterator[str]:
     """The witness as lines of proportional text: its steps in reading order, then its cycle."""
     found = shortened(reported)
@@ -207,7 +223,8 @@ def _short(reported: ReportedFinding, found: Witness, numbers: Sequence[int]) ->
     names = Counter(PurePosixPath(file).name for file in {step.file for step in steps if step})
 
     def short(event: WitnessEvent, step: SourceSpan | None) -> str:
-        site = event.site if step is None or event.kind == "CALL" else f"{step.file}:{step.line}"
+        own = None if event.kind in ("CALL", "ROUNDS") else step
+        site = event.site if own is None else f"{own.file}:{own.line}"
         plain = PurePosixPath(site).name
         return plain if names[plain.partition(":")[0]] <= 1 else site
 

@@ -73,6 +73,40 @@ def shown(
     return printed
 
 
+SPINNING = """
+    #include <pthread.h>
+    #include <stdatomic.h>
+    static atomic_int go, count;
+    static void *run(void *unused) {
+      for (int i = 0; i < 40; i++) {
+        atomic_fetch_xor_explicit(&go, 0, memory_order_relaxed);
+        if (i == 20) atomic_fetch_xor_explicit(&go, 0, memory_order_acquire);
+      }
+      return unused;
+    }
+    int main(void) {
+      pthread_t thread;
+      pthread_create(&thread, 0, run, 0);
+      while (!atomic_load_explicit(&go, memory_order_acquire)) {}
+      pthread_join(thread, 0);
+    }
+"""
+
+
+def test_rounds_alike_are_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("spin.c").write_text(textwrap.dedent(SPINNING))
+    for options, count in (((), 3), (("--unfold",), 41)):
+        assert guarded(weakspot, ["check", "spin.c", "--model", "sc", *options]) == 1
+        out = capsys.readouterr().out
+        assert out.count("update go: 0 → 0") == count
+        assert re.findall(r"–\w+  (\d+) more rounds alike", out) == (
+            [] if options else ["20", "18"]
+        )
+
+
 COMMANDS = [("check", "user.c", "--model", "rc20"), ("gate", "user.c", "--no-cache")]
 
 
