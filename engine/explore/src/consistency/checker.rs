@@ -16,7 +16,7 @@ const RELATIONS: [&str; 9] = ["po", "rf", "co", "mo", "loc", "int", "ext", "sm",
 const NO_PAIRS: [&str; 2] = [RMW, "amo"];
 
 /// The relations that a graph defines besides, where dependencies are tracked.
-const DEPENDENCIES: [&str; 3] = ["addr", "data", "ctrl"];
+const DEPENDENCIES: [&str; 4] = ["addr", "data", "ctrl", "chosen"];
 
 /// Relations that herd7 derives from dependencies, which no exploration defines.
 const DERIVED: [&str; 2] = ["depend", "control"];

@@ -64,6 +64,7 @@ impl Rows {
                 "addr" => &dependencies.addr,
                 "data" => &dependencies.data,
                 "ctrl" => &dependencies.ctrl,
+                "chosen" => &dependencies.chosen,
                 _ => continue,
             };
             let stride = consistency.stride();
