@@ -33,6 +33,7 @@ from weakspot.harness.report.site.source_page import TITLES, source_view
 from weakspot.harness.report.site.structure_page import claim_views, scenarios
 from weakspot.harness.values.descriptions import (
     EMULATED,
+    describe_evidence,
     describe_origin,
     describe_steadiness,
     machine_label,
@@ -61,7 +62,9 @@ def write_site(record: Record, folder: Path) -> Path:
     """
     view = site_data(record)
     templates = Templates()
-    templates.environment.filters.update(profile=_profile, rate_text=_rate_text)
+    templates.environment.filters.update(
+        profile=_profile, rate_text=_rate_text, evidence_text=describe_evidence
+    )
     templates.environment.globals["source_link"] = view.source_link
     common = {
         "most": _MOST,

@@ -68,14 +68,13 @@ impl ThreadEnvironment<'_> {
         let is_there = is_known && known == Some(value.bits);
         let mut written = self.local.written.iter();
         let same = |known: &&Written| is_there && known.at == at && known.bits == value.bits;
-        let again = written.find(same).map(|known| known.unpublished);
-        if plain && again == Some(true) && self.sharing.flags_races() {
+        let unpublished = written.find(same).is_some_and(|known| known.unpublished);
+        if plain && unpublished && self.sharing.flags_races() {
             return;
         }
         if is_there && self.sharing.is_own(at, t.id) {
             return;
         }
-        self.local.rewrites += u64::from(again.is_some());
         // the same value may be written again, or that of a read-modify-write be unchanged
         let is_reread = read.is_some_and(|read| read.bits.is_none());
         let updates = self.local.answers.contains(&None);

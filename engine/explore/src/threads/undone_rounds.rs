@@ -352,7 +352,6 @@ impl Runner<'_> {
             && (a.choices, a.failures) == (b.choices, b.failures)
             && rounds(a) == rounds(b)
             && one.attempts == other.attempts
-            && one.rewritten == other.rewritten
             && p.answers == q.answers
             && (p.created, p.joined, p.undone, p.unchanged)
                 == (q.created, q.joined, q.undone, q.unchanged)
