@@ -124,10 +124,12 @@ def shown(
     from weakspot import questions
     from weakspot.harness.report import linearizability, terminal
 
-    code = NOTHING_FOUND
-    with watched() as progress, on_interrupt("what was found so far is printed"):
+    code, count = NOTHING_FOUND, 0
+    says, is_empty = "what was found so far is printed", lambda: not count
+    with watched() as progress, on_interrupt(says, is_empty=is_empty):
         for found, record in questions.linearize(file, choice, progress=progress, **asked):
             if show(found):
+                count += 1
                 with progress.pause():
                     if as_json:
                         say(json_lines([found]))

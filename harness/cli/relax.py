@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from weakspot.errors import WeakspotError
 from weakspot.harness.cli.client_options import client_options
 from weakspot.harness.cli.errors import BAD, FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.exploration_options import bound_options
@@ -42,8 +43,9 @@ scenarios of a structure are taken together too. A use that no scenario contains
 ones. If macros select several versions of a structure's source, each is reported separately.
 
 With --as, WHAT is a file with the operations of an object, as for weakspot linearize, whose options
-choose the clients, the programs that call them. An object that does not behave so as it is written
-is reported as linearize does. The proposed memory orders are safe for all clients up to the size.
+choose the clients, the programs that call them; weakspot new writes such a file for a header. An
+object that does not behave so as it is written is reported as linearize does. The proposed memory
+orders are safe for all clients up to the size.
 
 The exit code is 1 if a memory order is stronger than needed, or if a program fails as it is; then
 the weakest memory orders are those that repair it, if any do. It is 3 if a limit was reached, or if
@@ -128,6 +130,7 @@ def relax(
     from weakspot.harness.cli.linearize import shown
     from weakspot.harness.orders.relaxation import findings
     from weakspot.harness.report import terminal, weakest_orders
+    from weakspot.harness.values.histogram import INTERRUPTED
     from weakspot.system.deadline import NEVER, ending
 
     if sum((diff, apply, compare, promote)) > 1:
@@ -157,7 +160,9 @@ def relax(
             choice,
             as_json=as_json,
             aside=diff,
-            show=lambda found: found.result == "Violated" or end.passed,
+            show=lambda found: (
+                found.result == "Violated" or end.passed or INTERRUPTED in found.reasons
+            ),
             models=models,
             bounds=bounds,
             seconds=end.left,
@@ -176,8 +181,11 @@ def relax(
             say(json_lines((each, *findings(each))))
         else:
             weakest_orders.relaxed(each, terminal.console(), witnesses=witnesses)
-        if not diff and not apply:
-            _show_by_hand(asked[0].by_hand(each) if each.decided else (), aside=as_json)
+        if not diff and not apply and each.decided:
+            try:
+                _show_by_hand(asked[0].by_hand(each), aside=as_json)
+            except WeakspotError as error:
+                click.echo(f"--diff and --apply change nothing: {error.message}", err=True)
 
     asked: list[Relaxations] = []
 
@@ -200,18 +208,18 @@ def relax(
         asked.append(results)
         return results
 
-    found, all_read = one_by_one(ask, show, "the results so far are printed")
-    (results,) = asked
+    found, results = one_by_one(ask, show, "the results so far are printed")
     if apply:
         for each in found:
-            _show_applied(results.apply(each, take=take), aside=as_json)
-    if strict and not all_read:
+            _show_applied(asked[0].apply(each, take=take), aside=as_json)
+    if strict and results.unread:
         return BAD
     # the corpus holds mistakes on purpose
     wrong = (each.fails_as_written for each in found if each.subject not in results.recorded)
     if any(findings(each) for each in found) or any(wrong):
         return FINDINGS
-    return NOTHING_FOUND if all_read and all(each.decided for each in found) else INCONCLUSIVE
+    decided = not results.unread and all(each.decided for each in found)
+    return NOTHING_FOUND if decided else INCONCLUSIVE
 
 
 def _show_change(change: Rewritten) -> None:

@@ -6,6 +6,7 @@ The key of a question has the program's digest, which differs where one memory o
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -89,7 +90,8 @@ are answered at once."""
 class Explorations:
     """The explorations of programs under one model and within the same bounds, none of which takes
     longer than until `end`. What is safe under the model is explored under those of `also`, one
-    after the other, as long as it is safe. An `executor` that is given performs several at once."""
+    after the other, as long as it is safe. An `executor` that is given performs several at once.
+    `finished` counts the answers before the `end`, since the time `begun`."""
 
     def __init__(
         self,
@@ -102,6 +104,7 @@ class Explorations:
     ) -> None:
         self.model, self.also = model, tuple(also)
         self.bounds, self.end = bounds, end
+        self.begun, self.finished = time.monotonic(), 0
         self._store, self._executor = MemoryStore(), executor or LocalExecutor()
         self.ahead = 0 if executor is None else AHEAD
         self._models = {
@@ -127,6 +130,7 @@ class Explorations:
             answer = answer_of(question(under), self._store, self._executor)
             if result(answer) != "Safe":
                 break
+        self.finished += not self.end.passed
         return answer
 
     def prepare(self, programs: Sequence[Program]) -> None:

@@ -31,8 +31,9 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
         Text.assemble(
             (found.subject, "bold"),
             f" ({', '.join(found.version)})" if found.version else "",
-            f"  {amount(len(found.annotations), 'annotation')} in {found.checked} "
-            f"under {found.under}",
+            f"  {amount(len(found.annotations), 'annotation')}"
+            f"{f' in {found.checked}' if found.scenarios or found.decided else ''}"
+            f" under {found.under}",
         )
     )
     for line in columns(_table(found), indent=2):

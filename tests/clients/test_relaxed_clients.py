@@ -106,9 +106,29 @@ def test_messages_name_the_clients_that_were_checked() -> None:
 
 @pytest.mark.usefixtures("ring")
 def test_a_search_that_runs_out_of_time_is_undecided() -> None:
+    weakspot.relax_object("ring.c", RING)  # what is compiled is cached
     found = relaxed(4, seconds=0.5)
     assert not found.decided
     assert any("time limit" in note for note in found.notes)
+
+
+@pytest.mark.usefixtures("ring")
+@pytest.mark.parametrize("seconds", [0.001, 1.0, 3.0])
+def test_a_search_that_ends_before_it_begins_names_what_is_done(
+    seconds: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With 3 seconds, all that comes before the search may be done on a fast machine."""
+    options = (*AS_QUEUE, "--threads", "2", "--client-calls", "6", "--for", f"{seconds}s")
+    assert guarded(commands, ("relax", "ring.c", *options)) == 3
+    printed = capsys.readouterr()
+    text = printed.out + printed.err
+    assert "time limit" in text
+    assert "in 0 clients" not in text
+    assert "-0." not in text, "the time of the limit"
+    if "come before the search" in text:
+        assert re.search(r"[\d,]+ of the [\d,]+ explorations were done", text)
+    if "compiler" in text:
+        assert "ring.c" in printed.err
 
 
 def test_the_change_that_is_applied_is_the_one_that_is_printed(

@@ -8,7 +8,7 @@ use cat::Consistency;
 pub const RMW: &str = "rmw";
 
 /// The relations that a graph defines besides, where dependencies are tracked.
-pub const DEPENDENCIES: [&str; 3] = ["addr", "data", "ctrl"];
+pub const DEPENDENCIES: [&str; 4] = ["addr", "data", "ctrl", "chosen"];
 
 #[derive(Clone)]
 pub struct Rows {
@@ -68,6 +68,7 @@ impl Rows {
                 "addr" => &dependencies.addr,
                 "data" => &dependencies.data,
                 "ctrl" => &dependencies.ctrl,
+                "chosen" => &dependencies.chosen,
                 _ => continue,
             };
             let stride = consistency.stride();

@@ -47,6 +47,7 @@
 //! [`failed_rounds`]: crate::threads::failed_rounds
 //! [`location_uses`]: crate::threads::location_uses
 //! [`LearnedSharing::is_only_writer`]: crate::threads::sharing::LearnedSharing::is_only_writer
+use crate::reductions::Reduction;
 use crate::source::{Answer, Next, Wait};
 use crate::threads::advance::{Runner, SuspendedThread, MAX_AHEAD};
 use crate::threads::retries::{Attempt, HeaderState};
@@ -112,7 +113,8 @@ impl Runner<'_> {
     /// How a thread stops that is about to try a compare-exchange again, in the state in which it has
     /// failed for no reason.
     pub(super) fn attempts_again(&self, run: &mut SuspendedThread) -> Option<State> {
-        if run.attempts.is_empty() || !run.local.answers.is_empty() {
+        let on = self.sharing.reductions.has(Reduction::SpuriousFailures);
+        if !on || run.attempts.is_empty() || !run.local.answers.is_empty() {
             return None;
         }
         let now = self.at_exchange(run, 0)?;

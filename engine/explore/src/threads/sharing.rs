@@ -7,6 +7,7 @@ pub mod stored;
 mod undone;
 
 use crate::consistency::ordering_accesses::OrderingAccesses;
+use crate::reductions::{Reduction, Reductions};
 use crate::source::{Action, Location, ThreadId};
 use crate::threads::failed_rounds::FailedRounds;
 use crate::threads::left_out_reads::{LeftOutRead, LeftOutReads};
@@ -52,6 +53,7 @@ struct Known {
 const MAX_UPDATED: usize = 16;
 
 pub struct LearnedSharing {
+    pub reductions: Reductions,
     known: Known,
     /// For each object of the initial memory that only one thread uses so far, the number of that
     /// thread plus one.
@@ -88,6 +90,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Default for LearnedSharing {
     fn default() -> LearnedSharing {
         LearnedSharing {
+            reductions: Reductions::ALL,
             known: Known::default(),
             owners: Vec::new(),
             changed: AtomicBool::new(false),
@@ -147,6 +150,9 @@ impl LearnedSharing {
 
     /// Whether several threads use some byte of `start..end`.
     pub fn is_shared(&self, start: u64, end: u64) -> bool {
+        if !self.reductions.has(Reduction::UnsharedObjects) {
+            return true;
+        }
         let before = self.known.shared.range(..end.max(start + 1)).next_back();
         before.is_some_and(|(_, e)| *e > start)
     }
@@ -348,7 +354,8 @@ impl LearnedSharing {
 
     /// See [`LocationUses::is_own`].
     pub fn is_own(&self, at: Location, thread: ThreadId) -> bool {
-        lock(&self.uses).is_own(at, thread, |thread| self.creator(thread))
+        self.reductions.has(Reduction::UnnoticedWrites)
+            && lock(&self.uses).is_own(at, thread, |thread| self.creator(thread))
     }
 
     /// See [`LocationUses::is_known_shared`].
@@ -358,7 +365,7 @@ impl LearnedSharing {
 
     /// See [`LocationUses::is_unobserved`].
     pub fn is_unobserved(&self, at: Location) -> bool {
-        lock(&self.uses).is_unobserved(at)
+        self.reductions.has(Reduction::UnnoticedWrites) && lock(&self.uses).is_unobserved(at)
     }
 
     /// The locations of a thread's own memory that updates write and that these bytes overlap.
@@ -372,6 +379,9 @@ impl LearnedSharing {
     /// As `is_unobserved`, for the update of a location of a thread's own memory. Reads of such
     /// memory are not recorded before it is known that updates write it.
     pub fn is_unobserved_update(&self, at: Location) -> Result<bool, SharingChanged> {
+        if !self.reductions.has(Reduction::UnnoticedWrites) {
+            return Ok(false);
+        }
         if self.known.updated.contains(&at) {
             return Ok(self.is_unobserved(at));
         }

@@ -58,7 +58,9 @@ pub const IGNORED: &[&str] = &[
 ];
 
 /// Those whose result says what was written.
-const COUNTS: &[&str] = &["printf", "fprintf", "vprintf", "vfprintf", "putchar", "fputc"];
+const COUNTS: &[&str] = &[
+    "printf", "fprintf", "vprintf", "vfprintf", "putchar", "fputc",
+];
 
 impl<'a> Lower<'_, '_, 'a> {
     pub fn call_inst(

@@ -1,5 +1,6 @@
 //! What explorations learn of sharing, as it is stored and joined.
 use super::{lock, Extent, Known, LearnedSharing};
+use crate::reductions::Reductions;
 use crate::source::ThreadId;
 use crate::threads::failed_rounds::FailedRounds;
 use crate::threads::left_out_reads::LeftOutReads;
@@ -16,6 +17,7 @@ use std::sync::Mutex;
 /// starts with it has the same search tree.
 #[derive(Clone, Default, BorshSerialize, BorshDeserialize)]
 pub struct Learned {
+    pub reductions: Reductions,
     known: Known,
     owners: Vec<u8>,
     extents: BTreeMap<u64, Extent>,
@@ -34,6 +36,7 @@ impl LearnedSharing {
     pub fn learned(&self) -> Learned {
         // whoever adds a field decides whether the search tree depends on it
         let LearnedSharing {
+            reductions,
             known,
             owners,
             changed: _,
@@ -52,6 +55,7 @@ impl LearnedSharing {
             meetings,
         } = self;
         Learned {
+            reductions: *reductions,
             known: known.clone(),
             owners: owners.iter().map(|owner| owner.load(Relaxed)).collect(),
             extents: lock(extents).clone(),
@@ -70,6 +74,7 @@ impl LearnedSharing {
     /// objects in its initial memory.
     pub fn resumed(learned: Learned, owned: usize) -> Option<LearnedSharing> {
         (learned.owners.len() == owned).then(|| LearnedSharing {
+            reductions: learned.reductions,
             known: learned.known,
             owners: learned.owners.into_iter().map(AtomicU8::new).collect(),
             extents: Mutex::new(learned.extents),
@@ -90,7 +95,8 @@ impl LearnedSharing {
     /// exploration has to start again ([`has_changed`](Self::has_changed)). Returns whether the
     /// other's tree is the same at all: that it has started with the same.
     pub fn join(&self, other: Learned, objects: &[(u64, u64)]) -> bool {
-        let same = self.known == other.known
+        let same = self.reductions == other.reductions
+            && self.known == other.known
             && self.meetings.assumes(&other.meetings)
             && self.owners.len() == other.owners.len();
         if !same {
