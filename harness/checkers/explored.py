@@ -49,7 +49,7 @@ TIME_LIMIT = "time limit of"  # how the engine's reason begins
 
 _FAILS_ONCE = "weak compare-exchanges fail at most once per site and thread (--weak-failures once)"
 
-_MORE = {"loops", "seconds", "executions", "events"}
+_MORE = {"loops", "seconds", "executions", "events", "failures"}
 """The limits that programs reach in which weak compare-exchanges fail often."""
 
 _BY_REFERENCE = "explored by the reference, with no reduction"

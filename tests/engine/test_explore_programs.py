@@ -149,6 +149,37 @@ def test_a_weak_compare_exchange_fails_for_no_reason(tmp_path: Path) -> None:
     assert explored(strong, "sc")["result"] == "Safe"
 
 
+@pytest.mark.parametrize(
+    ("looks", "most", "result"),
+    [
+        ("atomic_exchange(&spot, 0)", 2, "Violated"),
+        ("atomic_exchange(&spot, 0)", 3, "Unknown"),  # three writes take two failures
+        ("LOAD(spot)", 4, "Safe"),
+    ],
+)
+def test_others_may_see_how_often_an_exchange_fails_if_they_overwrite_what_each_round_writes(
+    tmp_path: Path, looks: str, most: int, result: str
+) -> None:
+    text = """
+    atomic_int top, spot;
+    void *one(void *p) {
+        int e = 0;
+        do STORE(spot, 1); while (!atomic_compare_exchange_weak(&top, &e, 1));
+        return 0;
+    }
+    void *two(void *p) {
+        int seen = 0;
+        for (int i = 0; i < 3; i++) if (LOOKS == 1) seen++;
+        assert(seen < MOST);
+        return 0;
+    }
+    """
+    text = text.replace("LOOKS", looks).replace("MOST", str(most))
+    found = explored(program(tmp_path, text, "one", "two"), "sc")
+    assert found["result"] == result
+    assert ("failures" in found["limits"]) == (looks != "LOAD(spot)")
+
+
 def test_a_failed_exchange_has_its_failure_order(tmp_path: Path) -> None:
     text = """
     atomic_int flag; int data;

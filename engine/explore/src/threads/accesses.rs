@@ -2,6 +2,7 @@
 use crate::source::{Action, FaultKind, Location};
 use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
 use crate::threads::local_state::Written;
+use crate::threads::location_uses::UseKind;
 use crate::threads::sharing::SharingChanged;
 use program::interpreter::thread::Thread;
 use program::ir::bits::mask;
@@ -23,8 +24,11 @@ impl ThreadEnvironment<'_> {
         spot: AccessTarget,
         (ignored, plain): (bool, bool),
     ) {
-        self.sharing
-            .record_use(at, self.user(t, spot.site), !spot.update);
+        let kind = match spot.update {
+            true => UseKind::Update,
+            false => UseKind::Observation,
+        };
+        self.sharing.record_use(at, self.user(t, spot.site), kind);
         if !ignored {
             let known = (!self.is_postponed()).then_some(bits);
             t.saw(at.address, at.size, known, plain);
@@ -47,7 +51,8 @@ impl ThreadEnvironment<'_> {
         spot: AccessTarget,
         plain: bool,
     ) {
-        self.sharing.record_use(at, self.user(t, spot.site), false);
+        self.sharing
+            .record_use(at, self.user(t, spot.site), UseKind::Write);
         if self.local.quiet || self.still || self.local.unchanged {
             return;
         }
@@ -74,7 +79,12 @@ impl ThreadEnvironment<'_> {
         if is_there && self.sharing.is_own(at, t.id) {
             return;
         }
-        self.local.rewrites += u64::from(again.is_some());
+        if again.is_some() {
+            self.local.rewrites += 1;
+            if !self.local.rewritten.contains(&at) {
+                self.local.rewritten.push(at);
+            }
+        }
         // the same value may be written again, or that of a read-modify-write be unchanged
         let is_reread = read.is_some_and(|read| read.bits.is_none());
         let updates = self.local.answers.contains(&None);
@@ -105,7 +115,8 @@ impl ThreadEnvironment<'_> {
             return;
         }
         for at in self.sharing.updated(spot.address, size) {
-            self.sharing.record_use(*at, self.user(t, spot.site), true);
+            self.sharing
+                .record_use(*at, self.user(t, spot.site), UseKind::Observation);
         }
     }
 

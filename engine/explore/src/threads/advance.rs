@@ -4,7 +4,9 @@ use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::{Interruption, ThreadEnvironment};
 use crate::threads::left_out_reads::LeftOutRead;
 use crate::threads::local_state::LocalState;
-use crate::threads::retries::{Attempt, Counterpart, HeaderState, Run, MAX_HEADERS};
+use crate::threads::retries::{
+    Attempt, Counterpart, HeaderState, Repetition, Run, MAX_HEADERS, REWRITTEN,
+};
 use crate::threads::sharing::LearnedSharing;
 use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Change, Limits, Outcome, RunEnd};
@@ -105,9 +107,20 @@ impl Runner<'_> {
                 }
                 _ => {}
             }
-            if let Some(state) = self.attempts_again(run) {
-                run.thread.state = state;
-                continue;
+            match self.attempts_again(run) {
+                Some(Repetition::Vain(state)) => {
+                    run.thread.state = state;
+                    continue;
+                }
+                Some(Repetition::Undecided(site)) => {
+                    return Some(Next::Truncated {
+                        message: REWRITTEN.to_owned(),
+                        site: Some(run.thread.users_site(self.program, site)),
+                        limit: "failures",
+                        because: String::new(),
+                    })
+                }
+                None => {}
             }
             run.steps += 1;
             let dbg = run.thread.inst(self.program).map_or(0, |i| i.dbg);

@@ -32,12 +32,18 @@
 //! in G' as well, or is ordered with W as with W0: if W0 happens before X, it does because of something
 //! that follows W, and so does W.
 //!
-//! **What is assumed.** A thread may also write a value again that another thread uses meanwhile: an
+//! **Values written again.** A thread may also write a value again to a location that others use: an
 //! atomic pointer in a node that is about to be published, which another thread used before. Such a
 //! write is progress, so that each round would be another state. The thread is taken to be in the same
 //! state if all its progress since the failure consists of such writes, but for one failure of each
-//! compare-exchange. What may be missed are executions with two such failures, in which writes of
-//! other threads come between those of the rounds in coherence order.
+//! compare-exchange. Let W0 and W be the writes of two rounds to such a location, and let no other
+//! thread write to it while this one runs. Then W0 and W are neighbours in its coherence order, and G'
+//! without the round of W is an execution: what reads from W in G reads from W0 in G', which orders no
+//! more. A read that races with W and not with W0 comes after W0, by something that the thread did
+//! before W; the execution with one failure, in which that read comes between the same two writes, is
+//! explored. That no other thread writes there is assumed, until an execution shows otherwise
+//! ([`location_uses`]). Where one does, its writes may come between those of the rounds, and how many
+//! rounds there are can be seen: the thread's end is then undecided, and the exploration Unknown.
 //!
 //! **Before threads are started**, main and the constructors of global objects run without events, and
 //! cannot choose. A compare-exchange of theirs does not fail if the thread would come back to it in
@@ -47,9 +53,9 @@
 //! [`left_out_reads`]: crate::threads::left_out_reads
 //! [`failed_rounds`]: crate::threads::failed_rounds
 //! [`location_uses`]: crate::threads::location_uses
-use crate::source::{Answer, Next, Wait};
+use crate::source::{Answer, Location, Next, Wait};
 use crate::threads::advance::{Runner, SuspendedThread, MAX_AHEAD};
-use crate::threads::retries::{Attempt, HeaderState};
+use crate::threads::retries::{Attempt, HeaderState, Repetition};
 use program::interpreter::thread::State;
 use program::ir::Op;
 use std::sync::Arc;
@@ -109,9 +115,9 @@ impl Runner<'_> {
         })
     }
 
-    /// How a thread stops that is about to try a compare-exchange again, in the state in which it has
-    /// failed for no reason.
-    pub(super) fn attempts_again(&self, run: &mut SuspendedThread) -> Option<State> {
+    /// Whether a thread is about to try a compare-exchange again, in the state in which it has failed
+    /// for no reason.
+    pub(super) fn attempts_again(&self, run: &mut SuspendedThread) -> Option<Repetition> {
         if run.attempts.is_empty() || !run.local.answers.is_empty() {
             return None;
         }
@@ -123,15 +129,19 @@ impl Runner<'_> {
             run.rewritten.push(now.site);
             return None;
         }
+        let own = |at: &Location| self.sharing.is_unwritten(*at, run.thread.id);
+        if rewritten && !run.local.rewritten.iter().all(own) {
+            return Some(Repetition::Undecided(now.site));
+        }
         run.attempts.clear();
-        Some(State::Spinning {
+        Some(Repetition::Vain(State::Spinning {
             site: now.site,
             from: match rewritten {
                 true => 0,
                 false => first.reads,
             },
             failed: true,
-        })
+        }))
     }
 
     /// Whether a thread that runs alone is back at its compare-exchange in the same state if that

@@ -62,6 +62,8 @@ pub struct LocalState {
     pub written: Vec<Written>,
     /// How much of the thread's progress was a write of the value that it had written there before.
     pub rewrites: u64,
+    /// Where it was.
+    pub rewritten: Vec<Location>,
     /// Where the last write that was progress was.
     pub progress: Option<Location>,
     /// The part of the memory's hash that locations have on whose values nothing depends.
@@ -93,6 +95,7 @@ impl LocalState {
             uses: 0,
             written: Vec::new(),
             rewrites: 0,
+            rewritten: Vec::new(),
             progress: None,
             ignored: 0,
         }

@@ -43,7 +43,7 @@
 //!
 //! [`holds_in_smaller`]: cat::Consistency::holds_in_smaller
 use crate::source::{Action, Answer, Location};
-use program::interpreter::thread::{Frame, Raised, Thread};
+use program::interpreter::thread::{Frame, Raised, State, Thread};
 use program::ir::{Inst, Op, Order, Program, Register, SiteId};
 use program::memory::Memory;
 use std::sync::Arc;
@@ -211,4 +211,17 @@ impl Attempt {
     pub fn news(&self) -> u64 {
         self.epoch - self.rewrites
     }
+}
+
+/// Why a thread ends undecided.
+pub const REWRITTEN: &str = "a weak compare-exchange fails again, and each round of its loop \
+    writes a value again that another thread may have overwritten";
+
+/// A thread that is about to try a compare-exchange again, in the state in which it has failed for no
+/// reason.
+pub enum Repetition {
+    /// It stops: that shows nothing new.
+    Vain(State),
+    /// Other threads may see how often it tries.
+    Undecided(SiteId),
 }

@@ -10,7 +10,7 @@ use crate::source::{Action, Location, ThreadId};
 use crate::threads::failed_rounds::FailedRounds;
 use crate::threads::left_out_reads::{LeftOutRead, LeftOutReads};
 use crate::threads::likeness::Likeness;
-use crate::threads::location_uses::{is_ordered, LocationUses, User};
+use crate::threads::location_uses::{is_ordered, LocationUses, UseKind, User};
 use crate::threads::meetings::Meetings;
 use borsh::{BorshDeserialize, BorshSerialize};
 use program::ir::Order;
@@ -269,8 +269,8 @@ impl LearnedSharing {
     }
 
     /// Records an access of a shared location. `observes`: something may depend on what it reads.
-    pub fn record_use(&self, at: Location, by: User, observes: bool) {
-        if lock(&self.uses).record(at, by, observes, |thread| self.creator(thread)) {
+    pub fn record_use(&self, at: Location, by: User, kind: UseKind) {
+        if lock(&self.uses).record(at, by, kind, |thread| self.creator(thread)) {
             self.change();
         }
     }
@@ -328,6 +328,11 @@ impl LearnedSharing {
     /// See [`LocationUses::is_own`].
     pub fn is_own(&self, at: Location, thread: ThreadId) -> bool {
         lock(&self.uses).is_own(at, thread, |thread| self.creator(thread))
+    }
+
+    /// See [`LocationUses::is_unwritten`].
+    pub fn is_unwritten(&self, at: Location, thread: ThreadId) -> bool {
+        lock(&self.uses).is_unwritten(at, thread, |thread| self.creator(thread))
     }
 
     /// See [`LocationUses::is_known_shared`].
