@@ -244,13 +244,14 @@ class _Sources(dict[str, Syntax]):
             raise Unclear(f"its memory order is written as {style}")
         if len(given) == 1:
             orders = _single(order).split("/")
+        if _arguments(call) is None and len(given) != len(orders):
+            several = "one of several" if given else "not written there"
+            raise Unclear(f"it is an argument of {call.name} that is {several}")
         edits = [
             _Edit(each.path, at.start_byte, at.end_byte, self._spelled(one, each, style))
             for at, one in zip(given, orders, strict=False)
         ]
         if len(given) < len(orders):
-            if _arguments(call) is None:
-                raise Unclear(f"it is an argument of {call.name} that is not written there")
             more = [self._spelled(one, each, style) for one in orders[len(given) :]]
             if call.arguments:
                 more.insert(0, "")
