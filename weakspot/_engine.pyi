@@ -21,6 +21,7 @@ class Problem(TypedDict):
     message: str
     file: str  # "" when no file is known; of a program, as its debug information names it
     line: int  # from 1; 0 when it is not known
+    line_of_ir: int  # of the program's LLVM IR, from 1; 0 when it is not known
     column: int  # in characters, from 1; 0 when it is not known
     length: int  # in characters; 0 when it is not known
     help: str  # what to do about it; may be empty
@@ -145,6 +146,23 @@ class ViolationDict(TypedDict):
     executions: int  # number of executions with it
     witness: ExecutionDict
 
+class AuditDict(TypedDict):
+    """What random descents of the reference have shown."""
+
+    descents: int
+    seconds: float
+    refused: str | None  # why the reference does not explore the program under the model
+    missed: list[tuple[str, str, int | None]]  # kind, message, site: not found by the search
+
+class EvidenceDict(TypedDict):
+    """What the answer rests on."""
+
+    reductions: list[str]  # that were used
+    exhausted: bool  # nothing was left open
+    # how it is known that the model is suitable
+    guarantee: Literal["proved", "stated", "asked"] | None
+    audit: AuditDict | None
+
 class ExplorationDict(TypedDict):
     result: str  # Safe Violated Unknown
     reasons: list[str]  # why not everything was explored; empty when it was
@@ -173,6 +191,7 @@ class ExplorationDict(TypedDict):
     earlier: int  # how many of the executions were explored before, if this resumed there
     estimate: tuple[float, float, int] | None  # executions, standard error, descents
     sample: tuple[int, int, float] | None  # draws, distinct executions, probability of these
+    evidence: EvidenceDict
 
 ExplorationProgress = Callable[[int, tuple[float, float] | None], object]
 """Takes the number of executions so far, and an estimate of how many there are with its error."""
@@ -273,6 +292,9 @@ class Program:
         explores under models whose axioms forbid cycles of po and rf; with it `results` are
         counted, a violation has no witness, and a loop's rounds that change nothing count towards
         `loops` too.
+
+        A program that seems safe is audited. What the audit finds is in the evidence, and the
+        result is then not Safe.
 
         The code of main before its first thread starts runs once and gives the initial state.
         `model` is a path; files that it includes are searched in its folder, then in `folders`. A
@@ -529,6 +551,10 @@ def divide(exploration: bytes, most: int) -> tuple[bytes, list[bytes]]:
 
     `exploration` is what the `keep` of Program.explore got. Raises ValueError for anything else.
     """
+
+def reductions() -> list[tuple[str, str]]:
+    """The reductions that can be switched off: their names, and the executions that each leaves
+    out."""
 
 def unsuitable(model: str, *, folders: Sequence[str] = (), acyclic: Acyclic | None = None) -> str:
     """Why programs cannot be explored under the model of a cat file; "" if they can.

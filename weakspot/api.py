@@ -37,7 +37,14 @@ from weakspot.harness.scaffold.project import Written
 from weakspot.harness.values.bounds import Bounds, Part
 from weakspot.harness.values.codegen import CodegenComparison, Codes
 from weakspot.harness.values.difference import Comparison, Difference
-from weakspot.harness.values.exploration import Estimate, Exploration, Sample, Violation
+from weakspot.harness.values.exploration import (
+    Audit,
+    Estimate,
+    Exploration,
+    ExplorationEvidence,
+    Sample,
+    Violation,
+)
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.linearizability import Linearizability
@@ -75,6 +82,7 @@ from weakspot.questions import (
 
 __all__ = [
     "Answers",
+    "Audit",
     "BadInput",
     "Bounds",
     "Build",
@@ -87,6 +95,7 @@ __all__ = [
     "Estimate",
     "Evidence",
     "Exploration",
+    "ExplorationEvidence",
     "Finding",
     "GateOutcome",
     "GeneratedTests",

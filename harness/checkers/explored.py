@@ -6,7 +6,7 @@ with the execution that shows it and, if that is weak, with the litmus test of i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -16,8 +16,10 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import Bounds, Part
 from weakspot.harness.values.descriptions import describe_estimate
 from weakspot.harness.values.exploration import (
+    Audit,
     Estimate,
     Exploration,
+    ExplorationEvidence,
     Result,
     Sample,
     Violation,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from weakspot._engine import (
         CallsDict,
         EventOfExecution,
+        EvidenceDict,
         ExecutionDict,
         ExplorationDict,
         ViolationDict,
@@ -77,6 +80,7 @@ def exploration_of(
         # an operation is one place here, whichever calls lead to it
         same = violations.get(violation.identity, violation)
         violations[violation.identity] = min(same, violation, key=_size)
+    missed = tuple(_missed(found, sites))
     # what matters is that main ends, not how the execution comes there
     warnings = (
         msgspec.structs.replace(_violation(each, sites, None, libraries), witness=None)
@@ -86,8 +90,8 @@ def exploration_of(
     return Exploration(
         program=program_name(structure, scenario),
         model=model.name,
-        result=cast(Result, found["result"]),
-        violations=tuple(violations.values()),
+        result="Violated" if missed else cast(Result, found["result"]),
+        violations=(*violations.values(), *missed),
         warnings=tuple({each.identity: each for each in warnings}.values()),
         threads=found["threads"],
         complete=found["complete"],
@@ -104,7 +108,34 @@ def exploration_of(
         sample=_sample(found, part),
         resumed=found["earlier"],
         notes=_notes(found, model, part),
+        evidence=_evidence(found["evidence"]),
     )
+
+
+def _evidence(of: EvidenceDict) -> ExplorationEvidence:
+    audit = of["audit"]
+    return ExplorationEvidence(
+        reductions=tuple(of["reductions"]),
+        exhausted=of["exhausted"],
+        model=of["guarantee"] or "",
+        audit=audit
+        and Audit(
+            descents=audit["descents"],
+            seconds=round(audit["seconds"], 6),
+            refused=audit["refused"] or "",
+        ),
+    )
+
+
+def _missed(found: ExplorationDict, sites: Sequence[Site]) -> Iterator[Violation]:
+    """What the audit found and the search did not."""
+    audit = found["evidence"]["audit"]
+    for kind, message, site in audit["missed"] if audit else ():
+        yield Violation(
+            kind="missed",
+            message=f"the explorer has missed a violation that its audit found ({kind}: {message})",
+            sites=() if site is None else (str(sites[site]),),
+        )
 
 
 def _notes(found: ExplorationDict, model: Model, part: Part) -> tuple[str, ...]:

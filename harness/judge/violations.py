@@ -1,4 +1,5 @@
-"""Programs that go wrong: WS101 to WS108, as an exploration or a run of the whole program shows."""
+"""Programs that go wrong, as an exploration or a run of the whole program shows: WS101 to WS108.
+Explorations that go wrong, as their audit shows: WS404."""
 
 from __future__ import annotations
 
@@ -26,6 +27,7 @@ _VIOLATIONS = {
     "unjoined": "WS106",
     "linearizability": "WS107",
     "flag": "WS108",
+    "missed": "WS404",
 }
 _OF_MODEL = ("WS102", "WS108")
 """What a model may define that sc does not."""
@@ -212,7 +214,7 @@ def _fix(name: str, record: Record, explorations: Sequence[Exploration], given: 
     violated = {exploration.model for exploration, _ in given}
     tests = unique(violation.test for _, violation in given if violation.test)
     cycle = f"; the witness's cycle is the test {', '.join(tests)}" if tests else ""
-    if name == "WS106":
+    if name in ("WS106", "WS404"):
         return KINDS[name].advice
     if repair := _repair(record, explorations[0].program, violated):
         return repair.fix + cycle

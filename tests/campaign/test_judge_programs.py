@@ -25,6 +25,7 @@ from weakspot.harness.values.program_run import Failure, ProgramRun
         ("uninitialised", "WS104"),
         ("memory", "WS104"),
         ("lock", "WS105"),
+        ("missed", "WS404"),
     ],
 )
 def test_a_violation_is_an_error_of_its_kind(kind: str, name: str) -> None:

@@ -15,7 +15,7 @@ from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import models
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.descriptions import describe_size
-from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.exploration import Audit, Exploration
 
 SITES = tuple(
     Site("queue.h", line, 3, "push", kind, order)
@@ -45,6 +45,12 @@ class Lowered:
             "complete": 5,
             "blocked": 1,
             "skips_calls": False,
+            "evidence": {
+                "reductions": ["waits"],
+                "exhausted": True,
+                "guarantee": "proved",
+                "audit": None,
+            },
             "fails": False,
             "represented": 6,
             "truncated": 0,
@@ -268,3 +274,21 @@ def test_a_model_of_the_users_is_explored_if_it_shows_that_it_can_be(
     reason = EngineExplorer().applicable(models.resolve(path))
     assert bool(reason) == bool(why)
     assert why in reason
+
+
+def test_what_an_audit_finds_and_the_search_does_not_is_a_violation() -> None:
+    given = Lowered()
+    given.given["result"] = "Unknown"
+    given.given["evidence"]["audit"] = {
+        "descents": 7,
+        "seconds": 0.25,
+        "refused": None,
+        "missed": [("assertion", "assertion failed: x == 1", 3)],
+    }
+    found = explored(given)
+    (violation,) = found.violations
+    assert (found.result, violation.kind) == ("Violated", "missed")
+    assert "assertion failed: x == 1" in violation.message
+    assert violation.sites == (str(SITES[3]),)
+    assert found.evidence is not None
+    assert found.evidence.audit == Audit(descents=7, seconds=0.25)

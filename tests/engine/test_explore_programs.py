@@ -356,7 +356,7 @@ def test_a_limit_is_named(tmp_path: Path) -> None:
         program(tmp_path, text, *["inc"] * 4),
         "sc",
         bounds=Bounds(executions=5),
-        part=Part(exchanged=True),
+        part=Part(without=("symmetry",)),
         jobs=1,
     )
     assert (found["result"], found["limit"]) == ("Unknown", "executions")
@@ -379,7 +379,7 @@ def test_an_exception_of_done_ends_the_work(tmp_path: Path) -> None:
             str(MODELS / "sc.cat"),
             folders=[str(MODELS)],
             acyclic="program order",
-            part=Part(exchanged=True),
+            part=Part(without=("symmetry",)),
             done=done,
         )
 

@@ -60,7 +60,7 @@ def test_a_ticket_lock_has_one_execution_for_each_order(tmp_path: Path) -> None:
     good = program(tmp_path, TICKET.replace("ACQUIRE", "acquire"), "work", "work", "work")
     found = explored(good, "rc11")
     assert (found["result"], found["complete"]) == ("Safe", 1)
-    every = explored(good, "rc11", part=Part(exchanged=True))
+    every = explored(good, "rc11", part=Part(without=("symmetry",)))
     assert (every["result"], every["complete"]) == ("Safe", 6)
     assert found["represented"] == every["represented"]
     bad = program(tmp_path, TICKET.replace("ACQUIRE", "relaxed"), "work", "work")

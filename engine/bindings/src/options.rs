@@ -1,6 +1,6 @@
 //! What is explored of a program and within which limits: frozen values of Python, read whole.
 use super::arguments::duration;
-use super::explore::Task;
+use super::explore::{without, Task};
 use explore::{Limits, Options, Request};
 use program::interpreter;
 use pyo3::exceptions::PyValueError;
@@ -65,11 +65,9 @@ pub struct Part {
     departures: Option<u32>,
     sample: bool,
     estimate: bool,
-    exchanged: bool,
-    arrivals: bool,
-    retries: bool,
-    waits: bool,
+    without: Vec<String>,
     reference: bool,
+    audit: Option<f64>,
     weak_failures: String,
     seed: u64,
 }
@@ -100,15 +98,13 @@ impl Part {
     }
 
     /// Which executions stand for others, for the explorer.
-    pub fn options(&self) -> Options {
-        Options {
-            symmetry: !self.exchanged,
-            arrivals: self.arrivals,
-            retries: self.retries,
-            waits: self.waits,
+    pub fn options(&self) -> PyResult<Options> {
+        Ok(Options {
+            reductions: without(&self.without)?,
             fails_once: self.weak_failures == "once",
+            audit: self.audit.map(duration).transpose()?,
             ..Options::default()
-        }
+        })
     }
 }
 

@@ -227,7 +227,7 @@ impl Program {
             limits: bounds.of_search()?,
             acyclic: acyclic.map(super::explore::order_of).transpose()?,
             estimates_after: done.as_ref().map(|_| super::explore::ESTIMATES_AFTER),
-            ..part.options()
+            ..part.options()?
         };
         let model = load_model(py, &model, &folders)?;
         let resumption = Resumption {

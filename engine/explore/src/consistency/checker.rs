@@ -39,6 +39,8 @@ pub struct ConsistencyChecker {
     /// Whether the model states coherence per location, so that candidates that violate it need no
     /// check.
     pub coherent: bool,
+    /// Whether one of the model's axioms implies that po | rf has no cycle.
+    pub shows_porf_acyclic: bool,
     /// Whether a write that releases follows the events before it, as if it depended on them.
     pub releases_last: bool,
     /// Whether the model is extensible: a consistent graph stays consistent when a po-maximal event
@@ -124,6 +126,7 @@ impl ConsistencyChecker {
                     .map(|index| (index, relations[index])),
             ),
             coherent: consistency.states_coherence(),
+            shows_porf_acyclic: consistency.shows_porf_acyclic(),
             releases_last: !by_dependencies,
             extensible: only_cycles || consistency.keeps_maximal(),
             only_cycles,

@@ -49,6 +49,7 @@ impl ThreadEnvironment<'_> {
         plain: bool,
     ) {
         self.sharing.record_use(at, self.user(t, spot.site), false);
+        self.sharing.record_write(at, self.user(t, spot.site));
         if self.local.quiet || self.still || self.local.unchanged {
             return;
         }
@@ -75,7 +76,9 @@ impl ThreadEnvironment<'_> {
         if is_there && self.sharing.is_own(at, t.id) {
             return;
         }
-        self.local.rewrites += u64::from(again.is_some());
+        if again.is_some() && self.sharing.is_only_writer(at, t.id) {
+            self.local.rewrites += 1;
+        }
         // the same value may be written again, or that of a read-modify-write be unchanged
         let is_reread = read.is_some_and(|read| read.bits.is_none());
         let updates = self.local.answers.contains(&None);
