@@ -15,7 +15,7 @@ import difflib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -121,13 +121,14 @@ def rewrite(
     defined, since other accesses may use the definition too. `cautious`: what rests on the types of
     expressions, or on what a macro does with its arguments, is left to the user."""
     sources = _Sources(cautious=cautious)
+    paths = dict.fromkeys(each.path for each in annotations)
     wanted: defaultdict[tuple[str, str], list[tuple[Annotation, str]]] = defaultdict(list)
     edits: list[_Edit] = []
     by_hand: list[ByHand] = []
     for each, order in zip(annotations, orders, strict=True):
         try:
             new = sources.fences(each, order)
-            macro = None if through_macros else sources.macro(each)
+            macro = None if through_macros else sources.macro(each, paths)
             own = split(order)[1]
             if macro is not None:
                 wanted[macro].append((each, order))
@@ -214,16 +215,22 @@ class _Sources(dict[str, Syntax]):
             self[path] = Syntax(path, Path(path).read_bytes())
         return self[path]
 
-    def macro(self, each: Annotation) -> tuple[str, str] | None:
-        """The file and the name of the macro that holds the memory order, if one does."""
+    def macro(self, each: Annotation, paths: Iterable[str]) -> tuple[str, str] | None:
+        """The file and the name of the macro that holds the memory order, if one does; the file is
+        its own, or the only other one of these that defines it."""
         call = self._call(each)
         if call is None:
             return None
         given = call[1]
-        if len(given) == 1 and given[0].type == "identifier":
-            name = self[each.path].text(given[0])
-            return None if _ORDER.fullmatch(name) else (each.path, name)
-        return None
+        if len(given) != 1 or given[0].type != "identifier":
+            return None
+        name = self[each.path].text(given[0])
+        if _ORDER.fullmatch(name):
+            return None
+        defining = [path for path in paths if syntax.definitions(self[path], name)]
+        if each.path in defining or len(defining) != 1:
+            return each.path, name
+        return defining[0], name
 
     def edits(self, each: Annotation, order: str, *, through_macros: bool = False) -> list[_Edit]:
         """The edits that give an annotation this memory order."""
@@ -244,13 +251,22 @@ class _Sources(dict[str, Syntax]):
             raise Unclear(f"its memory order is written as {style}")
         if len(given) == 1:
             orders = _single(order).split("/")
+        if _arguments(call) is None:
+            success, _, failure = order.partition("/")
+            if failure and len(given) == 1:
+                # whether the argument is the order on failure too, only the compiler knows
+                if self.cautious:
+                    raise Unclear(f"it is an argument of {call.name}, perhaps of one outcome only")
+                if failure == each.order.partition("/")[2]:
+                    orders = [success]
+            if len(given) != len(orders):
+                several = "one of several" if given else "not written there"
+                raise Unclear(f"it is an argument of {call.name} that is {several}")
         edits = [
             _Edit(each.path, at.start_byte, at.end_byte, self._spelled(one, each, style))
             for at, one in zip(given, orders, strict=False)
         ]
         if len(given) < len(orders):
-            if _arguments(call) is None:
-                raise Unclear(f"it is an argument of {call.name} that is not written there")
             more = [self._spelled(one, each, style) for one in orders[len(given) :]]
             if call.arguments:
                 more.insert(0, "")
@@ -310,7 +326,9 @@ class _Sources(dict[str, Syntax]):
         self, path: str, macro: str, users: Sequence[tuple[Annotation, str]]
     ) -> list[_Edit]:
         """The edit that gives this memory order to all that use a macro."""
-        orders = {order for _, order in users}
+        orders = {_single(order) for _, order in users}
+        if self.cautious and any(each.passed and each.kind == "CAS" for each, _ in users):
+            raise Unclear(f"its memory order is {macro}, perhaps of one outcome only")
         if len(orders) > 1:
             raise Unclear(f"other accesses take their memory order from {macro} and need another")
         found = syntax.definitions(self[path], macro)
@@ -320,10 +338,10 @@ class _Sources(dict[str, Syntax]):
             raise Unclear(f"its memory order is {macro}, which its file does not define just once")
         if any(C_ORDER.get(_single(each.order)) != _named(known[0]) for each, _ in users):
             raise Unclear(f"its memory order is {macro}, which is defined elsewhere too")
-        if "/" in (one := _single(order)):
+        if "/" in order:
             raise Unclear(f"its memory order is {macro}, and two are needed")
         start = found[0][0]
-        text = self._spelled(one, users[0][0], known[0])
+        text = self._spelled(order, users[0][0], known[0])
         return [_Edit(path, start, start + known.end(), text)]
 
     def _call(self, each: Annotation) -> tuple[Call, tuple[tree_sitter.Node, ...]] | None:
@@ -338,7 +356,7 @@ class _Sources(dict[str, Syntax]):
         every = (*call.of_template, *call.arguments)
         given = tuple(one for one in every if _ORDER.fullmatch(source.text(one)))
         if each.passed:
-            return call, given
+            return call, given or tuple(one for one in every if _is_order_macro(source, one))
         orders = [C_ORDER[own] for own in each.order.split("/")]
         written = [_named(source.text(one)) for one in given]
         # a macro: which of its operations takes the order, only the compiler knows
@@ -391,6 +409,12 @@ class _Sources(dict[str, Syntax]):
                 return f"std::{name}"
         prefix = _PREFIX.match(style)
         return name if prefix is None else prefix[0] + name.removeprefix("memory_order_")
+
+
+def _is_order_macro(source: Syntax, node: tree_sitter.Node) -> bool:
+    """Whether an argument is a macro that its file defines as a memory order."""
+    values = [value for _, value in syntax.definitions(source, source.text(node))]
+    return node.type == "identifier" and any(map(_ORDER.match, values))
 
 
 def _arguments(call: Call) -> int | None:

@@ -88,3 +88,46 @@ def test_only_a_parameter_is_followed_to_the_call(line: str, is_passed: bool) ->
     assert (found.file, found.line, found.function) == (
         ("a.c", 7, "main") if is_passed else ("a.h", 1, "set")
     )
+
+
+EXCHANGES = PROGRAM.replace(
+    "static int data;",
+    """static int data;
+#define LATER memory_order_relaxed
+static int change(atomic_int *p, memory_order order) {
+  int old = 0;
+  return atomic_compare_exchange_strong_explicit(p, &old, 1, order, memory_order_relaxed);
+}""",
+)
+
+
+@pytest.mark.parametrize("order", ["memory_order_relaxed", "LATER"])
+def test_the_order_of_one_outcome_of_a_compare_exchange_is_changed_where_it_is_passed(
+    order: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("program.c")
+    path.write_text(EXCHANGES.replace("SET", f"change(&ready, {order})"))
+    before = path.read_text()
+    assert guarded(weakspot, ["relax", str(path), "--apply"]) == 1
+    where = "LATER {}" if order == "LATER" else "change(&ready, {})"
+    weak, strong = (where.format(f"memory_order_{each}") for each in ("relaxed", "release"))
+    assert path.read_text() == before.replace(weak, strong)
+
+
+def test_a_macro_of_another_file_is_changed_where_it_is_defined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    header, program = Path("orders.h"), Path("program.c")
+    header.write_text(
+        "#define LATER memory_order_relaxed\n"
+        "static inline void put(atomic_int *p) { atomic_store_explicit(p, 1, LATER); }\n"
+    )
+    text = PROGRAM.replace("#include <stdatomic.h>", '#include <stdatomic.h>\n#include "orders.h"')
+    text = text.replace("set(&other, 1, memory_order_release);", "")
+    program.write_text(text.replace("SET", "atomic_store_explicit(&ready, 1, LATER); put(&ready)"))
+    before = program.read_text()
+    assert guarded(weakspot, ["relax", "program.c", "--apply"]) == 1
+    assert header.read_text().startswith("#define LATER memory_order_release\n")
+    assert program.read_text() == before

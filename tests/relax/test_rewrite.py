@@ -23,6 +23,10 @@ C = """\
 #define PUT(x, v, order) atomic_store_explicit(&(x), v, order)
 #define BOTH(x, y, order) PUT(x, 1, order); PUT(y, 1, memory_order_relaxed)
 #define X x
+static void two(atomic_int *p, memory_order a, memory_order b) {
+  atomic_store_explicit(p, 1, a);
+  atomic_store_explicit(p, 2, b);
+}
 static atomic_int x, y, *p = &x, cells[2];
 static int g;
 static _Atomic(int *) q = &g;
@@ -203,6 +207,11 @@ def test_an_operator_becomes_a_call(tmp_path: Path, name: str, before: str, afte
         ("a.c", "STORE(x, 1);", "it is inside STORE, which line 4 defines"),
         ("a.c", "BOTH(x, y, memory_order_release);", "operations with different memory orders"),
         ("a.c", "g = X;", "it is inside X"),
+        (
+            "a.c",
+            "two(&x, memory_order_release, memory_order_release);",
+            "it is an argument of two that is one of several",
+        ),
         ("a.c", "g = ++x;", "the value of ++ is used"),
         ("a.c", "x *= 2;", "it has no memory order and is no call"),
         ("a.cpp", "int e = x = 1; (void)e;", "the value of = is used"),
