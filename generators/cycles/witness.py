@@ -7,8 +7,8 @@ Tautschnig, Herding cats, TOPLAS 2014, section 9.1). A data race need not close 
 then the two racing accesses count as an edge, in whichever direction closes a cycle, if the second
 would not be executed without what its thread reads before.
 
-Of several reads that lead to a plain access, the Test keeps the one on which the access depends: with
-another the Test would race whatever is read, and no memory order could make a difference.
+Of several reads that lead to a plain access, the Test keeps the one on which the access depends:
+with another the Test would race whatever is read, and no memory order could make a difference.
 """
 
 from __future__ import annotations

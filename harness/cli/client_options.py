@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from weakspot.harness.cli import completion
 from weakspot.harness.cli.options import given, listed
+
+if TYPE_CHECKING:
+    from weakspot.harness.clients.program import ClientChoice
 
 
 def _pairs(
@@ -127,9 +130,9 @@ _VARIATION = ("capacity", "relaxed", "quasi", "per_producer", "spurious", "block
 def client_options(
     calls: str = "--client-calls", *, required: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """`--as`, and the options that choose the clients, which the command gets as `choice`: the
-    arguments of the function that it calls. None without `--as`, which the others require. `calls`
-    is the option for their size."""
+    """`--as`, and the options that choose the clients, which the command gets as `choice`, a
+    ClientChoice; None without `--as`, which the others require. `calls` is the option for their
+    size."""
     kind = click.option(
         "--as",
         "behaves_as",
@@ -156,15 +159,15 @@ def client_options(
     return add
 
 
-def _choice(own: dict[str, Any], options: dict[str, str]) -> dict[str, Any] | None:
+def _choice(own: dict[str, Any], options: dict[str, str]) -> ClientChoice | None:
     if own["behaves_as"] is None:
         for name, option in options.items():
             if given(name):
                 raise click.UsageError(f"{option} requires --as.")
         return None
-    from weakspot.harness.clients.program import Variation
+    from weakspot.harness.clients.program import ClientChoice, Variation
 
     own["meanings"] = {name: names[0] for name, names in own["meanings"].items()}
     own["capacity"] = own["capacity"] or 0
-    own["variation"] = Variation(**{name: own.pop(name) for name in _VARIATION})
-    return own
+    variation = Variation(**{name: own.pop(name) for name in _VARIATION})
+    return ClientChoice(variation=variation, **own)

@@ -149,5 +149,5 @@ class SearchRepair(Job, frozen=True, kw_only=True):
         return marked[: len(found) + 1]
 
     def needed(self, change: Change) -> str:
-        """What an annotation needs, as the end of a sentence."""
-        return f"needs {change.needs} under {self.model.name}"
+        """What an annotation needs."""
+        return f"{change.needs} under {self.model.name}"

@@ -11,6 +11,7 @@ import msgspec
 
 from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import C_ORDER
+from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, minimal
@@ -217,7 +218,7 @@ class Repairing:
             if each is not change
         }
         program = self._own.under(self._changed(self._own, others))
-        found = self._explorations.explained(program, Habits(), structure="", scenario="")
+        found = self._explorations.explained(NamedProgram(program, Habits(), "", ""))
         return shortest_at((each.witness for each in found.violations), str(change.annotation))
 
     def result_twice(self, repair: Repair) -> str:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.judge.violations import violations_of
+from weakspot.harness.judge.violations import repair_of, violations_of
 from weakspot.harness.report import terminal, witness
 from weakspot.harness.report.terminal import style
 from weakspot.harness.values.finding import Finding, by_cause
@@ -32,18 +32,16 @@ def findings(
         for site in finding.sites[:6]:
             out.print(Text.assemble("  --> ", site))
         shown = _witness(record, finding)
-        repair = record.repair_of.get(finding.subject)
-        needs: tuple[str, ...] = ()
-        if repair is not None and finding.fix.startswith(repair.fix or "\0"):
-            needs = repair.needs
-        places = [need.partition(" needs ")[0] for need in needs]
+        repair = repair_of(record, finding)
+        needs = repair.changes if repair else ()
+        places = [need.at for need in needs]
         unshown = [
             at
             for at, place in enumerate(places)
             if shown is not None and shortest_at([shown], place) is None
         ]
         for at in sorted(range(len(needs)), key=unshown.__contains__):
-            named = Text.assemble("   |  ", (needs[at], "bold"))
+            named = Text.assemble("   |  ", (str(needs[at]), "bold"))
             out.print(named.append(f" {ELSEWHERE}") if at in unshown else named)
         for evidence in finding.evidence:
             for line in evidence.text.rstrip().split("\n"):

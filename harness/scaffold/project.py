@@ -26,12 +26,12 @@ from weakspot.harness.scaffold.scenarios import Scenario, scenarios, template
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.numbers import amount
 from weakspot.system.files import disk
+from weakspot.system.include_folders import default_folders
 from weakspot.system.project_file import OWN
 
 FOLDER = Path("tests/weakspot")
 """Where scenarios are written, below the project's folder."""
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".ipp", ".inl", ".tpp")
-_SYSTEM = (Path("/usr/include"), Path("/usr/local/include"))
 _X86 = "tso"
 """The model of what inline assembly is read: that of x86."""
 SECONDS = 5.0
@@ -190,7 +190,7 @@ def includes_of(header: Path) -> tuple[Path | None, tuple[str, ...]]:
     whole = Path(os.path.abspath(header))  # noqa: PTH100  # links are part of the path
     for above in whole.parents:
         if above.name == "include":
-            searched = None if above in _SYSTEM else Path(os.path.relpath(above))
+            searched = None if above in default_folders() else Path(os.path.relpath(above))
             return searched, (whole.relative_to(above).as_posix(),)
     return Path(os.path.relpath(whole.parent)), (whole.name,)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from weakspot.harness.values.claims import Claim
-from weakspot.harness.values.exploration import Estimate, Exploration
+from weakspot.harness.values.exploration import Estimate, Exploration, ExplorationEvidence
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.numbers import amount, percent, rounded, scientific
 from weakspot.harness.values.program_run import Failure, ProgramRun
@@ -207,6 +207,19 @@ def execution_count(exploration: Exploration) -> str:
     """`1,204 executions (3 blocked) in 0.1 s`"""
     blocked = f" ({exploration.blocked:,} blocked)" if exploration.blocked else ""
     return f"{amount(exploration.executions, 'execution')}{blocked} in {exploration.seconds:.1f} s"
+
+
+def describe_evidence(evidence: ExplorationEvidence) -> str:
+    """`model proved; reductions: waits, main-alone; audit: 54 executions of the reference`"""
+    reductions = ", ".join(evidence.reductions) or "none"
+    audit = evidence.audit
+    if audit is None:
+        audited = "none"
+    elif audit.refused:
+        audited = f"none, {audit.refused}"
+    else:
+        audited = amount(audit.descents, "random execution") + " of the reference"
+    return f"model {evidence.model}; reductions: {reductions}; audit: {audited}"
 
 
 def resumption(exploration: Exploration) -> tuple[str, ...]:

@@ -51,11 +51,9 @@ def test_a_test_written_by_hand_serves_a_claim(structure: Structure) -> None:
 @cache
 def explored(structure: str, scenario: str, model: str) -> Exploration:
     return EngineExplorer().explore(
-        generated(structure, scenario),
+        generated(structure, scenario).named(structure, scenario),
         models.resolve(model),
         Bounds(seconds=60.0),
-        structure=structure,
-        scenario=scenario,
         done=lambda *_: None,
     )
 

@@ -176,15 +176,18 @@ pub enum Action {
 }
 
 impl Action {
+    #[inline]
     pub fn is_read(self) -> bool {
         matches!(self, Action::Read { .. })
     }
 
+    #[inline]
     pub fn is_write(self) -> bool {
         matches!(self, Action::Write { .. })
     }
 
     /// Whether this is a part of a read-modify-write.
+    #[inline]
     pub fn is_rmw(self) -> bool {
         use Action::{Read, Write};
         matches!(self, Read { rmw: true, .. } | Write { rmw: true, .. })
@@ -261,6 +264,8 @@ pub struct Dependencies {
     pub data: Dep,
     /// A branch before the event depends on them.
     pub ctrl: Dep,
+    /// The value written is one of several, which the reads in `data` decide.
+    pub chosen: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,12 +1,19 @@
 //! Sets and relations agree with naive definitions, for up to 64 events and for more.
 use proptest::prelude::*;
-use relation::{Relation, Set};
+use relation::{rows, Relation, Set};
 use std::collections::BTreeSet;
 
 type Pairs = BTreeSet<(usize, usize)>;
 
 fn sizes() -> impl Strategy<Value = usize> {
-    prop_oneof![1usize..12, 60usize..70, 120usize..140]
+    prop_oneof![
+        1usize..12,
+        60usize..70,
+        120usize..140,
+        190usize..200,
+        250usize..270,
+        330usize..350
+    ]
 }
 
 prop_compose! {
@@ -63,12 +70,20 @@ proptest! {
         prop_assert_eq!(listed(&ra.intersection(&rb)), a.intersection(&b).copied().collect::<Pairs>());
         prop_assert_eq!(listed(&ra.difference(&rb)), a.difference(&b).copied().collect::<Pairs>());
         prop_assert_eq!(listed(&ra.sequence(&rb)), composed(&a, &b));
+        let irreflexive = composed(&a, &b).iter().all(|(x, y)| x != y);
+        prop_assert_eq!(rows::is_sequence_irreflexive(rows::stride(n), ra.rows(), rb.rows()), irreflexive);
+        prop_assert_eq!(listed(&Relation::full(n)).len(), n * n);
         prop_assert_eq!(listed(&ra.inverse()), a.iter().map(|(x, y)| (*y, *x)).collect::<Pairs>());
         let complement = ra.complement();
         prop_assert_eq!(complement.count(), n * n - a.len());
         prop_assert!(complement.intersection(&ra).is_empty());
         prop_assert_eq!(listed(&ra.restrict_domain(&set)), a.iter().filter(|(x, _)| s.contains(x)).copied().collect::<Pairs>());
         prop_assert_eq!(listed(&ra.restrict_range(&set)), a.iter().filter(|(_, y)| s.contains(y)).copied().collect::<Pairs>());
+        let mut restricted = vec![0; ra.rows().len()];
+        let mut words = vec![0; rows::stride(n)];
+        set.write(&mut words);
+        rows::restrict(rows::stride(n), Some(&words), ra.rows(), Some(&words), &mut restricted);
+        prop_assert_eq!(listed(&Relation::from_rows(n, &restricted)), a.iter().filter(|(x, y)| s.contains(x) && s.contains(y)).copied().collect::<Pairs>());
         prop_assert_eq!(ra.domain().iter().collect::<BTreeSet<_>>(), a.iter().map(|(x, _)| *x).collect::<BTreeSet<_>>());
         prop_assert_eq!(ra.range().iter().collect::<BTreeSet<_>>(), a.iter().map(|(_, y)| *y).collect::<BTreeSet<_>>());
         prop_assert_eq!(ra.is_subset(&rb), a.is_subset(&b));
@@ -80,8 +95,17 @@ proptest! {
     }
 
     #[test]
-    fn closures_and_cycles((n, a, _, _) in two()) {
-        let r = relation(n, &a);
+    fn inverses_of_many_pairs(n in sizes(), pattern in any::<u64>(), step in 1usize..7) {
+        let is_pair = |x: usize, y: usize| pattern.rotate_left((x * step + y) as u32 % 64) & 5 != 0;
+        let pairs = (0..n).flat_map(|x| (0..n).map(move |y| (x, y)));
+        let all: Pairs = pairs.filter(|(x, y)| is_pair(*x, *y)).collect();
+        let inverse: Pairs = all.iter().map(|(x, y)| (*y, *x)).collect();
+        prop_assert_eq!(listed(&relation(n, &all).inverse()), inverse);
+    }
+
+    #[test]
+    fn closures_and_cycles((n, a, b, _) in two()) {
+        let (r, b) = (relation(n, &a), relation(n, &b));
         let all = closed(&a);
         prop_assert_eq!(listed(&r.closure()), all.clone());
         let acyclic = all.iter().all(|(x, y)| x != y);
@@ -95,15 +119,25 @@ proptest! {
             }
             prop_assert_eq!(cycle.iter().collect::<BTreeSet<_>>().len(), cycle.len());
         }
+        let mut sequence = vec![0; r.rows().len()];
+        rows::sequence_with_transitive(rows::stride(n), b.rows(), r.closure().rows(), &mut sequence);
+        prop_assert_eq!(listed(&Relation::from_rows(n, &sequence)), composed(&listed(&b), &all));
         let mut reflexive = all;
         reflexive.extend((0..n).map(|x| (x, x)));
         prop_assert_eq!(listed(&r.reflexive_closure()), reflexive);
     }
 
     #[test]
-    fn acyclic_closures(edges in prop::collection::btree_set((0usize..20, 1usize..20), 0..60)) {
-        let edges: Pairs = edges.into_iter().map(|(x, step)| (x, (x + step).min(39))).collect();
-        let r = relation(40, &edges);
+    fn acyclic_closures(
+        (n, edges) in sizes().prop_flat_map(|n| (Just(n), prop::collection::vec((0..n, 1..n + 1), 0..150))),
+        mirrored in any::<bool>(),
+    ) {
+        let forward = edges.into_iter().filter(|(x, step)| x + step < n).map(|(x, step)| (x, x + step));
+        let edges: Pairs = match mirrored {
+            true => forward.map(|(x, y)| (n - 1 - x, n - 1 - y)).collect(),
+            false => forward.collect(),
+        };
+        let r = relation(n, &edges);
         prop_assert!(r.is_acyclic());
         prop_assert_eq!(listed(&r.closure()), closed(&edges));
     }

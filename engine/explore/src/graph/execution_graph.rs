@@ -41,6 +41,7 @@ pub struct Event {
 }
 
 impl Event {
+    #[inline]
     pub fn is_read(&self) -> bool {
         self.action.is_read()
     }
@@ -49,6 +50,7 @@ impl Event {
         self.action.matters()
     }
 
+    #[inline]
     pub fn is_write(&self) -> bool {
         self.action.is_write()
     }
@@ -100,6 +102,8 @@ pub struct DependencyPairs {
     pub addr: Vec<(EventId, EventId)>,
     pub data: Vec<(EventId, EventId)>,
     pub ctrl: Vec<(EventId, EventId)>,
+    /// Those of `data` whose write has one of several values.
+    pub chosen: Vec<(EventId, EventId)>,
 }
 
 #[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
@@ -132,19 +136,23 @@ impl Graph {
         self.events.is_empty()
     }
 
+    #[inline]
     pub fn event(&self, id: EventId) -> &Event {
         &self.events[id as usize]
     }
 
+    #[inline]
     pub(super) fn event_mut(&mut self, id: EventId) -> &mut Event {
         &mut self.events[id as usize]
     }
 
+    #[inline]
     pub fn clock(&self, id: EventId) -> &[u32] {
         &self.clocks[id as usize * self.stride..][..self.stride]
     }
 
     /// Whether the first event is in the causal prefix of the other, or is the other.
+    #[inline]
     pub fn precedes(&self, first: EventId, other: EventId) -> bool {
         let event = self.event(first);
         self.clock(other)[event.thread] > event.index
@@ -450,6 +458,7 @@ impl Graph {
         self.dependencies.addr.clear();
         self.dependencies.data.clear();
         self.dependencies.ctrl.clear();
+        self.dependencies.chosen.clear();
     }
 
     /// Recomputes the causal prefixes of all events, in a graph in which po | rf may have cycles.

@@ -4,9 +4,7 @@ use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::{Interruption, ThreadEnvironment};
 use crate::threads::left_out_reads::LeftOutRead;
 use crate::threads::local_state::LocalState;
-use crate::threads::retries::{
-    Attempt, Counterpart, HeaderState, Repetition, Run, MAX_HEADERS, REWRITTEN,
-};
+use crate::threads::retries::{Attempt, Counterpart, HeaderState, Run, MAX_HEADERS};
 use crate::threads::sharing::LearnedSharing;
 use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Change, Limits, Outcome, RunEnd};
@@ -29,8 +27,6 @@ pub struct SuspendedThread {
     pub run: Option<Run<SuspendedThread>>,
     /// The compare-exchanges that have failed for no reason since the thread made progress.
     pub attempts: Vec<Arc<Attempt>>,
-    /// Those that were tried again after only writing values again that others may have replaced.
-    pub rewritten: Vec<SiteId>,
 }
 
 impl SuspendedThread {
@@ -49,7 +45,6 @@ impl SuspendedThread {
             steps: 0,
             run: None,
             attempts: Vec::new(),
-            rewritten: Vec::new(),
         }
     }
 }
@@ -107,20 +102,9 @@ impl Runner<'_> {
                 }
                 _ => {}
             }
-            match self.attempts_again(run) {
-                Some(Repetition::Vain(state)) => {
-                    run.thread.state = state;
-                    continue;
-                }
-                Some(Repetition::Undecided(site)) => {
-                    return Some(Next::Truncated {
-                        message: REWRITTEN.to_owned(),
-                        site: Some(run.thread.users_site(self.program, site)),
-                        limit: "failures",
-                        because: String::new(),
-                    })
-                }
-                None => {}
+            if let Some(state) = self.attempts_again(run) {
+                run.thread.state = state;
+                continue;
             }
             run.steps += 1;
             let dbg = run.thread.inst(self.program).map_or(0, |i| i.dbg);

@@ -32,18 +32,11 @@
 //! in G' as well, or is ordered with W as with W0: if W0 happens before X, it does because of something
 //! that follows W, and so does W.
 //!
-//! **Values written again.** A thread may also write a value again to a location that others use: an
-//! atomic pointer in a node that is about to be published, which another thread used before. Such a
-//! write is progress, so that each round would be another state. The thread is taken to be in the same
-//! state if all its progress since the failure consists of such writes, but for one failure of each
-//! compare-exchange. Let W0 and W be the writes of two rounds to such a location, and let no other
-//! thread write to it while this one runs. Then W0 and W are neighbours in its coherence order, and G'
-//! without the round of W is an execution: what reads from W in G reads from W0 in G', which orders no
-//! more. A read that races with W and not with W0 comes after W0, by something that the thread did
-//! before W; the execution with one failure, in which that read comes between the same two writes, is
-//! explored. That no other thread writes there is assumed, until an execution shows otherwise
-//! ([`location_uses`]). Where one does, its writes may come between those of the rounds, and how many
-//! rounds there are can be seen: the thread's end is then undecided, and the exploration Unknown.
+//! A third case is a location that other threads read, and that none of them writes while the thread runs
+//! ([`LearnedSharing::is_only_writer`]): a node that is linked again before each attempt to publish it. W
+//! directly follows W0 in coherence order then, and what reads from W in G reads from W0 in G'. A write of
+//! a value again that another thread may have overwritten is progress: each round is another state, and the
+//! limit of iterations ends the loop.
 //!
 //! **Before threads are started**, main and the constructors of global objects run without events, and
 //! cannot choose. A compare-exchange of theirs does not fail if the thread would come back to it in
@@ -53,9 +46,11 @@
 //! [`left_out_reads`]: crate::threads::left_out_reads
 //! [`failed_rounds`]: crate::threads::failed_rounds
 //! [`location_uses`]: crate::threads::location_uses
-use crate::source::{Answer, Location, Next, Wait};
+//! [`LearnedSharing::is_only_writer`]: crate::threads::sharing::LearnedSharing::is_only_writer
+use crate::reductions::Reduction;
+use crate::source::{Answer, Next, Wait};
 use crate::threads::advance::{Runner, SuspendedThread, MAX_AHEAD};
-use crate::threads::retries::{Attempt, HeaderState, Repetition};
+use crate::threads::retries::{Attempt, HeaderState};
 use program::interpreter::thread::State;
 use program::ir::Op;
 use std::sync::Arc;
@@ -115,33 +110,25 @@ impl Runner<'_> {
         })
     }
 
-    /// Whether a thread is about to try a compare-exchange again, in the state in which it has failed
-    /// for no reason.
-    pub(super) fn attempts_again(&self, run: &mut SuspendedThread) -> Option<Repetition> {
-        if run.attempts.is_empty() || !run.local.answers.is_empty() {
+    /// How a thread stops that is about to try a compare-exchange again, in the state in which it has
+    /// failed for no reason.
+    pub(super) fn attempts_again(&self, run: &mut SuspendedThread) -> Option<State> {
+        let on = self.sharing.reductions.has(Reduction::SpuriousFailures);
+        if !on || run.attempts.is_empty() || !run.local.answers.is_empty() {
             return None;
         }
         let now = self.at_exchange(run, 0)?;
         let same = |known: &&Arc<Attempt>| known.state == now.state && known.news() == now.news();
         let first = run.attempts.iter().find(same)?.clone();
-        let rewritten = first.epoch != now.epoch;
-        if rewritten && !run.rewritten.contains(&now.site) {
-            run.rewritten.push(now.site);
-            return None;
-        }
-        let own = |at: &Location| self.sharing.is_unwritten(*at, run.thread.id);
-        if rewritten && !run.local.rewritten.iter().all(own) {
-            return Some(Repetition::Undecided(now.site));
-        }
         run.attempts.clear();
-        Some(Repetition::Vain(State::Spinning {
+        Some(State::Spinning {
             site: now.site,
-            from: match rewritten {
-                true => 0,
-                false => first.reads,
+            from: match first.epoch == now.epoch {
+                true => first.reads,
+                false => 0,
             },
             failed: true,
-        }))
+        })
     }
 
     /// Whether a thread that runs alone is back at its compare-exchange in the same state if that

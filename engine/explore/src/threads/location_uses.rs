@@ -28,28 +28,10 @@ pub struct User {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-pub enum UseKind {
-    /// A read on whose value nothing depends.
-    Update,
-    /// A read on whose value something may depend.
-    Observation,
-    Write,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 struct Use {
     by: User,
-    kind: UseKind,
-}
-
-impl Use {
-    fn observes(&self) -> bool {
-        self.kind == UseKind::Observation
-    }
-
-    fn writes(&self) -> bool {
-        self.kind == UseKind::Write
-    }
+    /// Something may depend on the value read.
+    observes: bool,
 }
 
 #[derive(Clone, Default, BorshSerialize, BorshDeserialize)]
@@ -58,13 +40,10 @@ pub struct LocationUses {
     /// What this exploration assumes.
     own: FxHashSet<(Location, ThreadId)>,
     unobserved: FxHashSet<Location>,
-    /// Locations to which no other thread writes while the thread runs.
-    unwritten: FxHashSet<(Location, ThreadId)>,
     /// What executions have shown: that a location is not a thread's own, and that it is observed,
-    /// or written by others, each with the access that shows it.
+    /// each with the access that shows it.
     shared: FxHashMap<(Location, ThreadId), User>,
     observed: FxHashMap<Location, User>,
-    written: FxHashMap<(Location, ThreadId), User>,
 }
 
 impl LocationUses {
@@ -73,7 +52,6 @@ impl LocationUses {
         self.uses.clear();
         self.own.clear();
         self.unobserved.clear();
-        self.unwritten.clear();
     }
 
     /// Records an access; returns whether it contradicts an assumption. `creator` gives the thread
@@ -82,33 +60,29 @@ impl LocationUses {
         &mut self,
         at: Location,
         by: User,
-        kind: UseKind,
+        observes: bool,
         creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
     ) -> bool {
         let uses = self.uses.entry(at).or_default();
         let same = |seen: &Use| {
             let (known, new) = (seen.by, by);
-            (seen.kind == kind || seen.observes() && kind == UseKind::Update)
+            seen.observes >= observes
                 && (known.thread, known.created, known.joined)
                     == (new.thread, new.created, new.joined)
         };
         if uses.iter().any(same) {
             return false;
         }
-        let new = Use { by, kind };
-        uses.push(new);
+        uses.push(Use { by, observes });
         let mut changed = false;
-        if new.observes() && self.unobserved.contains(&at) {
+        if observes && self.unobserved.contains(&at) {
             changed |= self.observed.insert(at, by).is_none();
         }
-        let contradicts = |(location, thread): &&(Location, ThreadId)| {
+        let owners = self.own.iter().filter(|(location, thread)| {
             *location == at && *thread != by.thread && !is_ordered(by, *thread, &creator)
-        };
-        for assumed in self.own.iter().filter(contradicts) {
-            changed |= self.shared.insert(*assumed, by).is_none();
-        }
-        for assumed in self.unwritten.iter().filter(contradicts) {
-            changed |= new.writes() && self.written.insert(*assumed, by).is_none();
+        });
+        for (_, thread) in owners {
+            changed |= self.shared.insert((at, *thread), by).is_none();
         }
         changed
     }
@@ -126,27 +100,6 @@ impl LocationUses {
         }
         !self.shared.contains_key(&(at, thread)) && {
             self.own.insert((at, thread));
-            true
-        }
-    }
-
-    /// Whether no other thread writes to the location while `thread` runs. From then on the
-    /// exploration assumes it.
-    pub fn is_unwritten(
-        &mut self,
-        at: Location,
-        thread: ThreadId,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-    ) -> bool {
-        let mut uses = self.uses.get(&at).into_iter().flatten();
-        let by_other = |known: &&Use| {
-            known.writes() && known.by.thread != thread && !is_ordered(known.by, thread, &creator)
-        };
-        if let Some(other) = uses.find(by_other) {
-            self.written.insert((at, thread), other.by);
-        }
-        !self.written.contains_key(&(at, thread)) && {
-            self.unwritten.insert((at, thread));
             true
         }
     }
@@ -177,7 +130,7 @@ impl LocationUses {
     /// it.
     pub fn is_unobserved(&mut self, at: Location) -> bool {
         let mut uses = self.uses.get(&at).into_iter().flatten();
-        if let Some(observer) = uses.find(|known| known.observes()) {
+        if let Some(observer) = uses.find(|known| known.observes) {
             self.observed.insert(at, observer.by);
         }
         !self.observed.contains_key(&at) && {
@@ -197,8 +150,6 @@ impl LocationUses {
         self.unobserved.extend(other.unobserved);
         self.shared.extend(other.shared);
         self.observed.extend(other.observed);
-        self.unwritten.extend(other.unwritten);
-        self.written.extend(other.written);
         for (at, uses) in other.uses {
             let known = self.uses.entry(at).or_default();
             for new in uses {
@@ -209,31 +160,23 @@ impl LocationUses {
         }
         let uses = &self.uses;
         let used = |at: &Location| uses.get(at).into_iter().flatten();
-        let by_other = |thread: ThreadId, known: &&Use| {
-            known.by.thread != thread && !is_ordered(known.by, thread, &creator)
-        };
         for (at, thread) in &self.own {
-            if let Some(other) = used(at).find(|known| by_other(*thread, known)) {
+            let by_other = |known: &&Use| {
+                known.by.thread != *thread && !is_ordered(known.by, *thread, &creator)
+            };
+            if let Some(other) = used(at).find(by_other) {
                 self.shared.insert((*at, *thread), other.by);
             }
         }
-        for (at, thread) in &self.unwritten {
-            let mut writes = used(at).filter(|known| known.writes());
-            if let Some(other) = writes.find(|known| by_other(*thread, known)) {
-                self.written.insert((*at, *thread), other.by);
-            }
-        }
         for at in &self.unobserved {
-            if let Some(observer) = used(at).find(|known| known.observes()) {
+            if let Some(observer) = used(at).find(|known| known.observes) {
                 self.observed.insert(*at, observer.by);
             }
         }
         let mut own = self.own.iter();
         let mut unobserved = self.unobserved.iter();
-        let mut unwritten = self.unwritten.iter();
         own.any(|own| self.shared.contains_key(own))
             || unobserved.any(|at| self.observed.contains_key(at))
-            || unwritten.any(|at| self.written.contains_key(at))
     }
 
     /// An access that prevents a write of the location by a thread from being left out.
@@ -286,11 +229,11 @@ mod tests {
     #[test]
     fn main_may_use_what_is_a_threads_own_before_and_after_it() {
         let mut uses = LocationUses::default();
-        assert!(!uses.record(AT, user(0, 0, 0), UseKind::Observation, creator));
+        assert!(!uses.record(AT, user(0, 0, 0), true, creator));
         assert!(uses.is_own(AT, 1, creator));
-        assert!(!uses.record(AT, user(0, 1, 0b10), UseKind::Observation, creator));
+        assert!(!uses.record(AT, user(0, 1, 0b10), true, creator));
         assert!(uses.is_own(AT, 1, creator));
-        assert!(uses.record(AT, user(0, 1, 0), UseKind::Observation, creator));
+        assert!(uses.record(AT, user(0, 1, 0), true, creator));
         uses.restart();
         assert!(!uses.is_own(AT, 1, creator));
     }
@@ -304,11 +247,7 @@ mod tests {
         };
         let used = |by, observes| {
             let mut uses = LocationUses::default();
-            let kind = match observes {
-                true => UseKind::Observation,
-                false => UseKind::Update,
-            };
-            assert!(!uses.record(AT, by, kind, creator));
+            assert!(!uses.record(AT, by, observes, creator));
             uses
         };
         for (by, observes, contradicts) in [
@@ -329,26 +268,11 @@ mod tests {
     #[test]
     fn what_is_only_incremented_is_unobserved() {
         let mut uses = LocationUses::default();
-        assert!(!uses.record(AT, user(1, 0, 0), UseKind::Update, creator));
+        assert!(!uses.record(AT, user(1, 0, 0), false, creator));
         assert!(uses.is_unobserved(AT));
-        assert!(!uses.record(AT, user(2, 0, 0), UseKind::Update, creator));
-        assert!(uses.record(AT, user(2, 0, 0), UseKind::Observation, creator));
+        assert!(!uses.record(AT, user(2, 0, 0), false, creator));
+        assert!(uses.record(AT, user(2, 0, 0), true, creator));
         uses.restart();
         assert!(!uses.is_unobserved(AT));
-    }
-
-    #[test]
-    fn a_location_is_unwritten_until_another_thread_writes_to_it() {
-        let mut uses = LocationUses::default();
-        assert!(!uses.record(AT, user(1, 0, 0), UseKind::Write, creator));
-        assert!(!uses.record(AT, user(2, 0, 0), UseKind::Observation, creator));
-        assert!(uses.is_unwritten(AT, 1, creator));
-        assert!(!uses.is_unwritten(AT, 2, creator));
-        let mut other = LocationUses::default();
-        assert!(!other.record(AT, user(2, 0, 0), UseKind::Write, creator));
-        assert!(uses.clone().join(other, creator));
-        assert!(uses.record(AT, user(2, 0, 0), UseKind::Write, creator));
-        uses.restart();
-        assert!(!uses.is_unwritten(AT, 1, creator));
     }
 }

@@ -43,7 +43,7 @@
 //!
 //! [`holds_in_smaller`]: cat::Consistency::holds_in_smaller
 use crate::source::{Action, Answer, Location};
-use program::interpreter::thread::{Frame, Raised, State, Thread};
+use program::interpreter::thread::{Frame, Raised, Thread};
 use program::ir::{Inst, Op, Order, Program, Register, SiteId};
 use program::memory::Memory;
 use std::sync::Arc;
@@ -198,7 +198,7 @@ impl HeaderState {
 pub struct Attempt {
     pub state: HeaderState,
     /// The thread's progress so far, and how much of it was a write of the value that it had written
-    /// there before.
+    /// there before, where no other thread writes.
     pub epoch: u64,
     pub rewrites: u64,
     /// The number of reads in this epoch.
@@ -211,17 +211,4 @@ impl Attempt {
     pub fn news(&self) -> u64 {
         self.epoch - self.rewrites
     }
-}
-
-/// Why a thread ends undecided.
-pub const REWRITTEN: &str = "a weak compare-exchange fails again, and each round of its loop \
-    writes a value again that another thread may have overwritten";
-
-/// A thread that is about to try a compare-exchange again, in the state in which it has failed for no
-/// reason.
-pub enum Repetition {
-    /// It stops: that shows nothing new.
-    Vain(State),
-    /// Other threads may see how often it tries.
-    Undecided(SiteId),
 }
