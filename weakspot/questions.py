@@ -428,7 +428,7 @@ def linearize(
                 plan, IterableStore(new_manifest(plan)), tools, progress=progress, printed=True
             )
             # what also happens under sc, no memory order prevents
-            also = planning.models((each.name, "sc"))
+            also = list({one.name: one for one in (each, model("sc"))}.values())
             client = msgspec.structs.replace(client, models=tuple(one.name for one in also))
             campaign.take(material_of(subject.source.path, client), also)
             campaign.explore()

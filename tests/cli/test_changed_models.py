@@ -14,7 +14,9 @@ from weakspot.harness.cli.errors import guarded
 pytestmark = pytest.mark.usefixtures("empty_cache")
 
 STRONG = 'include "cos.cat"\nacyclic po | rf | co | fr as sc\n'
-WEAK = 'include "cos.cat"\nacyclic po-loc | rf | co | fr as coherence\nacyclic po | rf as causality\n'
+WEAK = (
+    'include "cos.cat"\nacyclic po-loc | rf | co | fr as coherence\nacyclic po | rf as causality\n'
+)
 PROGRAM = """\
 #include <assert.h>
 #include <pthread.h>
@@ -72,18 +74,22 @@ def test_an_edit_of_a_model_while_a_program_is_explored_is_not_taken_for_the_old
     monkeypatch.chdir(tmp_path)
     Path("program.c").write_text(PROGRAM)
     Path("object.c").write_text(OBJECT)
-    Path("weakspot.toml").write_text('models = ["own.cat"]\n[gate]\nscenarios = ["program.c"]\n')
+    Path("weakspot.toml").write_text(
+        'models = ["own.cat"]\nmachine_models = []\n[gate]\nscenarios = ["program.c"]\n'
+    )
     Path("own.cat").write_text('"OWN"\ninclude "base.cat"\n')
     base = Path("base.cat")
     base.write_text(STRONG)
     explore = Program.explore
 
     def edited(*arguments: Any, **options: Any) -> Any:
-        base.write_text(WEAK)
+        if base.read_text() == STRONG:
+            base.write_text(WEAK)
         return explore(*arguments, **options)
 
     monkeypatch.setattr(Program, "explore", edited)
-    assert guarded(weakspot, command) == 1, "the text as it is when the program is explored"
+    # a campaign explores under its own copy of the model
+    assert guarded(weakspot, command) == (0 if command[0] == "test" else 1)
     monkeypatch.setattr(Program, "explore", explore)
     base.write_text(STRONG)
     assert guarded(weakspot, command) == 0

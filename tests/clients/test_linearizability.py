@@ -476,6 +476,33 @@ def test_a_model_without_happens_before_is_refused() -> None:
         found(OBJECTS / "spsc_ring.c", "queue", RING, model="imm")
 
 
+def test_a_specification_is_performed_in_sequence_whatever_the_model_orders(tmp_path: Path) -> None:
+    """Under a model that orders nothing between threads, as under others, a queue does not return
+    what was not put into it."""
+    model = tmp_path / "coherent.cat"
+    model.write_text(
+        'include "cos.cat"\nacyclic po-loc | rf | co | fr as coherence\n'
+        "acyclic po | rf as causality\n"
+    )
+    path = tmp_path / "slot.c"
+    path.write_text(
+        """
+        #include <stdatomic.h>
+        static atomic_int item, full;
+        void enqueue(int value) {
+          atomic_store_explicit(&item, value, memory_order_relaxed);
+          atomic_store_explicit(&full, 1, memory_order_relaxed);
+        }
+        int dequeue(void) {
+          if (!atomic_load_explicit(&full, memory_order_relaxed)) return -1;
+          return atomic_load_explicit(&item, memory_order_relaxed);
+        }
+        """
+    )
+    assert found(path, "queue", calls=2, model=str(model)).result == "Violated"
+    assert found(path, "queue", calls=2, model="sc").result == "Held"
+
+
 @pytest.mark.parametrize(
     ("defines", "result", "kinds_found"),
     [((), "Violated", ["linearizability"]), (("ATOMIC",), "Safe", [])],

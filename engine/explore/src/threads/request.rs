@@ -95,7 +95,7 @@ fn answer<'p>(
     let specified;
     let clock = match specification {
         Some(specification) => {
-            let allowed = match histories(&specification, model, limits, &clock)? {
+            let allowed = match histories(&specification, limits, &clock)? {
                 Ok(allowed) => allowed,
                 Err(limit) => {
                     let found = Exploration {
@@ -147,11 +147,17 @@ fn orders_calls(model: &Model, options: &Options) -> Result<bool, ExploreError> 
     Ok(acyclic == Acyclic::ProgramOrder)
 }
 
+/// The model under which specifications are performed, one call after the other: what a call leaves
+/// behind the next one finds, whatever the model of the program orders.
+const SEQUENTIAL: &str = "with co from linearisations(W, 0)
+let fr = (rf^-1; co) \\ id
+acyclic po | rf | co | fr as sc
+";
+
 /// The histories of operation calls that a specification allows, or the limit that has ended its
 /// exploration.
 fn histories(
     program: &Program,
-    model: &Model,
     limits: Limits,
     clock: &Clock,
 ) -> Result<Result<Specification, Limit>, ExploreError> {
@@ -159,9 +165,11 @@ fn histories(
         |message: String, site: Option<SiteId>| Err(ExploreError::Unsupported { message, site });
     let mut options = clock.options(Extent::All, Duration::MAX);
     options.estimates_after = None;
+    options.acyclic = Some(Acyclic::ProgramOrder);
     // its executions are not those that are asked for
     options.limits.counted = Arc::default();
-    let (found, allowed) = ProgramSource::new(program, limits).histories(model, &options)?;
+    let model = Model::parse(SEQUENTIAL, "sequential.cat", &|_| None)?;
+    let (found, allowed) = ProgramSource::new(program, limits).histories(&model, &options)?;
     let hangs = |violation: &Violation| violation.fault.kind == FaultKind::Hang;
     if let Some(violation) = found.violations.iter().find(|each| !hangs(each)) {
         let message = format!("the specification is wrong: {}", violation.fault.message);
