@@ -61,6 +61,10 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
             other = self.below.over(other)
         return msgspec.structs.replace(self, below=other)
 
+    def with_flags(self, flags: Sequence[str]) -> Build:
+        """These options and more."""
+        return msgspec.structs.replace(self, flags=(*self.flags, *flags))
+
     @property
     def layers(self) -> tuple[Build, ...]:
         """The options by precedence, the lowest first."""

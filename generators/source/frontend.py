@@ -32,7 +32,7 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput
-from weakspot.generators.source import clang, irtext, linking
+from weakspot.generators.source import clang, file_names
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.build import options as build_options
@@ -93,9 +93,16 @@ def compile_source(
     files = {name: Path(clang.plain_name(str(folder / name), Path())) for name in known.names}
     text = known.text
     if base is not None:
-        text = irtext.renamed(text, folder, base)
-        files = {irtext.name_from(name, folder, base): path for name, path in files.items()}
+        text = file_names.renamed(text, folder, base)
+        files = {file_names.name_from(name, folder, base): path for name, path in files.items()}
     return Ir(text=text, compiler=known.compiler, files=files, key=asked.key)
+
+
+def own_text(source: Path, header: Path, build: Build = NO_OPTIONS) -> str:
+    """The lines of a header, as the preprocessor leaves them in a source that includes it. Raises
+    BadInput when a file is missing, MissingTool, ToolFailed."""
+    unit = _unit(source, build, None, NEVER, lean=False)
+    return clang.own_text(unit.compiler, source, unit.options, header)
 
 
 def _answer(asked: Question, build: Build, end: Deadline) -> tuple[Question, cache.Entry]:
@@ -104,6 +111,8 @@ def _answer(asked: Question, build: Build, end: Deadline) -> tuple[Question, cac
     place = cache.path_of(asked.key)
     if (known := cache.read(place, cache.Entry)) is not None:
         return asked, known
+    from weakspot.generators.source import irtext, linking  # what is compiled already needs neither
+
     folder = asked.path.parent
     texts: dict[Path, str] = {}
     names: set[str] = set()
@@ -128,9 +137,11 @@ def _answer(asked: Question, build: Build, end: Deadline) -> tuple[Question, cac
 def _compiled(unit: Question, folder: Path, end: Deadline) -> tuple[str, list[str]]:
     """The raw IR of a translation unit, with files named relative to the folder, and the names of
     the user's files that it was made from, relative to its own."""
+    from weakspot.generators.source import irtext
+
     limited = msgspec.structs.replace(unit.compiler, end=end)
     raw, names = clang.run(limited, unit.path, unit.options)
-    raw = irtext.relative_names(raw, unit.compiler, folder)
+    raw = file_names.relative_names(raw, unit.compiler, folder)
     irtext.refuse_file_scope_assembly(raw, unit.path)
     return raw, names
 
@@ -239,7 +250,7 @@ def _check_source(path: Path) -> None:
 def _own_digest() -> str:
     """A digest of the front end itself: a changed pass, flag or entry invalidates every cached
     answer."""
-    return _digest_of(__file__, clang.__file__, irtext.__file__, cache.__file__)
+    return _digest_of(__file__, clang.__file__, file_names.__file__, cache.__file__)
 
 
 @lru_cache(maxsize=1)

@@ -1,14 +1,12 @@
 """The text of LLVM IR, from clang's output to the front end's.
 
-In: the raw text, the clang that wrote it and the source's folder. Out: the same module with file
-names that do not depend on the machine, calls inlined and locals in registers, verified. It follows
-the rules in frontend.py.
+In: the raw text with file names that do not depend on the machine, and the clang that wrote it.
+Out: the same module with calls inlined and locals in registers, verified. It follows the rules in
+frontend.py.
 """
 
 from __future__ import annotations
 
-import os
-import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +16,8 @@ from typing import Any
 
 from weakspot.errors import ToolFailed, Unsupported, excerpt, quoted
 from weakspot.generators.source import inlining, members, passes
-from weakspot.generators.source.clang import PACKAGED, Clang, plain_name
+from weakspot.generators.source.clang import Clang
+from weakspot.generators.source.file_names import relative_names, unescape
 from weakspot.system.processors import cores
 from weakspot.system.tools import Module
 
@@ -28,70 +27,6 @@ LLVM = Module(
     advice="pip install llvmlite",
     role="llvmlite",
 )
-
-
-STANDARD_INPUT = "weakspot-stdin-"
-"""How the name of a folder begins that holds a program from standard input, which is named without
-it."""
-
-
-def relative_names(text: str, clang: Clang, folder: Path) -> str:
-    """Name files relative to the source's folder, and system headers as `<name>`. Clang splits a
-    path where it leaves the folder it was started in: the directory is part of the name."""
-    here = os.path.realpath(folder)
-
-    def renamed(match: re.Match[str]) -> str:
-        name, directory = _unescape(match[1]), _unescape(match[2])
-        if name.startswith("<"):
-            return f'!DIFile(filename: "{_escape(name)}", directory: ""'
-        if posixpath.isabs(name) or posixpath.isabs(directory):
-            path = posixpath.join(directory, name)
-            system = clang.system_name(posixpath.normpath(path))
-            place, base = os.path.realpath(posixpath.dirname(path)), posixpath.basename(path)
-            name = system or _from(here, posixpath.join(place, base))
-        return f'!DIFile(filename: "{_escape(plain_name(name, folder))}", directory: ""'
-
-    return re.sub(r'!DIFile\(filename: "([^"]*)", directory: "([^"]*)"', renamed, text)
-
-
-def renamed(text: str, folder: Path, base: Path) -> str:
-    """The text with files named relative to `base`, which were named relative to `folder`."""
-
-    def moved(match: re.Match[str]) -> str:
-        return f'!DIFile(filename: "{_escape(name_from(_unescape(match[1]), folder, base))}"'
-
-    return re.sub(r'!DIFile\(filename: "([^"]*)"', moved, text)
-
-
-def name_from(name: str, folder: Path, base: Path) -> str:
-    """A file's name relative to `base`, which is relative to `folder`; system headers, which are
-    `<name>`, keep theirs."""
-    if name.startswith("<") or not name:
-        return name
-    path = Path(os.path.realpath(folder / name))
-    if path.parent.name.startswith(STANDARD_INPUT):
-        return path.name
-    return _from(os.path.realpath(base), str(path))
-
-
-def _from(folder: str, path: str) -> str:
-    """The path relative to the folder; as it is where a package of the system put it."""
-    packaged = any(path.startswith(f"{each}/") for each in PACKAGED)
-    return path if packaged else os.path.relpath(path, folder)
-
-
-def _unescape(text: str) -> str:
-    raw = re.sub(
-        rb"\\([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), os.fsencode(text), flags=re.DOTALL
-    )
-    return os.fsdecode(raw)
-
-
-def _escape(text: str) -> str:
-    return "".join(
-        chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\' else f"\\{byte:02X}"
-        for byte in os.fsencode(text)
-    )
 
 
 def refuse_file_scope_assembly(text: str, path: Path) -> None:
@@ -147,7 +82,7 @@ def place_of_line(text: str, number: int) -> tuple[str, int, int] | None:
 def _file(text: str, node: str) -> str:
     """The name of the file that a metadata node names."""
     name = re.search(r'filename: "([^"]*)"', _node(text, _field(node, "file")))
-    return _unescape(name[1] if name else "")
+    return unescape(name[1] if name else "")
 
 
 def _node(text: str, number: str) -> str:
@@ -335,6 +270,20 @@ def closing(text: str, position: int) -> int:
         depth += {"(": 1, ")": -1}.get(text[position], 0)
         position += 1
     return position
+
+
+def parts(text: str) -> list[str]:
+    """Parts between commas that are in no bracket."""
+    found, depth, start = [], 0, 0
+    for position, character in enumerate(text):
+        depth += {"(": 1, "{": 1, "[": 1, "<": 1, ")": -1, "}": -1, "]": -1, ">": -1}.get(
+            character, 0
+        )
+        if character == "," and depth == 0:
+            found.append(text[start:position].strip())
+            start = position + 1
+    found.append(text[start:].strip())
+    return [each for each in found if each]
 
 
 def _recursive(calls: Mapping[str, set[str]]) -> set[str]:

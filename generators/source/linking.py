@@ -14,7 +14,7 @@ from typing import Any
 
 from weakspot.errors import BadInput, excerpt
 from weakspot.generators.source import clang as compiler
-from weakspot.generators.source import irtext, members
+from weakspot.generators.source import file_names, irtext, members
 from weakspot.generators.source.assembly import calls
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.clang import LIBRARY, Clang
@@ -22,6 +22,7 @@ from weakspot.generators.source.system_calls import (
     enclose_atomic_functions,
     replace_system_calls,
 )
+from weakspot.generators.source.variadic import replace_variadic
 from weakspot.system import cache
 
 _DEFINED = re.compile(r'^define [^@\n]*@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
@@ -51,6 +52,7 @@ def linked(
         texts.append(_assembly(functions, found))
     if any(defines_main(text) for text in units.values()):
         texts += _library(texts, found)
+    texts = replace_variadic(texts)
     if len(texts) == 1:
         return texts[0]
     import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM
@@ -109,7 +111,7 @@ def _assembly(functions: dict[str, str], found: Clang) -> str:
                 advice="see [[asm]] in weakspot.toml: a body is C statements, in which %0, %1, … "
                 "are the operands of the assembly",
             ) from error
-        return irtext.relative_names(raw, found, scratch)
+        return file_names.relative_names(raw, found, scratch)
 
 
 def _library(texts: Sequence[str], found: Clang) -> list[str]:
@@ -139,7 +141,7 @@ def _library_module(path: Path, found: Clang) -> str:
     known = cache.read(place, cache.Entry)
     if known is None:
         raw, _ = compiler.run(found, path, [])
-        text = irtext.relative_names(raw, found, path.parent)
+        text = file_names.relative_names(raw, found, path.parent)
         known = cache.Entry(text=text, compiler="")
         cache.write(place, known)
     return known.text

@@ -8,7 +8,6 @@ which several answers may be found at once, or programs compiled before they run
 from __future__ import annotations
 
 import contextlib
-import statistics
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -164,7 +163,7 @@ class History:
             return None
         known = self._alike.get((job.model.name, job.checker.name))
         known = known or self._alike.get((job.checker.name,))
-        return statistics.fmean(known) if known else None
+        return sum(known) / len(known) if known else None
 
     def comparison(self) -> float | None:
         """The seconds that comparing one test with one compiler configuration's code took."""
@@ -183,4 +182,8 @@ class History:
 
 
 def _median(known: list[float] | None) -> float | None:
-    return statistics.median(known) if known else None
+    """As statistics.median, whose module takes longer to import than a small check."""
+    if not known:
+        return None
+    ordered = sorted(known)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2

@@ -44,7 +44,10 @@ def main() -> None:
     # nearly all objects of a command live until its end: looking for garbage cycles among them as
     # often as Python does takes a tenth of the time of short commands
     gc.set_threshold(50_000, 20, 20)
-    raise SystemExit(guarded(weakspot))
+    code = guarded(weakspot)
+    # nor need Python look for any when it ends
+    gc.freeze()
+    raise SystemExit(code)
 
 
 def _cmake_dir(context: click.Context) -> None:

@@ -11,7 +11,15 @@ import click
 import msgspec
 
 from weakspot.harness.cli.options import given, optional_time, some_time
-from weakspot.harness.values.bounds import ALL, DEFAULT, MOST_DEPARTURES, OPTIONS, Bounds, Part
+from weakspot.harness.values.bounds import (
+    ALL,
+    DEFAULT,
+    MOST_DEPARTURES,
+    OPTIONS,
+    RANGES,
+    Bounds,
+    Part,
+)
 from weakspot.system.durations import seconds_of
 
 if TYPE_CHECKING:
@@ -48,19 +56,11 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     for name, text in reversed(_LIMITS.items()):
         default = getattr(DEFAULT, name)
-        options: dict[str, Any] = {
-            "type": click.IntRange(min=1 if default else 0),
-            "metavar": "N",
-            "default": default,
-            "show_default": bool(default),
-        }
-        if name == "seconds":
-            options |= {
-                "type": None,
-                "callback": some_time,
-                "metavar": "DURATION",
-                "default": f"{default:g}s",
-            }
+        options: dict[str, Any] = {"default": default, "show_default": bool(default)}
+        if name in RANGES:
+            options |= {"type": click.IntRange(RANGES[name][0]), "metavar": "N"}
+        else:
+            options |= {"callback": some_time, "metavar": "DURATION", "default": f"{default:g}s"}
         add = click.option(OPTIONS[name], f"bound_{name}", help=text, **options)
         with_bounds = add(with_bounds)
     return with_bounds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.campaign.progress import Progress
     from weakspot.harness.clients.mutants import Clients
+    from weakspot.harness.clients.program import ClientChoice
     from weakspot.harness.orders.mutants import Mutated
     from weakspot.harness.values.bounds import Bounds
     from weakspot.projects import Results
@@ -79,7 +80,7 @@ def mutate(
     what: tuple[str, ...],
     models: tuple[str, ...],
     clients: Path | None,
-    choice: dict[str, Any] | None,
+    choice: ClientChoice | None,
     output: Path | None,
     everything: bool,
     strict: bool,
@@ -110,7 +111,7 @@ def mutate(
 
     def mutants_of(progress: Progress) -> Results[Mutated]:
         if clients is not None and choice is not None:
-            tried.append(projects.object_clients(clients, **choice, build=build, progress=progress))
+            tried.append(projects.object_clients(clients, choice, build=build, progress=progress))
         results = projects.mutate(
             what,
             models=models,

@@ -352,7 +352,7 @@ def _standard_input(
     import tempfile
 
     from weakspot.errors import BadInput, WeakspotError
-    from weakspot.generators.source.irtext import STANDARD_INPUT
+    from weakspot.generators.source.file_names import STANDARD_INPUT
 
     cpp = language == "c++" or (language is None and any("++" in each for each in std))
     with tempfile.TemporaryDirectory(prefix=STANDARD_INPUT) as folder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
     from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.campaign.progress import Progress
+    from weakspot.harness.clients.program import ClientChoice
     from weakspot.harness.orders.relaxation import Relaxed
-    from weakspot.harness.orders.rewrite import Rewritten
+    from weakspot.harness.orders.rewrite import ByHand, Rewritten
     from weakspot.harness.values.bounds import Bounds
     from weakspot.projects import Relaxations
 
@@ -112,7 +114,7 @@ def relax(
     compare: bool,
     promote: bool,
     strict: bool,
-    choice: dict[str, Any] | None,
+    choice: ClientChoice | None,
     bounds: Bounds,
     build: Build,
     as_json: bool,
@@ -152,7 +154,7 @@ def relax(
         end = NEVER if seconds is None else ending(seconds)
         code = shown(
             what[0],
-            **choice,
+            choice,
             as_json=as_json,
             aside=diff,
             show=lambda found: found.result == "Violated" or end.passed,
@@ -174,6 +176,8 @@ def relax(
             say(json_lines((each, *findings(each))))
         else:
             weakest_orders.relaxed(each, terminal.console(), witnesses=witnesses)
+        if not diff and not apply:
+            _show_by_hand(asked[0].by_hand(each) if each.decided else (), aside=as_json)
 
     asked: list[Relaxations] = []
 
@@ -188,7 +192,7 @@ def relax(
             "progress": progress,
         }
         if choice is not None:
-            results = projects.relax_object(what[0], **choice, **common)
+            results = projects.relax_object(what[0], choice, **common)
         else:
             results = projects.relax(what, executor=executor, **common)
         if apply:
@@ -213,20 +217,20 @@ def relax(
 def _show_change(change: Rewritten) -> None:
     """The change as a patch on standard output, what is left to do by hand beside it."""
     say(change.diff())
-    _show_by_hand(change)
+    _show_by_hand(change.by_hand, aside=True)
 
 
 def _show_applied(change: Rewritten, *, aside: bool) -> None:
     for path in change.after:
         click.echo(f"changed {os.path.relpath(path)}", err=aside)
-    _show_by_hand(change)
+    _show_by_hand(change.by_hand, aside=True)
 
 
-def _show_by_hand(change: Rewritten) -> None:
+def _show_by_hand(places: Sequence[ByHand], *, aside: bool) -> None:
     from weakspot.harness.report.weakest_orders import by_hand
 
-    for line in by_hand(change):
-        click.echo(line, err=True)
+    for line in by_hand(places):
+        click.echo(line, err=aside)
 
 
 def _recorded(

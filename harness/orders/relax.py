@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from weakspot.errors import BadInput
 from weakspot.generators.cycles.patterns import Habits, habits
+from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.plan import models
 from weakspot.harness.checkers.explorer import EngineExplorer
@@ -421,7 +422,7 @@ class Relaxing:
             program = each.annotated.under(orders)
             self._report(f"{each.name}: why {' '.join(here[1])} is too weak")
             found = self._questions.explained(
-                program, self._habits_of(scene), structure=self._subject, scenario=each.name
+                NamedProgram(program, self._habits_of(scene), self._subject, each.name)
             )
             self._explorations += 1
             ranked = sorted(found.violations, key=lambda one: (not one.test, _size(one)))

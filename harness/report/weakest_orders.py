@@ -13,7 +13,7 @@ from rich.text import Text
 
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed, findings, reason, wanted
-from weakspot.harness.orders.rewrite import Rewritten
+from weakspot.harness.orders.rewrite import ByHand
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import columns, style, text_width
 from weakspot.harness.values.annotations import Annotation
@@ -64,9 +64,9 @@ def _first(lines: Iterable[str]) -> Iterator[str]:
         yield f"and {len(every) - _LINES:,} more, which --json lists"
 
 
-def by_hand(change: Rewritten) -> Iterator[str]:
+def by_hand(places: Iterable[ByHand]) -> Iterator[str]:
     """One line per annotation that the user has to change."""
-    for each in change.by_hand:
+    for each in places:
         what = "remove it" if each.order == "none" else f"write {spelled(each.order)}"
         yield f"by hand: {each.annotation}: {what} ({each.why})"
 

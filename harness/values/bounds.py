@@ -8,6 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from weakspot.errors import BadInput
+
 Failures = Literal["always", "once"]
 
 OPTIONS = MappingProxyType(
@@ -22,12 +24,23 @@ OPTIONS = MappingProxyType(
 )
 """The option that sets each of the Bounds."""
 
+RANGES = MappingProxyType(
+    {
+        "loops": (1, 2**32 - 1),
+        "executions": (0, 2**64 - 1),
+        "events": (1, 2**32 - 1),
+        "instructions": (1, 2**64 - 1),
+        "calls": (1, 2**32 - 1),
+    }
+)
+"""The least and the greatest value of each of the Bounds that are numbers of something."""
+
 
 class Bounds(msgspec.Struct, frozen=True):
     """The limits of exploring one program under one model: rounds of loops that end by a shared
     value, executions (0: no limit), seconds; events of one execution; instructions of one thread
     in an execution; nested calls. `given` names the options or keys by which the user sets each of
-    them."""
+    them. Raises BadInput for a number that is out of range."""
 
     loops: int = 4
     executions: int = 0
@@ -36,6 +49,13 @@ class Bounds(msgspec.Struct, frozen=True):
     instructions: int = 2_000_000
     calls: int = 200
     given: Mapping[str, str] = OPTIONS
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in RANGES.items():
+            if not least <= (number := getattr(self, name)) <= most:
+                raise BadInput(f"{name} is {number}; it must be from {least} to {most}")
+        if not self.seconds >= 0:
+            raise BadInput(f"seconds is {self.seconds}; it must not be negative")
 
     @property
     def of_executions(self) -> tuple[int, ...]:

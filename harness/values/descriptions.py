@@ -237,5 +237,7 @@ def describe_event(event: WitnessEvent) -> str:
             return f"fence{order}"
         case "CALL":
             return f"call {event.location} ({amount(int(event.read), 'event')})"
+        case "ROUNDS":
+            return f"{amount(int(event.read), 'more round')} alike"
         case kind:
             return f"{kind.lower()} {event.location}".rstrip()

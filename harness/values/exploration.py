@@ -29,7 +29,9 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     `sites` are the `file:line` of the failing operation, of both accesses of a race, or of all
     threads that hang. `test` names the litmus test of the witness's critical cycle; it is empty
     if an interleaving reaches the error. `absent_under` is the model of earlier editions of the
-    standard if exploring under it does not find the violation; see Model.earlier.
+    standard if exploring under it does not find the violation; see Model.earlier. `identity` is the
+    same under every model: the kind, and the `file:line:column` of the failing operation, of both
+    accesses of a race, or of one of the threads that hang; of a flag, its name too.
     """
 
     kind: ViolationKind
@@ -38,6 +40,12 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     test: str = ""
     witness: Execution | None = None
     absent_under: str = ""
+    identity: str = ""
+
+    @property
+    def key(self) -> str:
+        """The identity, or what replaces it in an exploration that was stored without."""
+        return self.identity or " ".join((self.kind, *self.sites[:1], self.message))
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):

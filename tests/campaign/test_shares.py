@@ -17,7 +17,7 @@ from weakspot.harness.campaign.executor import Executor, LocalExecutor, Receiver
 from weakspot.harness.campaign.frontiers import RESUMES, Frontiers
 from weakspot.harness.campaign.jobs import Explore, Job
 from weakspot.harness.campaign.parcels import Performed
-from weakspot.harness.campaign.plan import explorations, under, with_models
+from weakspot.harness.campaign.plan import explorations, under
 from weakspot.harness.campaign.shares import SharedExplorations, is_divisible
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.checkers.explorer import EngineExplorer, Share
@@ -149,7 +149,7 @@ def questions(
     seconds: float = 60.0,
     frontiers: Frontiers = Frontiers(),  # noqa: B008
 ) -> list[Explore]:
-    material = with_models(gather(what, under=models), models)
+    material = gather(what, under=models)
     asked = under([resolve(model) for model in models])
     explorer, bounds = EngineExplorer(jobs=1, part=part), Bounds(seconds=seconds)
     jobs = explorations(material, asked, explorer, bounds, frontiers).jobs

@@ -11,6 +11,7 @@ from explored_programs import program
 
 from weakspot._engine import Program
 from weakspot.generators.source.frontend import compile_source
+from weakspot.harness.values.bounds import Part
 
 if TYPE_CHECKING:
     from weakspot._engine import Acyclic, ExplorationDict
@@ -32,8 +33,7 @@ def found(
         str(FOLDER / f"{model}.cat"),
         folders=[str(FOLDER)],
         acyclic=MODELS[model],
-        arrivals=arrivals,
-        symmetry=symmetry,
+        part=Part(arrivals=arrivals, exchanged=not symmetry),
     )
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from explored_programs import MODELS, kinds, program
 
+from weakspot.harness.values.bounds import Part
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -22,8 +24,7 @@ def found(explored: Program, model: str, *, retries: bool = False) -> Exploratio
         str(MODELS / f"{model}.cat"),
         folders=[str(MODELS)],
         acyclic="dependencies" if model == "imm" else "program order",
-        symmetry=False,
-        retries=retries,
+        part=Part(exchanged=True, retries=retries),
     )
 
 

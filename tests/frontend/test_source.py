@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported
-from weakspot.generators.source import clang, frontend, irtext
+from weakspot.generators.source import clang, file_names, frontend
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.frontend import Ir, compile_source
 from weakspot.generators.source.program import read_program
@@ -260,7 +260,7 @@ def test_a_second_look_comes_from_the_cache_and_a_changed_header_does_not(
     assert compiled(tmp_path, body) == changed
 
 
-@pytest.mark.parametrize("module", [frontend, clang, irtext, cache])
+@pytest.mark.parametrize("module", [frontend, clang, file_names, cache])
 def test_a_changed_front_end_does_not_use_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType
 ) -> None:

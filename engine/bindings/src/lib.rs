@@ -6,6 +6,7 @@ mod condition;
 mod error;
 mod explore;
 mod files;
+mod options;
 mod outline;
 mod program;
 mod report;

@@ -5,7 +5,34 @@
 //! overwrites `out` with its result and returns whether it is non-empty.
 use super::set::Bits;
 
+/// Compiles a body for each of the usual strides, so that the loops over the words of a row are
+/// unrolled, and once for all others.
+macro_rules! by_stride {
+    ($stride:ident, $body:expr) => {
+        match $stride {
+            1 => {
+                let $stride = 1;
+                $body
+            }
+            2 => {
+                let $stride = 2;
+                $body
+            }
+            3 => {
+                let $stride = 3;
+                $body
+            }
+            4 => {
+                let $stride = 4;
+                $body
+            }
+            _ => $body,
+        }
+    };
+}
+
 /// The number of words in a row over `n` events.
+#[inline]
 pub fn stride(n: usize) -> usize {
     n.div_ceil(64).max(1)
 }
@@ -18,6 +45,7 @@ pub fn full_set(n: usize, out: &mut [u64]) {
 }
 
 /// Adds the elements of `a`.
+#[inline]
 pub fn unite(a: &[u64], out: &mut [u64]) {
     for (word, more) in out.iter_mut().zip(a) {
         *word |= more;
@@ -55,6 +83,7 @@ pub fn complement(n: usize, stride: usize, a: &[u64], out: &mut [u64]) -> bool {
 }
 
 /// Whether `item` is in a set.
+#[inline]
 pub fn has(set: &[u64], item: usize) -> bool {
     set[item / 64] >> (item % 64) & 1 == 1
 }
@@ -72,6 +101,7 @@ pub fn product(stride: usize, from: &[u64], to: &[u64], out: &mut [u64]) -> bool
 }
 
 /// Whether a set or relation is non-empty.
+#[inline]
 pub fn some(a: &[u64]) -> bool {
     a.iter().any(|word| *word != 0)
 }
@@ -97,23 +127,14 @@ pub fn add_identity(stride: usize, out: &mut [u64]) {
 
 /// The pairs a, c such that for some b the pair a, b is in the one and b, c in the other.
 pub fn sequence(stride: usize, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
+    by_stride!(stride, sequence_of(stride, a, b, out))
+}
+
+#[inline(always)]
+fn sequence_of(stride: usize, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
     let mut any = 0;
-    if stride == 1 {
-        for (word, row) in out.iter_mut().zip(a) {
-            let mut reached = 0;
-            for middle in Bits(*row) {
-                reached |= b[middle];
-            }
-            *word = reached;
-            any |= reached;
-        }
-        return any != 0;
-    }
     for (reached, row) in out.chunks_exact_mut(stride).zip(a.chunks_exact(stride)) {
         reached.fill(0);
-        if !some(row) {
-            continue;
-        }
         for (index, word) in row.iter().enumerate() {
             for middle in Bits(*word) {
                 unite(&b[(index * 64 + middle) * stride..][..stride], reached);
@@ -167,14 +188,55 @@ pub fn restrict(
 
 /// The pairs in reverse.
 pub fn inverse(stride: usize, a: &[u64], out: &mut [u64]) {
+    by_stride!(stride, inverse_of(stride, a, out))
+}
+
+/// Reverses each block of 64 by 64 events by its pairs, or as a whole if there are many.
+#[inline(always)]
+fn inverse_of(stride: usize, a: &[u64], out: &mut [u64]) {
+    /// About as many pairs as take the time of [`transpose`].
+    const MANY: u32 = 160;
     out.fill(0);
-    for (from, row) in a.chunks_exact(stride).enumerate() {
-        let (at, bit) = (from / 64, 1u64 << (from % 64));
-        for (index, word) in row.iter().enumerate() {
-            for to in Bits(*word) {
-                out[(index * 64 + to) * stride + at] |= bit;
+    for (block_row, from) in a.chunks(64 * stride).enumerate() {
+        for block_column in 0..stride {
+            let words = || from.iter().skip(block_column).step_by(stride);
+            let pairs: u32 = words().map(|word| word.count_ones()).sum();
+            let to = &mut out[block_column * 64 * stride..];
+            if pairs < MANY {
+                for (item, word) in words().enumerate() {
+                    for to_item in Bits(*word) {
+                        to[to_item * stride + block_row] |= 1 << item;
+                    }
+                }
+                continue;
+            }
+            let mut block = [0; 64];
+            block
+                .iter_mut()
+                .zip(words())
+                .for_each(|(row, word)| *row = *word);
+            transpose(&mut block);
+            let rows = to.chunks_exact_mut(stride).zip(block);
+            rows.for_each(|(row, word)| row[block_row] = word);
+        }
+    }
+}
+
+/// Mirrors 64 by 64 bits at the diagonal: exchanges ever smaller quarters (Warren, Hacker's Delight,
+/// 7-3).
+fn transpose(block: &mut [u64; 64]) {
+    let (mut width, mut low) = (32, u64::MAX >> 32);
+    while width > 0 {
+        for pair in block.chunks_exact_mut(2 * width) {
+            let (upper, lower) = pair.split_at_mut(width);
+            for (one, other) in upper.iter_mut().zip(lower) {
+                let exchanged = (*one >> width ^ *other) & low;
+                *other ^= exchanged;
+                *one ^= exchanged << width;
             }
         }
+        width /= 2;
+        low ^= low << width;
     }
 }
 
@@ -200,18 +262,11 @@ pub fn is_irreflexive(stride: usize, a: &[u64]) -> bool {
 
 /// Makes a relation its own transitive closure.
 pub fn close(stride: usize, rows: &mut [u64]) {
-    if stride == 1 {
-        if !close_acyclic(rows) {
-            for middle in 0..rows.len() {
-                let through = rows[middle];
-                if through == 0 {
-                    continue;
-                }
-                for row in rows.iter_mut() {
-                    *row |= through & 0u64.wrapping_sub(*row >> middle & 1);
-                }
-            }
-        }
+    let acyclic = match stride {
+        1 => close_acyclic(rows),
+        _ => by_stride!(stride, close_wide(stride, rows)),
+    };
+    if acyclic {
         return;
     }
     // Warshall's algorithm, row by row.
@@ -240,6 +295,29 @@ fn close_acyclic(rows: &mut [u64]) -> bool {
             all |= more;
         }
         rows[item] = all;
+    })
+}
+
+/// [`close_acyclic`] for any number of events.
+#[inline(always)]
+fn close_wide(stride: usize, rows: &mut [u64]) -> bool {
+    let mut left = vec![0; stride];
+    let mut all = vec![0; stride];
+    depth_first_wide(stride, rows, &mut |rows: &mut [u64], item| {
+        left.copy_from_slice(&rows[item * stride..][..stride]);
+        all.copy_from_slice(&left);
+        for word in 0..stride {
+            while left[word] != 0 {
+                let next = word * 64 + left[word].trailing_zeros() as usize;
+                left[word] &= left[word] - 1;
+                let more = &rows[next * stride..][..stride];
+                for (index, more) in more.iter().enumerate() {
+                    left[index] &= !more;
+                    all[index] |= more;
+                }
+            }
+        }
+        rows[item * stride..][..stride].copy_from_slice(&all);
     })
 }
 
@@ -287,27 +365,57 @@ fn depth_first<R: ?Sized>(
     true
 }
 
-/// Whether no path leads from an event to itself.
-pub fn is_acyclic(stride: usize, rows: &[u64]) -> bool {
-    if stride == 1 {
-        let mut rows = rows;
-        return depth_first(rows.len(), &mut rows, &|rows, item| rows[item], &|_, _| {});
-    }
-    // An event that leads to no remaining event is on no cycle. Program order leads forward, so
-    // that one backward pass removes most events.
-    let n = rows.len() / stride;
-    let mut left = vec![0; stride];
-    full_set(n, &mut left);
-    loop {
-        let mut fewer = false;
-        for (item, row) in rows.chunks_exact(stride).enumerate().rev() {
-            if has(&left, item) && row.iter().zip(&left).all(|(a, b)| a & b == 0) {
-                left[item / 64] &= !(1 << (item % 64));
-                fewer = true;
+/// [`depth_first`] for any number of events.
+#[inline(always)]
+fn depth_first_wide<R: AsRef<[u64]> + ?Sized>(
+    stride: usize,
+    rows: &mut R,
+    leave: &mut impl FnMut(&mut R, usize),
+) -> bool {
+    let n = rows.as_ref().len() / stride;
+    let mut done = vec![0; stride];
+    let mut open = vec![0; stride];
+    let mut path = Vec::new();
+    // most pairs lead to later events, which are then left already
+    for start in (0..n).rev() {
+        let mut next = (!has(&done, start)).then_some(start);
+        loop {
+            if let Some(item) = next {
+                open[item / 64] |= 1 << (item % 64);
+                path.push(item);
+            }
+            let Some(top) = path.last().copied() else {
+                break;
+            };
+            next = None;
+            let mut back = 0;
+            let row = &rows.as_ref()[top * stride..][..stride];
+            for (index, word) in row.iter().enumerate().rev() {
+                back |= word & open[index];
+                let fresh = word & !done[index];
+                if fresh != 0 {
+                    next = Some(index * 64 + fresh.trailing_zeros() as usize);
+                }
+            }
+            if back != 0 {
+                return false;
+            }
+            if next.is_none() {
+                leave(rows, top);
+                open[top / 64] &= !(1 << (top % 64));
+                done[top / 64] |= 1 << (top % 64);
+                path.pop();
             }
         }
-        if !fewer {
-            return !some(&left);
-        }
+    }
+    true
+}
+
+/// Whether no path leads from an event to itself.
+pub fn is_acyclic(stride: usize, rows: &[u64]) -> bool {
+    let mut rows = rows;
+    match stride {
+        1 => depth_first(rows.len(), &mut rows, &|rows, item| rows[item], &|_, _| {}),
+        _ => by_stride!(stride, depth_first_wide(stride, &mut rows, &mut |_, _| {})),
     }
 }

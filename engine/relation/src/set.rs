@@ -208,6 +208,7 @@ pub(super) struct Bits(pub u64);
 impl Iterator for Bits {
     type Item = usize;
 
+    #[inline]
     fn next(&mut self) -> Option<usize> {
         if self.0 == 0 {
             return None;

@@ -6,7 +6,14 @@ use std::collections::BTreeSet;
 type Pairs = BTreeSet<(usize, usize)>;
 
 fn sizes() -> impl Strategy<Value = usize> {
-    prop_oneof![1usize..12, 60usize..70, 120usize..140]
+    prop_oneof![
+        1usize..12,
+        60usize..70,
+        120usize..140,
+        190usize..200,
+        250usize..270,
+        330usize..350
+    ]
 }
 
 prop_compose! {
@@ -80,6 +87,15 @@ proptest! {
     }
 
     #[test]
+    fn inverses_of_many_pairs(n in sizes(), pattern in any::<u64>(), step in 1usize..7) {
+        let is_pair = |x: usize, y: usize| pattern.rotate_left((x * step + y) as u32 % 64) & 5 != 0;
+        let pairs = (0..n).flat_map(|x| (0..n).map(move |y| (x, y)));
+        let all: Pairs = pairs.filter(|(x, y)| is_pair(*x, *y)).collect();
+        let inverse: Pairs = all.iter().map(|(x, y)| (*y, *x)).collect();
+        prop_assert_eq!(listed(&relation(n, &all).inverse()), inverse);
+    }
+
+    #[test]
     fn closures_and_cycles((n, a, _, _) in two()) {
         let r = relation(n, &a);
         let all = closed(&a);
@@ -101,9 +117,16 @@ proptest! {
     }
 
     #[test]
-    fn acyclic_closures(edges in prop::collection::btree_set((0usize..20, 1usize..20), 0..60)) {
-        let edges: Pairs = edges.into_iter().map(|(x, step)| (x, (x + step).min(39))).collect();
-        let r = relation(40, &edges);
+    fn acyclic_closures(
+        (n, edges) in sizes().prop_flat_map(|n| (Just(n), prop::collection::vec((0..n, 1..n + 1), 0..150))),
+        mirrored in any::<bool>(),
+    ) {
+        let forward = edges.into_iter().filter(|(x, step)| x + step < n).map(|(x, step)| (x, x + step));
+        let edges: Pairs = match mirrored {
+            true => forward.map(|(x, y)| (n - 1 - x, n - 1 - y)).collect(),
+            false => forward.collect(),
+        };
+        let r = relation(n, &edges);
         prop_assert!(r.is_acyclic());
         prop_assert_eq!(listed(&r.closure()), closed(&edges));
     }

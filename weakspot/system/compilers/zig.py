@@ -65,10 +65,16 @@ def folder() -> Path | None:
 
 
 def version() -> str:
-    """The version of the package, which is zig's."""
-    from importlib.metadata import version  # slow to import
+    """The version of the package, which is zig's. It is read from the name of the folder of its
+    metadata, which takes less time than to import importlib.metadata."""
+    name = ZIGLANG.distribution
+    package = folder()
+    match list(package.parent.glob(f"{name}-*.dist-info") if package else ()):
+        case [metadata]:
+            return metadata.stem.removeprefix(f"{name}-")
+    from importlib.metadata import version
 
-    return version(ZIGLANG.distribution)
+    return version(name)
 
 
 def _target(triple: str) -> str:

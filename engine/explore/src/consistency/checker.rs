@@ -1,6 +1,6 @@
 //! Decides whether a cat model allows an execution graph, and what it flags.
 
-use crate::consistency::rows::{Rows, RMW};
+use crate::consistency::rows::{Rows, DEPENDENCIES, RMW};
 use crate::consistency::stale_access::StaleAccess;
 use crate::consistency::view::{tag, View, ASYMMETRIC, EMPTY, SETS};
 use crate::exploration::{Acyclic, ExploreError};
@@ -14,9 +14,6 @@ use rustc_hash::FxHashMap;
 /// read-modify-write is one event, so no read is paired with a write, unless reads are postponed.
 const RELATIONS: [&str; 9] = ["po", "rf", "co", "mo", "loc", "int", "ext", "sm", "si"];
 const NO_PAIRS: [&str; 2] = [RMW, "amo"];
-
-/// The relations that a graph defines besides, where dependencies are tracked.
-const DEPENDENCIES: [&str; 4] = ["addr", "data", "ctrl", "chosen"];
 
 /// Relations that herd7 derives from dependencies, which no exploration defines.
 const DERIVED: [&str; 2] = ["depend", "control"];

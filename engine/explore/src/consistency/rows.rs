@@ -7,6 +7,9 @@ use cat::Consistency;
 /// The relation between the read and the write of a read-modify-write.
 pub const RMW: &str = "rmw";
 
+/// The relations that a graph defines besides, where dependencies are tracked.
+pub const DEPENDENCIES: [&str; 4] = ["addr", "data", "ctrl", "chosen"];
+
 #[derive(Clone)]
 pub struct Rows {
     sets: Vec<(usize, u32)>,
@@ -46,8 +49,9 @@ impl Rows {
                 "ext" => self.external(consistency, view, index),
                 "sm" | "si" => memory(consistency, view, index),
                 RMW => halves(consistency, view, index),
-                // dependencies
-                _ => {}
+                // see `add_dependencies`
+                name if DEPENDENCIES.contains(&name) => {}
+                name => unreachable!("the model is asked for no relation {name}"),
             }
         }
     }

@@ -13,6 +13,7 @@ use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::guarantee::{
     allowed_cycle, branches_on_compare, orders_by_barriers, releases_last, updates_continue,
 };
+use crate::consistency::ordering_accesses::OrderingAccesses;
 use crate::exploration::{
     Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Frontier, OpenBranch, Options,
     Search, Violation,
@@ -103,6 +104,14 @@ impl CheckedModel {
     /// See [`updates_continue`].
     pub fn updates_continue(&self) -> Result<bool, CatError> {
         updates_continue(&mut self.checker.clone())
+    }
+
+    /// The accesses that order others even where only one thread uses what they access.
+    pub fn ordering_accesses(&self) -> Result<OrderingAccesses, CatError> {
+        match self.acyclic {
+            Acyclic::ProgramOrder => OrderingAccesses::new(&mut self.checker.clone()),
+            Acyclic::Dependencies => Ok(OrderingAccesses::default()),
+        }
     }
 
     /// Whether the model has an axiom of coherence.

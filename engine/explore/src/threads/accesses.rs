@@ -1,4 +1,5 @@
 //! How a thread reads and writes memory: its own directly, shared memory by events.
+use crate::consistency::ordering_accesses::Kind;
 use crate::source::{Action, FaultKind, Location};
 use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
 use crate::threads::local_state::Written;
@@ -119,6 +120,24 @@ impl ThreadEnvironment<'_> {
         }
     }
 
+    /// Shares an object of the thread's own whose access orders others in the model. Compilers keep no
+    /// access of a local variable whose address does not escape.
+    fn check_ordering(
+        &self,
+        place: ResolvedAddress,
+        kind: Kind,
+        order: Order,
+    ) -> Result<(), SharingChanged> {
+        let object = self.local.memory.object(place);
+        let orders = self.sharing.ordering.contains(kind, order);
+        match orders && !self.local.alone && !object.private && !object.constant {
+            true => Err(self
+                .sharing
+                .learn_shared(object.base, object.base + object.size)),
+            false => Ok(()),
+        }
+    }
+
     /// What so many bytes of the thread's own memory depend on, if some values are not known.
     fn stored(&self, place: ResolvedAddress, size: u64) -> Dep {
         match self.local.postponed {
@@ -196,6 +215,7 @@ impl ThreadEnvironment<'_> {
         let AccessTarget { size, site, .. } = spot;
         self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, size.into(), false)? {
+            self.check_ordering(place, Kind::Read, how.order)?;
             self.has_read_own(t, spot, size.into());
             let memory = &self.local.memory;
             let mut value = memory.read(place, size, |a, b| self.sets.union(a, b));
@@ -252,6 +272,8 @@ impl ThreadEnvironment<'_> {
         let AccessTarget { size, site, .. } = spot;
         self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, size.into(), true)? {
+            let kind = if rmw { Kind::Update } else { Kind::Write };
+            self.check_ordering(place, kind, order)?;
             self.own_address(t, spot);
             let ignored = self.is_ignored(spot)?;
             let before = self.stored(place, size.into());

@@ -100,6 +100,7 @@ impl ProgramSource<'_> {
         let ordered = self.meets && !options.arrivals && model.orders_by_barriers()?;
         self.sharing.meetings.explore_all_orders(!ordered);
         self.sharing.flag_races(model.may_flag());
+        self.sharing.ordering = model.ordering_accesses()?;
         // without a round, fewer calls may precede one another
         self.compares_calls = options.specification.is_some();
         self.asymmetric_fences = model.defines_asymmetric_fences();

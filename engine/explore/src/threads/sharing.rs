@@ -6,6 +6,7 @@
 pub mod stored;
 mod undone;
 
+use crate::consistency::ordering_accesses::OrderingAccesses;
 use crate::source::{Action, Location, ThreadId};
 use crate::threads::failed_rounds::FailedRounds;
 use crate::threads::left_out_reads::{LeftOutRead, LeftOutReads};
@@ -70,6 +71,8 @@ pub struct LearnedSharing {
     failed_rounds: Mutex<FailedRounds>,
     pub likeness: Likeness,
     pub meetings: Meetings,
+    /// The accesses that are events even where no other thread uses what they access.
+    pub ordering: OrderingAccesses,
     /// How operation calls are written, by their numbers.
     calls: Mutex<BTreeMap<u32, String>>,
 }
@@ -96,6 +99,7 @@ impl Default for LearnedSharing {
             failed_rounds: Mutex::default(),
             likeness: Likeness::default(),
             meetings: Meetings::default(),
+            ordering: OrderingAccesses::default(),
             calls: Mutex::default(),
         }
     }

@@ -18,15 +18,20 @@ pub const IGNORED: &[&str] = &[
     "thrd_yield",
     "pthread_setaffinity_np",
     "pthread_setconcurrency",
+    "sched_setscheduler",
+    "pthread_setschedparam",
     // Time does not pass, and orders nothing. No signal interrupts a sleep: 0 says that it is over.
     "usleep",
     "sleep",
     "nanosleep",
+    "clock_nanosleep",
     "thrd_sleep",
     // Output, which is not looked at. The lock of a stream orders nothing that the standards name. 0
     // is a success; `COUNTS` have another result.
     "printf",
     "fprintf",
+    "vprintf",
+    "vfprintf",
     "puts",
     "putchar",
     "fputs",
@@ -37,6 +42,15 @@ pub const IGNORED: &[&str] = &[
     "setvbuf",
     // How large a stack is does not matter: no object outgrows it.
     "pthread_attr_setstacksize",
+    // No process is started.
+    "pthread_atfork",
+    // No signal arrives.
+    "sigemptyset",
+    "sigfillset",
+    "sigaddset",
+    "sigdelset",
+    "sigprocmask",
+    "pthread_sigmask",
     // For debuggers.
     "pthread_setname_np",
     // For the front end's headers: that it is called is what matters.
@@ -44,7 +58,7 @@ pub const IGNORED: &[&str] = &[
 ];
 
 /// Those whose result says what was written.
-const COUNTS: &[&str] = &["printf", "fprintf", "putchar", "fputc"];
+const COUNTS: &[&str] = &["printf", "fprintf", "vprintf", "vfprintf", "putchar", "fputc"];
 
 impl<'a> Lower<'_, '_, 'a> {
     pub fn call_inst(

@@ -36,6 +36,7 @@ impl LearnedSharing {
             known,
             owners,
             changed: _,
+            ordering: _,
             calls: _,
             learned: _,
             extents,
