@@ -37,7 +37,7 @@ def generate(diy7: Tool, config: Path, folder: Path, *options: str) -> list[Path
 
 
 def ask(
-    herd7: Tool, model: str | Path, tests: Sequence[Path], *options: str, warns: str = "nothing"
+    herd7: Tool, model: str | Path, tests: Sequence[Path], *options: str, warns: str = r"(?!)"
 ) -> dict[str, Answer]:
     """herd7's answers by test name; `model` is a path, of a cat file or of a configuration, or a
     name that herd7 knows itself. `warns`: a pattern of what herd7 may warn of.

@@ -27,6 +27,8 @@ use program::ir::Order;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
     Data,
+    /// What is written is chosen by what is read.
+    Chosen,
     Addr,
     /// The address of an access between the two.
     AddrPo,
@@ -38,6 +40,8 @@ enum Need {
     Rmw,
     /// A store between the two, and a load of what it has stored.
     Forwarded,
+    /// The same; what is stored is chosen.
+    ForwardedChoice,
     /// The write is that of a thread that is created after the read.
     Created,
     /// The write releases.
@@ -49,8 +53,9 @@ enum Need {
 }
 
 /// The ways that the search relies on.
-const NEEDS: [Need; 12] = [
+const NEEDS: [Need; 14] = [
     Need::Data,
+    Need::Chosen,
     Need::Addr,
     Need::AddrPo,
     Need::Ctrl,
@@ -61,6 +66,7 @@ const NEEDS: [Need; 12] = [
     Need::Fence(Order::Sc),
     Need::Rmw,
     Need::Forwarded,
+    Need::ForwardedChoice,
     Need::Created,
 ];
 
@@ -80,6 +86,7 @@ impl Need {
     fn name(self) -> &'static str {
         match self {
             Need::Data => "data",
+            Need::Chosen => "chosen",
             Need::Addr => "addr",
             Need::AddrPo => "addr; po",
             Need::Ctrl => "ctrl",
@@ -90,6 +97,7 @@ impl Need {
             Need::Fence(_) => "po; [F & SC]; po",
             Need::Rmw => "rmw",
             Need::Forwarded => "data; rfi; data",
+            Need::ForwardedChoice => "chosen; rfi; data",
             Need::Created => "po; [create]; po",
             Need::Release(_) => "po; [REL]",
             Need::ReleaseRmw(_) => "po; [REL & RMW]",
@@ -380,7 +388,7 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
                 ));
                 None
             }
-            Need::Forwarded => {
+            Need::Forwarded | Need::ForwardedChoice => {
                 let stored = add(thread, write(own, Order::Rlx, false), Some(own));
                 Some((add(thread, read(own, Order::Rlx, false), Some(own)), stored))
             }
@@ -406,11 +414,17 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
         let dependencies = &mut graph.dependencies;
         match (need, between) {
             (Need::Data | Need::Rmw, _) => dependencies.data.push((entry, exit)),
+            (Need::Chosen, _) => {
+                dependencies.data.push((entry, exit));
+                dependencies.chosen.push((entry, exit));
+            }
             (Need::Addr, _) => dependencies.addr.push((entry, exit)),
             (Need::Ctrl, _) => dependencies.ctrl.push((entry, exit)),
             (Need::AddrPo, Some((access, _))) => dependencies.addr.push((entry, access)),
-            (Need::Forwarded, Some((load, stored))) => {
+            (Need::Forwarded | Need::ForwardedChoice, Some((load, stored))) => {
                 dependencies.data.extend([(entry, stored), (load, exit)]);
+                let chosen = (*need == Need::ForwardedChoice).then_some((entry, stored));
+                dependencies.chosen.extend(chosen);
             }
             _ => {}
         }
