@@ -25,6 +25,16 @@ _WITHOUT_TESTS = 400
 """How many interleavings are traced at most for a program without tests, to know its habits."""
 
 
+class NamedProgram(msgspec.Struct, frozen=True):
+    """A structure's scenario as a program to explore, whose events depend on one another as
+    `habits` say."""
+
+    program: Program
+    habits: Habits
+    structure: str
+    scenario: str
+
+
 class Generated(msgspec.Struct, frozen=True):
     """The result for a program: its Tests, and how they were found. `exhaustive`: all interleavings
     were traced, without reaching a limit; `how` describes the runs otherwise. `interrupted`: the
@@ -39,6 +49,9 @@ class Generated(msgspec.Struct, frozen=True):
     bounded: tuple[Site, ...]
     habits: Habits
     interrupted: bool = False
+
+    def named(self, structure: str, scenario: str) -> NamedProgram:
+        return NamedProgram(self.program, self.habits, structure, scenario)
 
 
 def generate(

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import click
-from click_man.core import generate_man_page
+from click_man.core import generate_man_page  # type: ignore[import, unused-ignore]
 
 from weakspot import __version__
 from weakspot.harness.cli import COMMANDS, weakspot

@@ -1,8 +1,9 @@
 """The engine, written in Rust (engine/bindings)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Literal, Self, TypedDict, overload
+from typing import Final, Literal, Self, TypedDict, Unpack, overload
 
+from weakspot.harness.values.bounds import Bounds, Part
 from weakspot.harness.values.verdict import Verdict
 
 __version__: str
@@ -20,6 +21,7 @@ class Problem(TypedDict):
     message: str
     file: str  # "" when no file is known; of a program, as its debug information names it
     line: int  # from 1; 0 when it is not known
+    line_of_ir: int  # of the program's LLVM IR, from 1; 0 when it is not known
     column: int  # in characters, from 1; 0 when it is not known
     length: int  # in characters; 0 when it is not known
     help: str  # what to do about it; may be empty
@@ -144,6 +146,23 @@ class ViolationDict(TypedDict):
     executions: int  # number of executions with it
     witness: ExecutionDict
 
+class AuditDict(TypedDict):
+    """What random descents of the reference have shown."""
+
+    descents: int
+    seconds: float
+    refused: str | None  # why the reference does not explore the program under the model
+    missed: list[tuple[str, str, int | None]]  # kind, message, site: not found by the search
+
+class EvidenceDict(TypedDict):
+    """What the answer rests on."""
+
+    reductions: list[str]  # that were used
+    exhausted: bool  # nothing was left open
+    # how it is known that the model is suitable
+    guarantee: Literal["proved", "stated", "asked"] | None
+    audit: AuditDict | None
+
 class ExplorationDict(TypedDict):
     result: str  # Safe Violated Unknown
     reasons: list[str]  # why not everything was explored; empty when it was
@@ -172,9 +191,27 @@ class ExplorationDict(TypedDict):
     earlier: int  # how many of the executions were explored before, if this resumed there
     estimate: tuple[float, float, int] | None  # executions, standard error, descents
     sample: tuple[int, int, float] | None  # draws, distinct executions, probability of these
+    evidence: EvidenceDict
 
 ExplorationProgress = Callable[[int, tuple[float, float] | None], object]
 """Takes the number of executions so far, and an estimate of how many there are with its error."""
+
+class ExplorationArguments(TypedDict, total=False):
+    """The arguments of Program.explore besides the model. Without `bounds` only the numbers of
+    loops, events, instructions and calls are limited; without `part` all executions are explored.
+    """
+
+    bounds: Bounds
+    part: Part
+    folders: Sequence[str]
+    acyclic: Acyclic | None
+    jobs: int
+    stop_at_first: bool
+    results: bool
+    share: bool
+    resume: bytes | None
+    keep: Callable[[bytes], object] | None
+    done: ExplorationProgress | None
 
 class Program:
     """A concurrent program, lowered from clean LLVM IR text.
@@ -246,67 +283,30 @@ class Program:
         least one. Releases the GIL.
         """
 
-    def explore(
-        self,
-        model: str,
-        *,
-        folders: Sequence[str] = (),
-        loops: int = ...,
-        executions: int = 0,
-        seconds: float = 0.0,
-        events: int = ...,
-        instructions: int = ...,
-        calls: int = ...,
-        jobs: int = 0,
-        acyclic: Acyclic | None = None,
-        symmetry: bool = True,
-        arrivals: bool = False,
-        retries: bool = False,
-        waits: bool = False,
-        reference: bool = False,
-        fails_once: bool = False,
-        stop_at_first: bool = False,
-        results: bool = False,
-        departures: int | None = None,
-        sample: int | None = None,
-        estimate: int | None = None,
-        share: bool = False,
-        resume: bytes | None = None,
-        keep: Callable[[bytes], object] | None = None,
-        done: ExplorationProgress | None = None,
-    ) -> ExplorationDict:
+    def explore(self, model: str, **how: Unpack[ExplorationArguments]) -> ExplorationDict:
         """Explore every execution that the model of a cat file allows, each once.
 
-        With `symmetry`, one of those that differ only in which of several threads that behave alike
-        does what. With `arrivals`, also those that differ only in the order in which threads arrive
-        at a barrier. With `retries`, also those with rounds of a loop that retries with the value
-        that it has read, where executions without that round show the same. With `waits`, also
-        those in which a thread that waits in a loop reads in vain.
+        `part` says which: see Part, whose `fallback` is ignored. Those within a number of
+        departures are explored by increasing numbers of these, up to the first violation. The
+        result for a part is never Safe unless everything was explored nevertheless. The reference
+        explores under models whose axioms forbid cycles of po and rf; with it `results` are
+        counted, a violation has no witness, and a loop's rounds that change nothing count towards
+        `loops` too.
 
-        At most one of three says otherwise. With `departures`, those with at most so many steps in
-        which the explorer does not take its default are explored, by increasing numbers of these,
-        up to the first violation. With `sample`, the seed of random numbers, executions are drawn
-        at random. With `estimate`, a seed too, their number is estimated. The result is then never
-        Safe unless everything was explored nevertheless.
-
-        With `reference`, all executions are explored by the reference, with no reduction: slowly,
-        under models whose axioms forbid cycles of po and rf. `results` are counted, a violation has
-        no witness, and a loop's rounds that change nothing count towards `loops` too.
+        A program that seems safe is audited. What the audit finds is in the evidence, and the
+        result is then not Safe.
 
         The code of main before its first thread starts runs once and gives the initial state.
         `model` is a path; files that it includes are searched in its folder, then in `folders`. A
         loop whose round changes nothing waits for another thread's write; a loop that ends
-        depending on a shared value runs for at most `loops` rounds. A weak compare-exchange may
-        fail spuriously each time, with `fails_once` once per site and thread; condition variables
-        do not wake spuriously. The
-        exploration ends after `executions` or `seconds`, 0 for no limit, and with `stop_at_first`
-        at the first violation. An execution has at most `events`, a thread in it at most
-        `instructions` and `calls` within one another. It uses `jobs` threads, 0 for one per core,
-        and releases the GIL. `done` is called in the calling thread from time to time, with the
-        number of executions so far, and from two seconds on with an estimate of how many there are
-        and its standard error. If the time does not suffice for all executions of a program with
-        bounded loops, those with fewer rounds are explored too, in a quarter of it. Ctrl-C ends the
-        exploration at once, as does an exception from `done`.
+        depending on a shared value runs for at most `loops` rounds. Condition variables do not wake
+        spuriously. The exploration ends after the `executions` or `seconds` of the `bounds`, 0 for
+        no limit, and with `stop_at_first` at the first violation. It uses `jobs` threads, 0 for one
+        per core, and releases the GIL. `done` is called in the calling thread from time to time,
+        with the number of executions so far, and from two seconds on with an estimate of how many
+        there are and its standard error. If the time does not suffice for all executions of a
+        program with bounded loops, those with fewer rounds are explored too, in a quarter of it.
+        Ctrl-C ends the exploration at once, as does an exception from `done`.
 
         When a limit, Ctrl-C or `done` ends an exploration of every execution, `keep` is called with
         what a later process passes as `resume` to continue there: with the same program, model and
@@ -329,20 +329,12 @@ class Program:
         semantics here.
         """
 
-    def join(
-        self,
-        one: bytes,
-        other: bytes,
-        *,
-        loops: int = ...,
-        instructions: int = ...,
-        calls: int = ...,
-    ) -> tuple[bytes, bool]:
+    def join(self, one: bytes, other: bytes, bounds: Bounds) -> tuple[bytes, bool]:
         """Two shares of one exploration of this program as one, which either `keep` got or `divide`
         returned, and whether the exploration starts again: what one has found contradicts what the
         other assumes, so that nothing is explored now, and all other shares are worth nothing.
 
-        The limits are those of the exploration. Raises EngineError for shares of explorations that
+        The bounds are those of the exploration. Raises EngineError for shares of explorations that
         did not start alike, ValueError for what is no share.
         """
 
@@ -559,6 +551,10 @@ def divide(exploration: bytes, most: int) -> tuple[bytes, list[bytes]]:
 
     `exploration` is what the `keep` of Program.explore got. Raises ValueError for anything else.
     """
+
+def reductions() -> list[tuple[str, str]]:
+    """The reductions that can be switched off: their names, and the executions that each leaves
+    out."""
 
 def unsuitable(model: str, *, folders: Sequence[str] = (), acyclic: Acyclic | None = None) -> str:
     """Why programs cannot be explored under the model of a cat file; "" if they can.

@@ -25,7 +25,7 @@ from weakspot.errors import (
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program
-from weakspot.harness.clients.program import Variation
+from weakspot.harness.clients.program import ClientChoice, Variation
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.orders.cost import Costs
@@ -37,7 +37,14 @@ from weakspot.harness.scaffold.project import Written
 from weakspot.harness.values.bounds import Bounds, Part
 from weakspot.harness.values.codegen import CodegenComparison, Codes
 from weakspot.harness.values.difference import Comparison, Difference
-from weakspot.harness.values.exploration import Estimate, Exploration, Sample, Violation
+from weakspot.harness.values.exploration import (
+    Audit,
+    Estimate,
+    Exploration,
+    ExplorationEvidence,
+    Sample,
+    Violation,
+)
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.linearizability import Linearizability
@@ -75,9 +82,11 @@ from weakspot.questions import (
 
 __all__ = [
     "Answers",
+    "Audit",
     "BadInput",
     "Bounds",
     "Build",
+    "ClientChoice",
     "CodegenComparison",
     "Codes",
     "Comparison",
@@ -86,6 +95,7 @@ __all__ = [
     "Estimate",
     "Evidence",
     "Exploration",
+    "ExplorationEvidence",
     "Finding",
     "GateOutcome",
     "GeneratedTests",

@@ -8,7 +8,7 @@ functions have in common.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -32,18 +32,17 @@ from weakspot.harness.orders.program_groups import ProgramGroup, program_groups
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relax import explorable, searches
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.rewrite import Rewritten
+from weakspot.harness.orders.rewrite import ByHand, Rewritten
 from weakspot.harness.orders.trials import Report
 from weakspot.harness.scaffold.project import Written, start
 from weakspot.harness.values.bounds import Bounds
-from weakspot.harness.values.linearizability import Size
 from weakspot.questions import Sources
 from weakspot.questions import paths as paths_of
 from weakspot.system.deadline import NEVER, Deadline, ending
 
 if TYPE_CHECKING:
     from weakspot.harness.clients.mutants import Clients
-    from weakspot.harness.clients.program import Variation
+    from weakspot.harness.clients.program import ClientChoice
     from weakspot.harness.orders.cost import Costs
 
 _SHORTEST = 0.1
@@ -154,13 +153,21 @@ class Relaxations(Results[Relaxed]):
 
     def proposal(self, relaxed: Relaxed, *, take: int | None = None) -> Rewritten:
         """The change that `apply` makes, compiled and explored, but not written."""
+        explorations = self._explorations[relaxed.model]
+        return application.proposal(relaxed, take, explorations, self._reading(relaxed))
 
+    def by_hand(self, relaxed: Relaxed) -> tuple[ByHand, ...]:
+        """What `apply` leaves to be changed by hand."""
+        change, _ = application.rewritten(relaxed, None, self._reading(relaxed))
+        return change.by_hand
+
+    def _reading(self, relaxed: Relaxed) -> application.Read:
         def read(option: str) -> tuple[tuple[str, Program], ...]:
             groups = self._read(_nothing, (option,))
             (group,) = (each for each in groups if each.name == relaxed.subject)
             return group.programs
 
-        return application.proposal(relaxed, take, self._explorations[relaxed.model], read)
+        return read
 
 
 def _nothing(_: str) -> None:
@@ -195,9 +202,13 @@ def relax(
     limits = bounds or Bounds()
 
     def read(report: Report, flags: tuple[str, ...]) -> tuple[ProgramGroup, ...]:
-        changed = msgspec.structs.replace(build, flags=(*build.flags, *flags))
         return program_groups(
-            paths_of(what), build=changed, report=report, end=end, seconds=limits.seconds
+            paths_of(what),
+            build=build,
+            flags=flags,
+            report=report,
+            end=end,
+            seconds=limits.seconds,
         )
 
     return Relaxations(
@@ -215,48 +226,32 @@ def relax(
 
 def relax_object(
     path: str | os.PathLike[str],
-    behaves_as: str,
+    choice: ClientChoice,
     *,
     models: Sequence[str] = (LANGUAGE,),
     machine_models: Sequence[str] | None = None,
-    calls: int = 4,
-    threads: int = 3,
-    operations: Sequence[str] = (),
-    roles: Mapping[str, Sequence[str]] | None = None,
-    meanings: Mapping[str, str] | None = None,
-    variation: Variation | None = None,
     fences: bool = False,
     seconds: float | None = None,
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Relaxations:
-    """The weakest memory orders with which an object behaves as specified in every client of at
-    most so many `calls`: `relax` with these clients as its programs. The arguments that choose them
-    are as for `linearize`, which shows whether the object behaves so with the memory orders that it
-    has; the others are as for `relax`.
+    """The weakest memory orders with which an object behaves as specified in every client of the
+    `choice`: `relax` with these clients as its programs, and the same other arguments. `linearize`
+    shows whether the object behaves so with the memory orders that it has.
 
     Raises BadInput.
     """
-    from weakspot.harness.clients import program, search
+    from weakspot.harness.clients import search
 
     end = NEVER if seconds is None else ending(seconds)
     report = _reading(progress)
     under, machines = _explorable(models, machine_models)
-    size = Size(calls, threads)
 
     def read(report: Report, flags: tuple[str, ...]) -> tuple[ProgramGroup, ...]:
-        subject = program.object_of(
-            Path(path),
-            behaves_as,
-            operations=operations,
-            roles=roles,
-            meanings=meanings,
-            variation=variation,
-        )
+        subject = choice.subject(path)
         report(str(subject.source.path))
-        changed = msgspec.structs.replace(build, flags=(*build.flags, *flags))
-        return (search.group(subject, size, changed, end),)
+        return (search.group(subject, choice.size, build.with_flags(flags), end),)
 
     return Relaxations(
         read, under, bounds or Bounds(), report, machines=machines, fences=fences, end=end
@@ -316,33 +311,19 @@ def mutate(
 
 def object_clients(
     path: str | os.PathLike[str],
-    behaves_as: str,
+    choice: ClientChoice,
     *,
-    calls: int = 4,
-    threads: int = 3,
-    operations: Sequence[str] = (),
-    roles: Mapping[str, Sequence[str]] | None = None,
-    meanings: Mapping[str, str] | None = None,
-    variation: Variation | None = None,
     bounds: Bounds | None = None,
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Clients:
-    """The clients of an object for `mutate`: the arguments are as for `linearize`, and
-    `bounds.seconds` is the time for one change. Raises BadInput."""
-    from weakspot.harness.clients import mutants, program
+    """The clients of an object for `mutate`; `bounds.seconds` is the time for one change. Raises
+    BadInput."""
+    from weakspot.harness.clients import mutants
 
-    subject = program.object_of(
-        Path(path),
-        behaves_as,
-        operations=operations,
-        roles=roles,
-        meanings=meanings,
-        variation=variation,
-    )
     limits = bounds or Bounds(seconds=20.0)
     return mutants.clients_of(
-        subject, Size(calls, threads), limits, build, progress=progress or Quiet()
+        choice.subject(path), choice.size, limits, build, progress=progress or Quiet()
     )
 
 

@@ -7,7 +7,7 @@ soon as it is known. `weakspot.api` describes what all of these functions have i
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
 
@@ -40,7 +40,7 @@ from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Histogram
-from weakspot.harness.values.linearizability import Linearizability, Size
+from weakspot.harness.values.linearizability import Linearizability
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import GoldenDifference, Plan, Record
 from weakspot.harness.values.verdict import PrintedVerdict, Verdict
@@ -48,7 +48,7 @@ from weakspot.system.deadline import ending
 
 if TYPE_CHECKING:
     from weakspot.harness.campaign.parts import PartStore
-    from weakspot.harness.clients.program import Variation
+    from weakspot.harness.clients.program import ClientChoice
     from weakspot.harness.machines import Named
 
 What = str | os.PathLike[str] | Test
@@ -379,15 +379,9 @@ def run(
 
 def linearize(
     path: str | os.PathLike[str],
-    behaves_as: str,
+    choice: ClientChoice,
     *,
     models: Sequence[str] = (corpus_models.LANGUAGE,),
-    calls: int = 4,
-    threads: int = 3,
-    operations: Sequence[str] = (),
-    roles: Mapping[str, Sequence[str]] | None = None,
-    meanings: Mapping[str, str] | None = None,
-    variation: Variation | None = None,
     output: str | os.PathLike[str] | None = None,
     bounds: Bounds | None = None,
     seconds: float | None = None,
@@ -395,34 +389,21 @@ def linearize(
     progress: Progress | None = None,
 ) -> Iterator[tuple[Linearizability, Record | None]]:
     """Whether the operations that a C or C++ file defines are linearizable, under each model: every
-    execution of every client of at most so many `calls` in so many `threads` at once.
+    execution of every client of the `choice`.
 
-    `behaves_as` is a kind of object, such as "queue", or a file with a sequential implementation
-    of each operation `f`, called `spec_f`. `operations` are those of the file's functions, by
-    default all that are not static. All calls of the operations of one of the `roles` are made by
-    one thread. `meanings` say which operation of the kind a function is, where its name does not
-    tell, `variation` how the object differs from the usual one of its kind. `bounds.seconds` is the
-    time for all clients under one model; with `seconds`, which are for all models together, it is
-    that for one client. `output` is a C or C++ file to write: one program in which
-    main chooses one of these clients, for the other functions.
+    `bounds.seconds` is the time for all clients under one model; with `seconds`, which are for all
+    models together, it is that for one client. `output` is a C or C++ file to write: one program in
+    which main chooses one of these clients, for the other functions.
 
     A violation comes with a Record of the smallest client that shows it. After Ctrl-C, what was
     found until then is yielded before Stopped is raised. Raises BadInput.
     """
-    from weakspot.harness.clients import program, search
+    from weakspot.harness.clients import search
     from weakspot.harness.orders import program_repairs
 
     progress = progress or Quiet()
     limits = bounds or Bounds(seconds=60.0)
-    subject = program.object_of(
-        Path(path),
-        behaves_as,
-        operations=operations,
-        roles=roles,
-        meanings=meanings,
-        variation=variation,
-    )
-    size = Size(calls, threads)
+    subject, size = choice.subject(path), choice.size
     end = None if seconds is None else ending(seconds)
     chosen = planning.models(models)
     if output is not None:

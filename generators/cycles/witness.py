@@ -6,6 +6,9 @@ cycles of the access pattern give Tests (Shasha and Snir, TOPLAS 1988; Alglave, 
 Tautschnig, Herding cats, TOPLAS 2014, section 9.1). A data race need not close a cycle by itself:
 then the two racing accesses count as an edge, in whichever direction closes a cycle, if the second
 would not be executed without what its thread reads before.
+
+Of several reads that lead to a plain access, the Test keeps the one on which the access depends:
+with another the Test would race whatever is read, and no memory order could make a difference.
 """
 
 from __future__ import annotations
@@ -37,13 +40,20 @@ def cycle_test(
     scenario: str,
 ) -> Test | None:
     """The Test for the execution's smallest critical cycle: fewest threads, then fewest accesses,
-    then those that are closest together, then the first name. None if it has no such cycle: then
-    the execution is an interleaving, and no memory order is at fault."""
+    then fewest plain accesses that do not depend on the read before, then those that are closest
+    together, then the first name. None if it has no such cycle: then the execution is an
+    interleaving, and no memory order is at fault."""
     found = [
-        (len(parts), sum(len(each.segment.accesses) for each in parts), _span(parts), parts)
+        (
+            len(parts),
+            sum(len(each.segment.accesses) for each in parts),
+            sum(map(_races, parts)),
+            _span(parts),
+            parts,
+        )
         for parts in _cycles(_Graph(execution, sites, habits))
     ]
-    least = min((each[:3] for each in found), default=None)
+    least = min((each[:-1] for each in found), default=None)
     tests = [
         build(Cycle(tuple(each.segment for each in parts)), structure=structure, scenario=scenario)
         for *size, parts in found
@@ -124,6 +134,13 @@ def _depends(part: _Part) -> bool:
     """
     edges, accesses = part.segment.edges, part.segment.accesses
     return bool(edges) and (edges[-1].dependent or accesses[-2].mutex == "lock")
+
+
+def _races(part: _Part) -> bool:
+    """Whether a part reads, then accesses plainly what it would whatever it reads."""
+    segment = part.segment
+    plain = segment.last.order == "na" and len(segment.accesses) > 1
+    return plain and segment.first.reads and not _depends(part)
 
 
 def _cycles(graph: _Graph) -> Iterator[tuple[_Part, ...]]:

@@ -61,6 +61,10 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
             other = self.below.over(other)
         return msgspec.structs.replace(self, below=other)
 
+    def with_flags(self, flags: Sequence[str]) -> Build:
+        """These options and more."""
+        return msgspec.structs.replace(self, flags=(*self.flags, *flags))
+
     @property
     def layers(self) -> tuple[Build, ...]:
         """The options by precedence, the lowest first."""
@@ -83,6 +87,14 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_OPTIONS = Build()
+_REMOVED = (
+    *(f"17_REMOVED_{each}" for each in ("AUTO_PTR", "BINDERS", "RANDOM_SHUFFLE")),
+    *(f"17_REMOVED_{each}" for each in ("UNARY_BINARY_FUNCTION", "UNEXPECTED_FUNCTIONS")),
+    *(f"20_REMOVED_{each}" for each in ("BINDER_TYPEDEFS", "NEGATORS", "RAW_STORAGE_ITERATOR")),
+    *(f"20_REMOVED_{each}" for each in ("SHARED_PTR_UNIQUE", "TEMPORARY_BUFFER", "TYPE_TRAITS")),
+    "20_REMOVED_UNCAUGHT_EXCEPTION",
+)
+"""What older standards have and C++20 has not, in the macros of libc++ 22."""
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -187,7 +199,7 @@ def _together(
         # the headers for threads and locks are C++20
         notes += (f"{standard} is read as {STANDARD[language]}",)
         standard = STANDARD[language]
-        clang += [f"-D_LIBCPP_ENABLE_CXX{year}_REMOVED_FEATURES" for year in (17, 20)]
+        clang += [f"-D_LIBCPP_ENABLE_CXX{each}" for each in _REMOVED]
     if standard:
         meaning.insert(0, f"-std={standard}")
     return Options(tuple(meaning), tuple(clang), tuple(dict.fromkeys(searched)), notes)

@@ -161,7 +161,7 @@ def _installed(asked: str) -> Clang:
 
 def run(clang: Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str]]:
     """The raw text of the IR, and the names of the user's files that it was made from."""
-    name = path.name if not path.name.startswith("-") else f"./{path.name}"
+    name = _argument(path)
     language = SUFFIXES[path.suffix]
     flags = [*options, *LANGUAGE_FLAGS[language]]
     text, status, stderr = _compiled(clang, language, flags, path, name)
@@ -178,10 +178,9 @@ def read_text(clang: Clang, path: Path, options: Sequence[str]) -> Iterator[str]
     """All that compiling the file depends on: what the preprocessor makes of it, which shows what
     it found and did not find, each file that was read, whose columns the preprocessor loses, the
     options and folders that clang uses in the end, and the program that a wrapper script starts."""
-    name = path.name if not path.name.startswith("-") else f"./{path.name}"
+    name = _argument(path)
     language = SUFFIXES[path.suffix]
-    flags = [each for each in FLAGS if each not in ("-S", "-emit-llvm", "-H")]
-    flags += [*options, *LANGUAGE_FLAGS[language], "-E", "-v"]
+    flags = [*options, *LANGUAGE_FLAGS[language], "-E", "-v"]
     text, status, stderr = _compiled(clang, language, flags, path, name)
     yield from (str(status), stderr, text or "")
     for found in dict.fromkeys(_MARKER.findall(text or "")):
@@ -194,6 +193,28 @@ def read_text(clang: Clang, path: Path, options: Sequence[str]) -> Iterator[str]
             yield f"{program} {status_of.st_size} {status_of.st_mtime_ns}"
 
 
+def own_text(clang: Clang, path: Path, options: Sequence[str], header: Path) -> str:
+    """The lines of a header, as the preprocessor leaves them in a source that includes it. Raises
+    BadInput, ToolFailed."""
+    language = SUFFIXES[path.suffix]
+    flags = [*options, *LANGUAGE_FLAGS[language], "-E"]
+    text, status, stderr = _compiled(clang, language, flags, path, _argument(path))
+    if text is None:
+        raise _compile_error(stderr, clang, path, status)
+    parts = _MARKER.split(text)[1:]  # by turns a file's name, and lines of it
+    lines: dict[str, list[str]] = {}
+    for name, piece in zip(parts[::2], parts[1::2], strict=True):
+        lines.setdefault(name, []).append(piece.partition("\n")[2])  # after the marker's flags
+    found = (each for each in lines if _is(path.parent / each, header))
+    return "".join(part for each in found for part in lines[each])
+
+
+def _is(path: Path, other: Path) -> bool:
+    with contextlib.suppress(OSError):  # <built-in>
+        return path.samefile(other)
+    return False
+
+
 def compile_library(clang: Clang, source: str) -> str:
     """The raw text of the IR of one of libc++'s own sources, which is named relative to
     `clang.library`."""
@@ -204,6 +225,11 @@ def compile_library(clang: Clang, source: str) -> str:
     if text is None:
         raise _compile_error(stderr, clang, path, status)
     return text
+
+
+def _argument(path: Path) -> str:
+    """A file's name in its folder, where clang runs."""
+    return path.name if not path.name.startswith("-") else f"./{path.name}"
 
 
 def _compiled(

@@ -98,6 +98,13 @@ def compile_source(
     return Ir(text=text, compiler=known.compiler, files=files, key=asked.key)
 
 
+def own_text(source: Path, header: Path, build: Build = NO_OPTIONS) -> str:
+    """The lines of a header, as the preprocessor leaves them in a source that includes it. Raises
+    BadInput when a file is missing, MissingTool, ToolFailed."""
+    unit = _unit(source, build, None, NEVER, lean=False)
+    return clang.own_text(unit.compiler, source, unit.options, header)
+
+
 def _answer(asked: Question, build: Build, end: Deadline) -> tuple[Question, cache.Entry]:
     """What is compiled, and the question that it answers: one without a key, and nothing is
     cached, if a file has changed meanwhile."""

@@ -272,6 +272,20 @@ def closing(text: str, position: int) -> int:
     return position
 
 
+def parts(text: str) -> list[str]:
+    """Parts between commas that are in no bracket."""
+    found, depth, start = [], 0, 0
+    for position, character in enumerate(text):
+        depth += {"(": 1, "{": 1, "[": 1, "<": 1, ")": -1, "}": -1, "]": -1, ">": -1}.get(
+            character, 0
+        )
+        if character == "," and depth == 0:
+            found.append(text[start:position].strip())
+            start = position + 1
+    found.append(text[start:].strip())
+    return [each for each in found if each]
+
+
 def _recursive(calls: Mapping[str, set[str]]) -> set[str]:
     """The functions that can reach themselves."""
 

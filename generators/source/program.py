@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,18 +15,15 @@ from weakspot import _engine
 from weakspot.errors import BadInput, Unsupported, excerpt, reported
 from weakspot.generators.litmus import Site
 from weakspot.generators.source import build as builds
+from weakspot.generators.source.assembly.meaning import WRAPPER
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.frontend import Question, compile_source
 from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
-    from weakspot._engine import (
-        Acyclic,
-        ExplorationDict,
-        ExplorationProgress,
-        SiteDict,
-        TraceDict,
-    )
+    from typing import Unpack
+
+    from weakspot._engine import ExplorationArguments, ExplorationDict, SiteDict, TraceDict
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -68,7 +65,8 @@ class Program(msgspec.Struct, frozen=True):
     """A program. The engine refers to `sites` by number. `digest` changes with its LLVM IR. `files`
     maps the names of its source files to files; `others` are its translation units besides
     `source`; `given` are the options of the `build` that it was read with, with names relative to
-    `base`. `key` stands for the text that it was read from; see Ir."""
+    `base`. `key` stands for the text that it was read from; see Ir. `assembly`: it contains inline
+    assembly, which orders as its machine does."""
 
     source: Path
     files: dict[str, Path]
@@ -81,6 +79,7 @@ class Program(msgspec.Struct, frozen=True):
     build: Build = NO_OPTIONS
     base: Path | None = None
     key: str = ""
+    assembly: bool = False
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -163,62 +162,10 @@ class Program(msgspec.Struct, frozen=True):
         except _engine.EngineError as error:
             raise self._placed(error) from error
 
-    def explore(
-        self,
-        model: Path,
-        *,
-        folders: Sequence[Path],
-        loops: int,
-        executions: int,
-        seconds: float,
-        events: int,
-        instructions: int,
-        calls: int,
-        jobs: int,
-        acyclic: Acyclic | None,
-        symmetry: bool = True,
-        arrivals: bool = False,
-        retries: bool = False,
-        waits: bool = False,
-        reference: bool = False,
-        fails_once: bool = False,
-        stop_at_first: bool = False,
-        departures: int | None = None,
-        sample: int | None = None,
-        estimate: int | None = None,
-        share: bool = False,
-        resume: bytes | None = None,
-        keep: Callable[[bytes], object] | None = None,
-        done: ExplorationProgress | None = None,
-    ) -> ExplorationDict:
+    def explore(self, model: Path, **how: Unpack[ExplorationArguments]) -> ExplorationDict:
         """See _engine.Program.explore. Raises BadInput or Unsupported."""
         try:
-            return self.lowered.explore(
-                str(model),
-                folders=[str(folder) for folder in folders],
-                loops=loops,
-                executions=executions,
-                seconds=seconds,
-                events=events,
-                instructions=instructions,
-                calls=calls,
-                jobs=jobs,
-                acyclic=acyclic,
-                symmetry=symmetry,
-                arrivals=arrivals,
-                retries=retries,
-                waits=waits,
-                reference=reference,
-                fails_once=fails_once,
-                stop_at_first=stop_at_first,
-                departures=departures,
-                sample=sample,
-                estimate=estimate,
-                share=share,
-                resume=resume,
-                keep=keep,
-                done=done,
-            )
+            return self.lowered.explore(str(model), **how)
         except _engine.EngineError as error:
             raise self._placed(error) from error
 
@@ -258,6 +205,7 @@ def read_program(
         build=build,
         base=base,
         key=ir.key,
+        assembly=WRAPPER in ir.text,
     )
 
 
@@ -281,10 +229,10 @@ def _placed(
     problem = error.problem
     from weakspot.generators.source import irtext  # only errors need it
 
-    number = _IR_LINE.search(problem["message"])
-    if number and not problem["line"] and (place := irtext.place_of_line(text, int(number[1]))):
+    of_ir = 0 if problem["file"] else problem["line_of_ir"]
+    if of_ir and (place := irtext.place_of_line(text, of_ir)):
         path = files.get(place[0], source.parent / place[0])
-        message = _IR_LINE.sub("", problem["message"])
+        message = problem["message"]
         if problem["kind"] == "invalid":
             message = f"what the compiler makes of this is not understood: {message}"
         return Unsupported(
@@ -293,6 +241,8 @@ def _placed(
             excerpt=excerpt(path, place[1], place[2]),
             advice=_advice(message),
         )
+    if of_ir:
+        problem = {**problem, "message": f"{problem['message']}, line {of_ir} of the IR"}
     if problem["about"] == "model":
         return reported(problem, BadInput, f"the engine cannot use the model: {error}")
     path = files.get(problem["file"], source.parent / problem["file"])
@@ -309,11 +259,7 @@ def _placed(
     return reported(problem, Unsupported, source=path, advice=_advice(problem["message"]))
 
 
-_IR_LINE = re.compile(r"(?:, |^)line (\d+) of the IR(?:: )?")
-
-
 _STREAM = re.compile(r"\bstd::basic_\w*(?:stream|buf)<|\bstd::basic_ios<|\bstd::ios_base\b")
-_PRINTING = {"sprintf", "snprintf", "vsprintf", "vsnprintf", "asprintf", "vasprintf"}
 
 
 def _advice(message: str) -> str:
@@ -330,11 +276,6 @@ def _advice(message: str) -> str:
             "this type has too many values to explore: define the function with the values that "
             "matter, for example { return weakspot_choose(4); } for 0 to 3, where "
             "unsigned weakspot_choose(unsigned) returns each value below its argument"
-        )
-    if undefined and undefined[1] in _PRINTING:
-        return (
-            "text that is printed to memory is not modelled: use std::format in C++, compare "
-            f"the numbers instead of their text, or {guard}"
         )
     if undefined:
         return f"name the source that defines it too: weakspot check driver.c library.c; or {guard}"

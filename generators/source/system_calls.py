@@ -10,20 +10,23 @@ from __future__ import annotations
 import re
 
 _SYSCALL = re.compile(
-    r"^(?P<indent> +)(?P<result>%\S+ = )?(?:tail )?call i64 \(i64, \.\.\.\) @syscall\("
-    r"i64 noundef (?P<number>\d+)(?P<arguments>[^)\n]*)\)[^\n]*?(?P<place>, !dbg !\d+)?$",
+    r"^(?P<indent> +)(?P<result>%\S+ = )?(?:tail )?(?P<how>call|invoke) i64 \(i64, \.\.\.\) "
+    r"@syscall\(i64 noundef (?P<number>\d+)(?P<arguments>[^)\n]*)\)[^\n]*?(?P<place>, !dbg !\d+)?$",
     re.MULTILINE,
 )
 _SYSTEM_CALLS = {
     202: ("weakspot_futex", 6),
     186: ("weakspot_gettid", 0),
     24: ("weakspot_yield", 0),
+    309: ("weakspot_getcpu", 3),
     324: ("weakspot_membarrier", 2),
 }
 """System calls of Linux on x86-64 by number: the function, and the number of its arguments."""
 
 _INTRINSICS = {
     r"(?:x86\.rdtsc|readcyclecounter)": "weakspot_cycles",
+    r"x86\.rdtscp": "weakspot_cycles_of",
+    r"thread\.pointer(?:\.p0)?": "weakspot_thread_pointer",
     r"x86\.sse2\.mfence": "weakspot_mfence",
     r"x86\.sse2\.lfence": "weakspot_lfence",
     r"x86\.sse\.sfence": "weakspot_sfence",
@@ -60,7 +63,7 @@ def replace_system_calls(text: str) -> str:
             )
             values.append(f"i64 {wide}")
         values += ["i64 0"] * (count - len(values))
-        call = f"{match['result'] or ''}call i64 @{name}({', '.join(values)})"
+        call = f"{match['result'] or ''}{match['how']} i64 @{name}({', '.join(values)})"
         return "\n".join([*lines, f"{match['indent']}{call}{match['place'] or ''}"])
 
     text = _SYSCALL.sub(replaced, text)

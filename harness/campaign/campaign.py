@@ -238,20 +238,15 @@ class Campaign(Events):
 
     def _explore_weaker(self, limits: Bounds) -> None:
         """Explore what is safe so far under the models of machines too."""
-        machines = self._under.machines
-        weaker = [each for each in machines if each.name not in self._under.models]
-        found = planning.safe(self.material, self.store.record().explorations, self._under)
-        if not weaker or not found.programs:
+        asked = planning.followed(self.material, self.store.record().explorations, self._under)
+        if not asked.programs:
             return
-        names = [each.name for each in weaker]
-        self._under = planning.under([*self._under.models.values(), *weaker], machines)
-        asked = planning.with_models(found, names)
+        machines = self._under.machines
+        self._under = planning.under([*self._under.models.values(), *machines], machines)
         self._ask_explorations(asked, limits)
-        also = {each.name for each in found.programs}
+        also = {each.name: each.models for each in asked.programs}
         programs = (
-            msgspec.structs.replace(each, models=(*each.models, *names))
-            if each.name in also
-            else each
+            msgspec.structs.replace(each, models=(*each.models, *also.get(each.name, ())))
             for each in self.material.programs
         )
         self.material = msgspec.structs.replace(self.material, programs=tuple(programs))

@@ -245,11 +245,9 @@ class Explore(Job, frozen=True, kw_only=True):
 
         def explore(earlier: bytes | None, keep: Keep | None) -> Exploration:
             return explorer.explore(
-                self.program.generated,
+                self.program.named,
                 self.model,
                 self.bounds,
-                structure=self.program.structure,
-                scenario=self.program.scenario,
                 done=done,
                 earlier=earlier,
                 keep=keep,

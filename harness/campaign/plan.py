@@ -129,34 +129,40 @@ def explorations(
     return Jobs(jobs, skipped)
 
 
-def safe(material: Material, explorations: Iterable[Exploration], asked: UnderModels) -> Material:
-    """The material with those of the user's own programs alone that start threads and are safe
-    under the models of the language that they were explored under, which are at least one."""
+def next_models(
+    explored: Iterable[tuple[Model, Exploration]], machines: Iterable[Model]
+) -> list[Model]:
+    """The models under which a program is explored next: those of machines that are left, if it
+    starts threads and is safe under the models of the language so far, which are at least one."""
+    explored = list(explored)
+    results = {
+        each.result for model, each in explored if model.role == "language" and each.threads != 0
+    }
+    known = {model.name for model, _ in explored}
+    return [each for each in machines if results == {"Safe"} and each.name not in known]
+
+
+def repaired_under(model: Model, machines: Sequence[Model]) -> Sequence[Model]:
+    """The models besides this one under which a program must be safe when it is repaired."""
+    return machines if model.role == "language" else ()
+
+
+def followed(
+    material: Material, explorations: Iterable[Exploration], asked: UnderModels
+) -> Material:
+    """The material with those of the user's own programs alone that are explored further, and the
+    models under which they are."""
     own = {each.name for each in material.structures if not each.recorded}
     explored: dict[str, list[tuple[Model, Exploration]]] = {}
     for each in explorations:
         if (model := asked.models.get(each.model)) is not None:
             explored.setdefault(each.program, []).append((model, each))
-    programs = tuple(
-        each
+    further = (
+        (each, tuple(one.name for one in next_models(explored.get(each.name, ()), asked.machines)))
         for each in material.programs
-        if each.structure in own and is_safe(explored.get(each.name, ()))
+        if each.structure in own
     )
-    return msgspec.structs.replace(material, programs=programs)
-
-
-def is_safe(explored: Iterable[tuple[Model, Exploration]]) -> bool:
-    """Whether a program starts threads and is safe under the models of the language that it was
-    explored under, which are at least one: it is then explored under those of machines too."""
-    found = {
-        each.result for model, each in explored if model.role == "language" and each.threads != 0
-    }
-    return found == {"Safe"}
-
-
-def with_models(material: Material, names: Sequence[str]) -> Material:
-    """The material, with these models instead of the programs' own."""
-    programs = (msgspec.structs.replace(each, models=tuple(names)) for each in material.programs)
+    programs = (msgspec.structs.replace(each, models=names) for each, names in further if names)
     return msgspec.structs.replace(material, programs=tuple(programs))
 
 

@@ -107,10 +107,10 @@ class ExploreShare(Job, frozen=True, kw_only=True):
         whole, left, rest = self.whole, self.share, self.rest
         assert isinstance(whole.explorer, EngineExplorer)
         explorer = msgspec.structs.replace(whole.explorer, jobs=1)
-        generated = whole.program.generated
+        program = whole.program.named
         share = None
         if self.seconds:
-            share = explorer.explore_share(generated, whole.model, whole.bounds, left, self.seconds)
+            share = explorer.explore_share(program, whole.model, whole.bounds, left, self.seconds)
             if share is not None and not (self.concludes and share.complete):
                 return share
             if left is not None and not self.concludes:
@@ -120,11 +120,9 @@ class ExploreShare(Job, frozen=True, kw_only=True):
         explorer = msgspec.structs.replace(explorer, rest=rest)
         kept: list[bytes] = []
         found = explorer.explore(
-            generated,
+            program,
             whole.model,
             whole.bounds,
-            structure=whole.program.structure,
-            scenario=whole.program.scenario,
             done=ExplorationPace(whole.what, whole.bounds.seconds, sink.at),
             earlier=left,
             keep=kept.append,
@@ -394,14 +392,8 @@ class _Shared:
         return {each: job for each, job in self.sent.items() if each is not future}
 
     def _join(self, one: bytes, other: bytes) -> tuple[bytes, bool]:
-        bounds, program = self.job.bounds, self.job.program.generated.program
-        return program.lowered.join(
-            one,
-            other,
-            loops=bounds.loops,
-            instructions=bounds.instructions,
-            calls=bounds.calls,
-        )
+        program = self.job.program.generated.program
+        return program.lowered.join(one, other, self.job.bounds)
 
     def _joined(self, shares: Sequence[bytes]) -> bytes:
         """What was found, and all that is open, with these shares that were not explored."""

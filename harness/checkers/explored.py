@@ -6,7 +6,7 @@ with the execution that shows it and, if that is weak, with the litmus test of i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -16,14 +16,16 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import Bounds, Part
 from weakspot.harness.values.descriptions import describe_estimate
 from weakspot.harness.values.exploration import (
+    Audit,
     Estimate,
     Exploration,
+    ExplorationEvidence,
     Result,
     Sample,
     Violation,
     ViolationKind,
 )
-from weakspot.harness.values.library_calls import library_call
+from weakspot.harness.values.library_calls import library_call, library_files
 from weakspot.harness.values.numbers import amount, percent
 from weakspot.harness.values.record import program_name
 from weakspot.harness.values.witness import (
@@ -39,11 +41,12 @@ if TYPE_CHECKING:
     from weakspot._engine import (
         CallsDict,
         EventOfExecution,
+        EvidenceDict,
         ExecutionDict,
         ExplorationDict,
         ViolationDict,
     )
-    from weakspot.generators.cycles.patterns import Habits
+    from weakspot.generators.pipeline import NamedProgram
 
 TIME_LIMIT = "time limit of"  # how the engine's reason begins
 
@@ -56,34 +59,28 @@ _BY_REFERENCE = "explored by the reference, with no reduction"
 
 
 def exploration_of(
-    found: ExplorationDict,
-    sites: Sequence[Site],
-    habits: Habits,
-    model: Model,
-    bounds: Bounds,
-    part: Part,
-    name: tuple[str, str],
-    libraries: Collection[str] = (),
+    found: ExplorationDict, program: NamedProgram, model: Model, bounds: Bounds, part: Part
 ) -> Exploration:
-    """What the engine found of a structure's scenario, as an Exploration. `libraries` are the files
-    that do not belong to the project."""
+    """What the engine found of a program, as an Exploration."""
     from weakspot.generators.cycles.witness import cycle_test
 
-    structure, scenario = name
-    violations: dict[tuple[str, str, tuple[str, ...]], Violation] = {}
+    structure, scenario, sites = program.structure, program.scenario, program.program.sites
+    libraries = library_files(program.program)
+    violations: dict[str, Violation] = {}
     tests: dict[str, Test] = {}
     for each in found["violations"]:
         test = None
         if each["witness"] is not None:
             test = cycle_test(
-                each["witness"], sites, habits, structure=structure, scenario=scenario
+                each["witness"], sites, program.habits, structure=structure, scenario=scenario
             )
         if test is not None:
             tests[test.name] = test
         violation = _violation(each, sites, test, libraries)
-        # a line is one place here, whichever calls lead to it
-        same = (violation.kind, violation.message, violation.sites)
-        violations[same] = min(violations.get(same, violation), violation, key=_size)
+        # an operation is one place here, whichever calls lead to it
+        same = violations.get(violation.identity, violation)
+        violations[violation.identity] = min(same, violation, key=_size)
+    missed = tuple(_missed(found, sites))
     # what matters is that main ends, not how the execution comes there
     warnings = (
         msgspec.structs.replace(_violation(each, sites, None, libraries), witness=None)
@@ -93,10 +90,9 @@ def exploration_of(
     return Exploration(
         program=program_name(structure, scenario),
         model=model.name,
-        result=cast(Result, found["result"]),
-        violations=tuple(violations.values()),
-        # as above, a line is one place
-        warnings=tuple({(each.message, each.sites): each for each in warnings}.values()),
+        result="Violated" if missed else cast(Result, found["result"]),
+        violations=(*violations.values(), *missed),
+        warnings=tuple({each.identity: each for each in warnings}.values()),
         threads=found["threads"],
         complete=found["complete"],
         blocked=found["blocked"],
@@ -112,7 +108,34 @@ def exploration_of(
         sample=_sample(found, part),
         resumed=found["earlier"],
         notes=_notes(found, model, part),
+        evidence=_evidence(found["evidence"]),
     )
+
+
+def _evidence(of: EvidenceDict) -> ExplorationEvidence:
+    audit = of["audit"]
+    return ExplorationEvidence(
+        reductions=tuple(of["reductions"]),
+        exhausted=of["exhausted"],
+        model=of["guarantee"] or "",
+        audit=audit
+        and Audit(
+            descents=audit["descents"],
+            seconds=round(audit["seconds"], 6),
+            refused=audit["refused"] or "",
+        ),
+    )
+
+
+def _missed(found: ExplorationDict, sites: Sequence[Site]) -> Iterator[Violation]:
+    """What the audit found and the search did not."""
+    audit = found["evidence"]["audit"]
+    for kind, message, site in audit["missed"] if audit else ():
+        yield Violation(
+            kind="missed",
+            message=f"the explorer has missed a violation that its audit found ({kind}: {message})",
+            sites=() if site is None else (str(sites[site]),),
+        )
 
 
 def _notes(found: ExplorationDict, model: Model, part: Part) -> tuple[str, ...]:
@@ -210,6 +233,10 @@ def _violation(
     if witness is not None:
         racing = [witness["events"][event]["site"] for event in witness["conflict"] or ()]
         places += racing[::-1] if places[0] in racing[1:] else racing
+    exact = (sites[site] for site in dict.fromkeys(places) if site is not None)
+    identity = [found["kind"], *(f"{site}:{site.column}" for site in exact)]
+    identity += [found["message"]] if found["kind"] == "flag" else []
+    if witness is not None:
         places += [wait["site"] for wait in witness["waits"]]
     named = (str(sites[site]) for site in places if site is not None)
     execution = _execution(witness, sites, libraries) if witness is not None else None
@@ -226,6 +253,7 @@ def _violation(
         sites=tuple(dict.fromkeys(named)),
         test=test.name if test else "",
         witness=execution,
+        identity=" ".join(identity),
     )
 
 
@@ -260,7 +288,8 @@ def _execution(
         functions=tuple(found["functions"]),
         conflict=found["conflict"],
         waits=tuple(
-            Wait(wait["thread"], wait["what"], str(sites[wait["site"]])) for wait in found["waits"]
+            Wait(wait["thread"], wait["what"], str(site := sites[wait["site"]]), site.column)
+            for wait in found["waits"]
         ),
         history=_history(calls) if (calls := found["calls"]) is not None else None,
     )

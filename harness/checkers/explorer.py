@@ -21,15 +21,13 @@ from weakspot.harness.values.exploration import (
     Exploration,
     Violation,
 )
-from weakspot.harness.values.library_calls import library_files
 from weakspot.harness.values.record import program_name
 from weakspot.system import processors, tools
 from weakspot.system.deadline import NEVER, Deadline, ending
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict
-    from weakspot.generators.cycles.patterns import Habits
-    from weakspot.generators.pipeline import Generated
+    from weakspot.generators.pipeline import NamedProgram
     from weakspot.generators.source.program import Program
 
 Keep = Callable[[bytes], object]
@@ -57,12 +55,10 @@ class Explorer(Protocol):
 
     def explore(
         self,
-        generated: Generated,
+        program: NamedProgram,
         model: Model,
         bounds: Bounds,
         *,
-        structure: str,
-        scenario: str,
         done: Done,
         earlier: bytes | None = None,
         keep: Keep | None = None,
@@ -126,12 +122,10 @@ class EngineExplorer(msgspec.Struct, frozen=True):
 
     def explore(
         self,
-        generated: Generated,
+        program: NamedProgram,
         model: Model,
         bounds: Bounds,
         *,
-        structure: str,
-        scenario: str,
         done: Done,
         earlier: bytes | None = None,
         keep: Keep | None = None,
@@ -139,21 +133,17 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         """See Explorer. What violates the program is looked for under the model of the standard's
         earlier editions too, in the time that is left."""
         if self.end.passed:
-            return Exploration(
-                program=program_name(structure, scenario), model=model.name, result="Unknown"
-            )
+            name = program_name(program.structure, program.scenario)
+            return Exploration(program=name, model=model.name, result="Unknown")
         bounds = msgspec.structs.replace(bounds, seconds=self.end.at_most(bounds.seconds))
 
         def under(
             model: Model, bounds: Bounds, earlier: bytes | None = None, keep: Keep | None = None
         ) -> Exploration:
             return explored(
-                generated.program,
-                generated.habits,
+                program,
                 model,
                 bounds,
-                structure=structure,
-                scenario=scenario,
                 jobs=self.jobs,
                 part=self.part,
                 done=done,
@@ -172,7 +162,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
 
     def explore_share(
         self,
-        generated: Generated,
+        program: NamedProgram,
         model: Model,
         bounds: Bounds,
         share: bytes | None,
@@ -185,7 +175,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
 
         left: list[bytes] = []
         found = asked(
-            generated.program,
+            program.program,
             model,
             msgspec.structs.replace(bounds, seconds=seconds),
             jobs=self.jobs,
@@ -225,25 +215,12 @@ def asked(
     resumes = part == part.whole and not part.reference
     return program.explore(
         model.path,
-        folders=models.include_folders(model),
-        loops=bounds.loops,
-        executions=bounds.executions,
-        seconds=bounds.seconds,
-        events=bounds.events,
-        instructions=bounds.instructions,
-        calls=bounds.calls,
-        jobs=jobs or processors.most(),
+        bounds=bounds,
+        part=part,
+        folders=[str(folder) for folder in models.include_folders(model)],
         acyclic=None if model.acyclic == "none" else model.acyclic,
-        symmetry=not part.exchanged,
-        arrivals=part.arrivals,
-        retries=part.retries,
-        waits=part.waits,
-        reference=part.reference,
-        fails_once=part.weak_failures == "once",
+        jobs=jobs or processors.most(),
         stop_at_first=stop_at_first,
-        departures=part.departures,
-        sample=part.seed if part.sample else None,
-        estimate=part.seed if part.estimate else None,
         share=share,
         resume=earlier if resumes else None,
         keep=keep if resumes else None,
@@ -252,43 +229,35 @@ def asked(
 
 
 def explored(
-    program: Program,
-    habits: Habits,
+    program: NamedProgram,
     model: Model,
     bounds: Bounds,
     *,
-    structure: str,
-    scenario: str,
     jobs: int = 0,
     part: Part = ALL,
-    stop_at_first: bool = False,
     done: Done | None = None,
     earlier: bytes | None = None,
     keep: Keep | None = None,
     within: float = float("inf"),
 ) -> Exploration:
-    """Explore a program with these habits, `within` so many seconds if that is less than the time
-    limit; see Explorer."""
+    """Explore a program, `within` so many seconds if that is less than the time limit; see
+    Explorer."""
     limits = msgspec.structs.replace(bounds, seconds=min(bounds.seconds, within))
 
     def answer(
         of: Part, limits: Bounds, earlier: bytes | None, keep: Keep | None
     ) -> tuple[ExplorationDict, Exploration]:
         found = asked(
-            program,
+            program.program,
             model,
             limits,
             jobs=jobs,
             part=of,
-            stop_at_first=stop_at_first,
             done=done,
             earlier=earlier,
             keep=keep,
         )
-        name = structure, scenario
-        libraries = library_files(program)
-        sites = program.sites
-        return found, exploration_of(found, sites, habits, model, bounds, of, name, libraries)
+        return found, exploration_of(found, program, model, bounds, of)
 
     if not part.fallback:
         return answer(part, limits, earlier, keep)[1]
@@ -339,13 +308,12 @@ def _completed(found: Exploration, part: Exploration) -> Exploration:
 
 def _compared(found: Exploration, earlier: Exploration) -> Exploration:
     """The exploration, with those violations marked that the model of earlier editions excludes:
-    nothing of the kind happens under it at any of their sites, or with their message, and no limit
-    was reached."""
+    nothing of the kind happens under it at any of their sites, and no limit was reached."""
 
     def absent(violation: Violation) -> bool:
         return not earlier.reasons and not any(
-            each.kind == violation.kind
-            and (each.message == violation.message or set(each.sites) & set(violation.sites))
+            each.key == violation.key
+            or (each.kind == violation.kind and set(each.sites) & set(violation.sites))
             for each in earlier.violations
         )
 

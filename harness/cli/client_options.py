@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from weakspot.harness.cli import completion
 from weakspot.harness.cli.options import given, listed
+
+if TYPE_CHECKING:
+    from weakspot.harness.clients.program import ClientChoice
 
 
 def _pairs(
@@ -34,7 +37,7 @@ def calls_option(name: str = "--calls") -> Callable[[Callable[..., Any]], Callab
         metavar="N",
         default=4,
         show_default=True,
-        help="Explore the clients of at most N calls.",
+        help="Explore clients with at most N calls.",
     )
 
 
@@ -45,15 +48,15 @@ _OPTIONS = (
         metavar="N",
         default=3,
         show_default=True,
-        help="Threads that call operations at once, at most.",
+        help="Use at most N threads that call operations.",
     ),
     click.option(
         "--operations",
         multiple=True,
         callback=listed,
         metavar="F[,…]",
-        help="Functions that are operations.  [default: those marked with WEAKSPOT_OP(ROLE), else "
-        "all that are not static]",
+        help="Functions to treat as operations.  [default: those marked with WEAKSPOT_OP(ROLE), "
+        "else all that are not static]",
     ),
     click.option(
         "--role",
@@ -61,7 +64,8 @@ _OPTIONS = (
         multiple=True,
         callback=_pairs,
         metavar="ROLE=F[,…]",
-        help="Operations that one thread alone calls, such as those of a single producer.",
+        help="Let one thread alone call the operation F, as in a queue with a single producer: "
+        "producer=F.",
     ),
     click.option(
         "--operation",
@@ -69,32 +73,32 @@ _OPTIONS = (
         multiple=True,
         callback=_pairs,
         metavar="F=NAME",
-        help="The operation of the kind that a function is.",
+        help="Treat the function F as the operation NAME of the kind.",
     ),
     click.option(
         "--capacity",
         type=click.IntRange(min=1),
         metavar="N",
-        help="A queue, stack or deque that is full with N items.  [default: never full]",
+        help="The queue, stack or deque is full when it holds N items.  [default: never full]",
     ),
     click.option(
         "--relaxed",
         type=click.IntRange(min=0),
         metavar="K",
         default=0,
-        help="A queue or stack that may return any of its first K + 1 items.",
+        help="The queue or stack may return any of its first K + 1 items.",
     ),
     click.option(
         "--quasi",
         type=click.IntRange(min=0),
         metavar="K",
         default=0,
-        help="A queue of which each item leaves at most K places before or after its turn.",
+        help="Each item may leave the queue up to K places before or after its turn.",
     ),
     click.option(
         "--per-producer",
         is_flag=True,
-        help="A queue that keeps the items of each thread in order, not those of different "
+        help="The queue keeps the items of one thread in order, but not those of different "
         "threads.",
     ),
     click.option(
@@ -109,7 +113,7 @@ _OPTIONS = (
         multiple=True,
         callback=listed,
         metavar="F[,…]",
-        help="Operations of a kind that wait until they can succeed.",
+        help="Operations that wait until they can succeed.",
     ),
     click.option(
         "--empty",
@@ -117,7 +121,7 @@ _OPTIONS = (
         metavar="VALUE",
         default=-1,
         show_default=True,
-        help="What an operation that returns a number returns if it finds nothing.",
+        help="The number that an operation returns when it finds nothing.",
     ),
 )
 _VARIATION = ("capacity", "relaxed", "quasi", "per_producer", "spurious", "blocking", "empty")
@@ -126,16 +130,16 @@ _VARIATION = ("capacity", "relaxed", "quasi", "per_producer", "spurious", "block
 def client_options(
     calls: str = "--client-calls", *, required: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """`--as`, and the options that choose the clients, which the command gets as `choice`: the
-    arguments of the function that it calls. None without `--as`, which the others require. `calls`
-    is the option for their size."""
+    """`--as`, and the options that choose the clients, which the command gets as `choice`, a
+    ClientChoice; None without `--as`, which the others require. `calls` is the option for their
+    size."""
     kind = click.option(
         "--as",
         "behaves_as",
         required=required,
         shell_complete=completion.kinds,
         metavar="KIND|FILE",
-        help="What the object is to behave as.",
+        help="The kind of object, or a file with a sequential implementation.",
     )
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -155,15 +159,15 @@ def client_options(
     return add
 
 
-def _choice(own: dict[str, Any], options: dict[str, str]) -> dict[str, Any] | None:
+def _choice(own: dict[str, Any], options: dict[str, str]) -> ClientChoice | None:
     if own["behaves_as"] is None:
         for name, option in options.items():
             if given(name):
                 raise click.UsageError(f"{option} requires --as.")
         return None
-    from weakspot.harness.clients.program import Variation
+    from weakspot.harness.clients.program import ClientChoice, Variation
 
     own["meanings"] = {name: names[0] for name, names in own["meanings"].items()}
     own["capacity"] = own["capacity"] or 0
-    own["variation"] = Variation(**{name: own.pop(name) for name in _VARIATION})
-    return own
+    variation = Variation(**{name: own.pop(name) for name in _VARIATION})
+    return ClientChoice(variation=variation, **own)

@@ -82,7 +82,7 @@ def cost(
         else:
             costs.costs(found, terminal.console())
 
-    found, all_read = one_by_one(
+    found, results = one_by_one(
         lambda progress: projects.cost(
             what,
             on=machine,
@@ -96,5 +96,5 @@ def cost(
         show,
         "the costs measured so far are printed",
     )
-    complete = all_read and all(each.is_complete for each in found)
+    complete = not results.unread and all(each.is_complete for each in found)
     return NOTHING_FOUND if complete else INCONCLUSIVE

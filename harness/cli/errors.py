@@ -142,10 +142,17 @@ def _forget_output() -> None:
 
 
 @contextlib.contextmanager
-def on_interrupt(says: str, then: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """On Ctrl-C inside the block, do `then`; the error `says` what became of the answers so far."""
+def on_interrupt(
+    says: str,
+    then: Callable[[], object] = lambda: None,
+    *,
+    is_empty: Callable[[], bool] = lambda: False,
+) -> Iterator[None]:
+    """On Ctrl-C inside the block, do `then`; the error `says` what became of the answers so far,
+    unless there are none (`is_empty`)."""
     try:
         yield
     except (KeyboardInterrupt, Interrupted):
         then()
-        raise Interrupted(f"interrupted; {says}") from None
+        what = "nothing was finished yet" if is_empty() else says
+        raise Interrupted(f"interrupted; {what}") from None

@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from weakspot.harness.cli.options import given, optional_time, some_time
-from weakspot.harness.values.bounds import ALL, DEFAULT, MOST_DEPARTURES, OPTIONS, Bounds, Part
+from weakspot.harness.cli.options import given, listed, optional_time, some_time
+from weakspot.harness.values.bounds import (
+    ALL,
+    DEFAULT,
+    MOST_DEPARTURES,
+    OPTIONS,
+    RANGES,
+    REDUCTIONS,
+    Bounds,
+    Part,
+    Reduction,
+)
 from weakspot.system.durations import seconds_of
 
 if TYPE_CHECKING:
@@ -28,7 +38,7 @@ _LIMITS = {
 }
 """The help of the options of Bounds, in their order."""
 
-_WHOLE = ("exchanged", "arrivals", "retries", "waits", "reference", "weak_failures")
+_WHOLE = ("without", "reference", "weak_failures", "audit")
 """The fields of Part that say what every execution is."""
 
 
@@ -48,27 +58,37 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     for name, text in reversed(_LIMITS.items()):
         default = getattr(DEFAULT, name)
-        options: dict[str, Any] = {
-            "type": click.IntRange(min=1 if default else 0),
-            "metavar": "N",
-            "default": default,
-            "show_default": bool(default),
-        }
-        if name == "seconds":
-            options |= {
-                "type": None,
-                "callback": some_time,
-                "metavar": "DURATION",
-                "default": f"{default:g}s",
-            }
+        options: dict[str, Any] = {"default": default, "show_default": bool(default)}
+        if name in RANGES:
+            options |= {"type": click.IntRange(RANGES[name][0]), "metavar": "N"}
+        else:
+            options |= {"callback": some_time, "metavar": "DURATION", "default": f"{default:g}s"}
         add = click.option(OPTIONS[name], f"bound_{name}", help=text, **options)
         with_bounds = add(with_bounds)
     return with_bounds
 
 
+def _reductions(
+    ctx: click.Context, param: click.Parameter, given: str | None
+) -> tuple[Reduction, ...]:
+    """The reductions of a list of names, in the engine's order."""
+    names = listed(ctx, param, (given or "",))
+    for name in names:
+        if name not in (*REDUCTIONS, "all"):
+            from weakspot.system.toml import suggest
+
+            advice = suggest(name, REDUCTIONS) or f"known: all, {', '.join(REDUCTIONS)}"
+            raise click.BadParameter(f"there is no reduction {name!r}; {advice}.", ctx, param)
+    return tuple(each for each in REDUCTIONS if each in names or "all" in names)
+
+
+def _audit(ctx: click.Context, param: click.Parameter, given: str | None) -> float | None:
+    return 0.0 if given == "0" else optional_time(ctx, param, given)
+
+
 def configured_part() -> Part:
     """What the project's configuration names to be explored where the time does not suffice for all
-    executions. Raises BadInput."""
+    executions, and the reductions that it switches off. Raises BadInput."""
     table = _table()
     return table.part if table else ALL
 
@@ -112,7 +132,10 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             if given("bound_seconds"):
                 raise click.UsageError("--sample sets the time; leave out --seconds.")
             bounds = msgspec.structs.replace(bounds, seconds=sample)
+        configured = configured_part()
         whole = {name: rest.pop(name) for name in _WHOLE}
+        if not given("without"):
+            whole["without"] = configured.without
         part = Part(
             departures=departures,
             sample=sample is not None,
@@ -121,7 +144,7 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             **whole,
         )
         if part == part.whole:
-            part = msgspec.structs.replace(configured_part(), **whole)
+            part = msgspec.structs.replace(configured, **whole)
         return command(*args, bounds=bounds, part=part, **rest)
 
     for option in (
@@ -151,33 +174,11 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "not Safe.",
         ),
         click.option(
-            "--no-symmetry",
-            "exchanged",
-            is_flag=True,
-            help="Also explore executions that differ only in which of several identical threads "
-            "does what.",
-        ),
-        click.option(
-            "--all-arrivals",
-            "arrivals",
-            is_flag=True,
-            help="Also explore executions that differ only in the order in which threads "
-            "arrive at a barrier.",
-        ),
-        click.option(
-            "--all-retries",
-            "retries",
-            is_flag=True,
-            help="Also explore executions in which a compare-exchange fails and is retried with a "
-            "value that its thread could have read earlier, and those in which an addition is "
-            "undone before it is tried again.",
-        ),
-        click.option(
-            "--all-waits",
-            "waits",
-            is_flag=True,
-            help="Also explore executions in which a thread that waits in a loop reads a value "
-            "that a later write replaces, and keeps waiting.",
+            "--without",
+            callback=_reductions,
+            metavar="NAME[,NAME…]",
+            help="Switch reductions off, and so explore executions that show nothing new: "
+            f"{', '.join(REDUCTIONS)}, or all.",
         ),
         click.option(
             "--reference",
@@ -185,6 +186,13 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Explore with the reference instead of the search: slowly, with no reduction, for "
             "small programs under sc, tso, rc11 and rc20. It reports violations without their "
             "executions.",
+        ),
+        click.option(
+            "--audit",
+            callback=_audit,
+            metavar="DURATION",
+            help="Audit each program that seems safe for this long, by random executions of the "
+            "reference.  [default: 3 % of the time of its exploration; 0: not]",
         ),
         click.option(
             "--weak-failures",

@@ -49,7 +49,8 @@ Examples:
     callback=listed,
     metavar="TARGET[,…]",
     help="Print assembly, by the standard mappings of C11 to x86, aarch64, aarch64-lse, "
-    "aarch64-rcpc, armv7, power, power-trailing, riscv, riscv-zacas; or all.",
+    "aarch64-rcpc, armv7, power, power-trailing, riscv, riscv-zacas, riscv-lrsc, riscv-zalasr; "
+    "or all.",
 )
 @source_options
 def gen(

@@ -18,6 +18,7 @@ from weakspot.harness.cli.output import json_lines, judged, say, watched
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
+    from weakspot.harness.clients.program import ClientChoice
     from weakspot.harness.values.linearizability import Linearizability
 
 
@@ -79,7 +80,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def linearize(
     file: Path,
-    choice: dict[str, Any],
+    choice: ClientChoice,
     models: tuple[str, ...],
     seconds: float,
     loops: int,
@@ -96,7 +97,7 @@ def linearize(
 
     return shown(
         file,
-        **choice,
+        choice,
         as_json=as_json,
         models=models,
         output=output,
@@ -111,7 +112,7 @@ def _always(_: Linearizability) -> bool:
 
 def shown(
     file: str | os.PathLike[str],
-    behaves_as: str,
+    choice: ClientChoice,
     *,
     as_json: bool = False,
     aside: bool = False,
@@ -123,10 +124,12 @@ def shown(
     from weakspot import questions
     from weakspot.harness.report import linearizability, terminal
 
-    code = NOTHING_FOUND
-    with watched() as progress, on_interrupt("what was found so far is printed"):
-        for found, record in questions.linearize(file, behaves_as, progress=progress, **asked):
+    code, count = NOTHING_FOUND, 0
+    says, is_empty = "what was found so far is printed", lambda: not count
+    with watched() as progress, on_interrupt(says, is_empty=is_empty):
+        for found, record in questions.linearize(file, choice, progress=progress, **asked):
             if show(found):
+                count += 1
                 with progress.pause():
                     if as_json:
                         say(json_lines([found]))

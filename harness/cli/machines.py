@@ -13,17 +13,19 @@ from weakspot.harness.cli.output import json_lines, results_folder, say, watched
 @command(
     epilog="""\
 The table [machines] of weakspot.toml names machines: pi = "ssh:pi.lan". This computer is `local`.
-Machines of campaigns in results/ (or in WEAKSPOT_RESULTS) are listed too, also those that are gone.
+The list includes every machine of the campaigns in results/ (or in WEAKSPOT_RESULTS), even if it no
+longer exists.
 
---probe connects to each machine, reads its profile, measures how evenly it runs, and stores this in
-results/machines.json. A machine that cannot be reached is listed as such, with exit code 3, even if
-it is named later without --probe. It is an error, with exit code 2, if it is the only one to probe.
+--probe connects to each machine, reads its profile, measures how evenly it runs, and stores the
+results in results/machines.json. A machine that cannot be reached is marked in the list, and the
+exit code is 3; both stay so without --probe until a probe reaches it. If it is the only machine to
+probe, the command fails with exit code 2.
 
 Examples:
   weakspot machines
-  weakspot machines --probe           which can be reached, and what are they?
-  weakspot machines pi                everything known of one
-  weakspot machines --probe ssh:pi    also one without a name in weakspot.toml
+  weakspot machines --probe           connect to every machine and measure it
+  weakspot machines pi                print everything that is known about pi
+  weakspot machines --probe ssh:pi    probe a machine that weakspot.toml does not name
   weakspot machines --json | jq .profile.cpu"""
 )
 @click.argument("names", nargs=-1, metavar="[NAME…]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.campaign.progress import Progress
     from weakspot.harness.clients.mutants import Clients
+    from weakspot.harness.clients.program import ClientChoice
     from weakspot.harness.orders.mutants import Mutated
     from weakspot.harness.values.bounds import Bounds
     from weakspot.projects import Results
@@ -79,7 +80,7 @@ def mutate(
     what: tuple[str, ...],
     models: tuple[str, ...],
     clients: Path | None,
-    choice: dict[str, Any] | None,
+    choice: ClientChoice | None,
     output: Path | None,
     everything: bool,
     strict: bool,
@@ -106,12 +107,11 @@ def mutate(
             mutants.mutated(each, terminal.console(), everything=everything)
 
     tried: list[Clients] = []
-    recorded: set[str] = set()
 
     def mutants_of(progress: Progress) -> Results[Mutated]:
         if clients is not None and choice is not None:
-            tried.append(projects.object_clients(clients, **choice, build=build, progress=progress))
-        results = projects.mutate(
+            tried.append(projects.object_clients(clients, choice, build=build, progress=progress))
+        return projects.mutate(
             what,
             models=models,
             machine_models=machine_models(),
@@ -121,16 +121,15 @@ def mutate(
             progress=progress,
             executor=executor,
         )
-        recorded.update(results.recorded)
-        return results
 
-    found, all_read = one_by_one(mutants_of, show, "the results so far are printed")
+    found, results = one_by_one(mutants_of, show, "the results so far are printed")
     if output is not None and tried and tried[0].noticing:
         tried[0].write(output)
-    if strict and not all_read:
+    if strict and results.unread:
         return BAD
     # the corpus holds mistakes on purpose
-    wrong = any(each.violated for each in found if each.subject not in recorded)
+    wrong = any(each.violated for each in found if each.subject not in results.recorded)
     if wrong or any(each.of("survives") for each in found):
         return FINDINGS
-    return NOTHING_FOUND if all_read and all(each.decided for each in found) else INCONCLUSIVE
+    decided = not results.unread and all(each.decided for each in found)
+    return NOTHING_FOUND if decided else INCONCLUSIVE

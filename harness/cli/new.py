@@ -45,13 +45,15 @@ def new(kind: str, header: Path, force: bool, calls: int, seconds: float, build:
     Writes a file with one function per operation of a queue, a stack, …, and checks whether the
     object behaves as one."""
     from weakspot.harness.clients import project
+    from weakspot.harness.clients.program import ClientChoice
     from weakspot.harness.values.bounds import Bounds
 
     made = project.start(kind, header, Path(), build=build, force=force)
     path = os.path.relpath(made.path)
     say([f"wrote {path}, which calls {', '.join(made.functions)}"])
     try:
-        code = shown(path, kind, calls=calls, bounds=Bounds(seconds=seconds), build=made.build)
+        choice = ClientChoice(kind, calls=calls)
+        code = shown(path, choice, bounds=Bounds(seconds=seconds), build=made.build)
     except WeakspotError:
         made.undo()
         raise

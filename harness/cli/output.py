@@ -72,10 +72,10 @@ def watched() -> Iterator[PausableProgress]:
 
 def one_by_one(
     ask: Callable[[PausableProgress], Results[T]], show: Callable[[T], None], says: str
-) -> tuple[list[T], bool]:
+) -> tuple[list[T], Results[T]]:
     """Show each result as soon as it is found, and at the end which programs of a folder could not
     be read, if any; after Ctrl-C also what is known of the one in progress; the message `says` what
-    became of what was found. Returns the results, and whether every program was read."""
+    became of what was found. Returns the results that were found, and what they came from."""
     found: list[T] = []
     with watched() as progress:
 
@@ -85,12 +85,16 @@ def one_by_one(
                     show(each)
 
         results = ask(progress)
-        with on_interrupt(says, lambda: shown(results.partial)):
+        with on_interrupt(
+            says,
+            lambda: shown(results.partial),
+            is_empty=lambda: not found and results.partial is None,
+        ):
             for each in results:
                 found.append(each)
                 shown(each)
     tell_unread(results.unread)
-    return found, not results.unread
+    return found, results
 
 
 class UnreadTests:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from weakspot.errors import WeakspotError
 from weakspot.harness.cli.client_options import client_options
 from weakspot.harness.cli.errors import BAD, FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.exploration_options import bound_options
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
     from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.campaign.progress import Progress
+    from weakspot.harness.clients.program import ClientChoice
     from weakspot.harness.orders.relaxation import Relaxed
-    from weakspot.harness.orders.rewrite import Rewritten
+    from weakspot.harness.orders.rewrite import ByHand, Rewritten
     from weakspot.harness.values.bounds import Bounds
     from weakspot.projects import Relaxations
 
@@ -40,8 +43,9 @@ scenarios of a structure are taken together too. A use that no scenario contains
 ones. If macros select several versions of a structure's source, each is reported separately.
 
 With --as, WHAT is a file with the operations of an object, as for weakspot linearize, whose options
-choose the clients, the programs that call them. An object that does not behave so as it is written
-is reported as linearize does. The proposed memory orders are safe for all clients up to the size.
+choose the clients, the programs that call them; weakspot new writes such a file for a header. An
+object that does not behave so as it is written is reported as linearize does. The proposed memory
+orders are safe for all clients up to the size.
 
 The exit code is 1 if a memory order is stronger than needed, or if a program fails as it is; then
 the weakest memory orders are those that repair it, if any do. It is 3 if a limit was reached, or if
@@ -112,7 +116,7 @@ def relax(
     compare: bool,
     promote: bool,
     strict: bool,
-    choice: dict[str, Any] | None,
+    choice: ClientChoice | None,
     bounds: Bounds,
     build: Build,
     as_json: bool,
@@ -126,6 +130,7 @@ def relax(
     from weakspot.harness.cli.linearize import shown
     from weakspot.harness.orders.relaxation import findings
     from weakspot.harness.report import terminal, weakest_orders
+    from weakspot.harness.values.histogram import INTERRUPTED
     from weakspot.system.deadline import NEVER, ending
 
     if sum((diff, apply, compare, promote)) > 1:
@@ -152,10 +157,12 @@ def relax(
         end = NEVER if seconds is None else ending(seconds)
         code = shown(
             what[0],
-            **choice,
+            choice,
             as_json=as_json,
             aside=diff,
-            show=lambda found: found.result == "Violated" or end.passed,
+            show=lambda found: (
+                found.result == "Violated" or end.passed or INTERRUPTED in found.reasons
+            ),
             models=models,
             bounds=bounds,
             seconds=end.left,
@@ -174,6 +181,11 @@ def relax(
             say(json_lines((each, *findings(each))))
         else:
             weakest_orders.relaxed(each, terminal.console(), witnesses=witnesses)
+        if not diff and not apply and each.decided:
+            try:
+                _show_by_hand(asked[0].by_hand(each), aside=as_json)
+            except WeakspotError as error:
+                click.echo(f"--diff and --apply change nothing: {error.message}", err=True)
 
     asked: list[Relaxations] = []
 
@@ -188,7 +200,7 @@ def relax(
             "progress": progress,
         }
         if choice is not None:
-            results = projects.relax_object(what[0], **choice, **common)
+            results = projects.relax_object(what[0], choice, **common)
         else:
             results = projects.relax(what, executor=executor, **common)
         if apply:
@@ -196,37 +208,37 @@ def relax(
         asked.append(results)
         return results
 
-    found, all_read = one_by_one(ask, show, "the results so far are printed")
-    (results,) = asked
+    found, results = one_by_one(ask, show, "the results so far are printed")
     if apply:
         for each in found:
-            _show_applied(results.apply(each, take=take), aside=as_json)
-    if strict and not all_read:
+            _show_applied(asked[0].apply(each, take=take), aside=as_json)
+    if strict and results.unread:
         return BAD
     # the corpus holds mistakes on purpose
     wrong = (each.fails_as_written for each in found if each.subject not in results.recorded)
     if any(findings(each) for each in found) or any(wrong):
         return FINDINGS
-    return NOTHING_FOUND if all_read and all(each.decided for each in found) else INCONCLUSIVE
+    decided = not results.unread and all(each.decided for each in found)
+    return NOTHING_FOUND if decided else INCONCLUSIVE
 
 
 def _show_change(change: Rewritten) -> None:
     """The change as a patch on standard output, what is left to do by hand beside it."""
     say(change.diff())
-    _show_by_hand(change)
+    _show_by_hand(change.by_hand, aside=True)
 
 
 def _show_applied(change: Rewritten, *, aside: bool) -> None:
     for path in change.after:
         click.echo(f"changed {os.path.relpath(path)}", err=aside)
-    _show_by_hand(change)
+    _show_by_hand(change.by_hand, aside=True)
 
 
-def _show_by_hand(change: Rewritten) -> None:
+def _show_by_hand(places: Sequence[ByHand], *, aside: bool) -> None:
     from weakspot.harness.report.weakest_orders import by_hand
 
-    for line in by_hand(change):
-        click.echo(line, err=True)
+    for line in by_hand(places):
+        click.echo(line, err=aside)
 
 
 def _recorded(

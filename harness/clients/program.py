@@ -19,6 +19,8 @@ from weakspot.harness.clients.clients import AFTER, BEFORE, Calls, Client, Signa
 from weakspot.harness.clients.kinds import Argument, Kind, KindOperation, kind, stands_for
 from weakspot.harness.clients.operations import SETUP, Operation, Source, read, with_out
 from weakspot.harness.scaffold import declarations
+from weakspot.harness.scaffold.project import HEADERS
+from weakspot.harness.values.linearizability import Size
 
 EMPTY = -1
 """What an operation returns that finds nothing."""
@@ -87,23 +89,40 @@ class Subject(msgspec.Struct, frozen=True):
         return self.kind.name if self.kind else str(self.specification)
 
 
-def object_of(
-    path: Path,
-    behaves_as: str,
-    *,
-    operations: Sequence[str] = (),
-    roles: Mapping[str, Sequence[str]] | None = None,
-    meanings: Mapping[str, str] | None = None,
-    variation: Variation | None = None,
-) -> Subject:
-    """The object whose operations a file defines, and which behaves as a kind of object, or as the
-    functions of another file do. Raises BadInput."""
-    return subject(
-        read(path, operations, roles),
-        kind(behaves_as) or Path(behaves_as),
-        variation or Variation(),
-        meanings or {},
-    )
+class ClientChoice(msgspec.Struct, frozen=True):
+    """Which clients of an object are generated: those of at most so many `calls` in so many
+    `threads` at once. `behaves_as` is a kind of object, such as "queue", or a file with a
+    sequential implementation of each operation `f`, called `spec_f`. `operations` are those of the
+    functions of the object's file, by default all that are not static. All calls of the operations
+    of one of the `roles` are made by one thread. `meanings` say which operation of the kind a
+    function is, where its name does not tell, `variation` how the object differs from the usual one
+    of its kind."""
+
+    behaves_as: str
+    calls: int = 4
+    threads: int = 3
+    operations: tuple[str, ...] = ()
+    roles: Mapping[str, Sequence[str]] = {}
+    meanings: Mapping[str, str] = {}
+    variation: Variation = Variation()
+
+    @property
+    def size(self) -> Size:
+        return Size(self.calls, self.threads)
+
+    def subject(self, path: str | os.PathLike[str]) -> Subject:
+        """The object whose operations a file defines. Raises BadInput."""
+        file, known = Path(path), kind(self.behaves_as)
+        if file.suffix in HEADERS and file.is_file():
+            name = known.name if known else "KIND"
+            raise BadInput(
+                "a header, not the operations of an object",
+                place=str(file),
+                advice=f"weakspot new {name} {file} writes a C or C++ file that includes it, with "
+                "one function for each operation, and prints how to name that file instead",
+            )
+        source = read(file, self.operations, self.roles)
+        return subject(source, known or Path(self.behaves_as), self.variation, self.meanings)
 
 
 def subject(
@@ -170,9 +189,10 @@ def _check_variation(kind: Kind, variation: Variation) -> None:
 def _check_specification(source: Source, file: Path) -> None:
     """Raises BadInput for a specification that lacks an operation."""
     try:
-        defined = {each.name for each in declarations.read(file).functions if each.defined}
+        declared = declarations.read_text(str(file), file.read_bytes())
     except OSError as error:
         raise BadInput(f"cannot read {file}: {error.strerror}") from error
+    defined = {each.name for each in declared.functions if each.defined}
     for each in source.operations:
         if f"spec_{each.name}" not in defined:
             raise BadInput(

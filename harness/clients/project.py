@@ -7,6 +7,7 @@ operations, which compiles.
 from __future__ import annotations
 
 import os
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -15,8 +16,16 @@ from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.clients import kinds, operations, program, search
 from weakspot.harness.clients.wrappers import files
-from weakspot.harness.scaffold.declarations import read
-from weakspot.harness.scaffold.project import FOLDER, HEADERS, folder_for, includes_of, with_source
+from weakspot.harness.scaffold.declarations import is_cpp
+from weakspot.harness.scaffold.project import (
+    FOLDER,
+    HEADERS,
+    declarations,
+    folder_for,
+    includes_of,
+    trial,
+    with_source,
+)
 from weakspot.harness.values.linearizability import Size
 from weakspot.system.files import disk, replace
 
@@ -64,9 +73,9 @@ def start(
         )
     if not header.is_file():
         raise BadInput(f"no such file: {header}", advice="check the path and the spelling")
-    declared = read(header)
     # it has no main: beside the scenarios, the gate's pattern would match it
-    path = folder / FOLDER / "operations" / f"{header.stem}.{'cpp' if declared.cpp else 'c'}"
+    suffix = "cpp" if is_cpp(header) else "c"
+    path = folder / FOLDER / "operations" / f"{header.stem}.{suffix}"
     if path.exists() and not force:
         raise BadInput(
             f"{os.path.relpath(path)} exists already",
@@ -75,26 +84,25 @@ def start(
         )
     include, written = includes_of(header)
     own = build.over(Build(include=(include,))) if include is not None else build
-    candidates = [
-        each
-        for includes in (written, *with_source(header, path, written))
-        for each in files(declared, found, includes, header.stem)
-    ]
     why = ""
     with folder_for(path):
-        for text, functions in candidates[:_TRIES]:
-            trial = path.with_name(f".{path.stem}.trial{path.suffix}")
-            with disk(trial):
-                trial.write_text(text, encoding="utf-8")
+        declared = declarations(header, written, path, own)
+        candidates = (
+            each
+            for includes in (written, *with_source(header, path, written))
+            for each in files(declared, found, includes, header.stem)
+        )
+        for text, functions in islice(candidates, _TRIES):
             try:
-                subject = program.subject(operations.read(trial), found, program.Variation(), {})
-                with search.compiled(subject, Size(2, 2), own):
-                    pass
+                with trial(path, text) as source:
+                    subject = program.subject(
+                        operations.read(source), found, program.Variation(), {}
+                    )
+                    with search.compiled(subject, Size(2, 2), own):
+                        pass
             except (BadInput, Unsupported) as error:
                 why = why or error.message
                 continue
-            finally:
-                trial.unlink(missing_ok=True)
             with disk(path):
                 before = path.read_bytes() if path.exists() else None
             replace(path, text.encode())

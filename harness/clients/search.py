@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
-from weakspot.errors import BadInput
+from weakspot.errors import BadInput, WeakspotError
 from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.pipeline import Generated
 from weakspot.generators.source.build import NO_OPTIONS, Build
@@ -27,6 +27,7 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.orders.program_groups import ProgramGroup
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.histogram import INTERRUPTED
 from weakspot.harness.values.linearizability import Linearizability, Result, Size
 from weakspot.harness.values.numbers import amount
 from weakspot.system import cache
@@ -52,13 +53,14 @@ def compiled(
         try:
             file.write_text(content, encoding="utf-8")
             yield read_program(file, build=own.over(build), base=Path.cwd(), end=end)
-        except BadInput as error:
+        except WeakspotError as error:
             if error.place and str(folder) in error.place:
                 error.place = str(path)
-                error.advice = (
-                    "the operations are called with numbers, which are cast to the types of their "
-                    "arguments: write functions around them for which that is possible"
-                )
+                if isinstance(error, BadInput):
+                    error.advice = (
+                        "the operations are called with numbers, which are cast to the types of "
+                        "their arguments: write functions around them for which that is possible"
+                    )
             raise
 
 
@@ -193,9 +195,10 @@ class Search:
             if not left:
                 self._complete = calls
             elif self._end.passed:
-                limit = duration_text(self._end.at - self._begun)
+                limit = self._end.at - self._begun
+                of = f" of {duration_text(limit)}" if limit > 0 else ""
                 self._reasons.append(
-                    f"time limit of {limit}: {left:,} of the "
+                    f"time limit{of}: {left:,} of the "
                     f"{amount(len(made), 'client')} of {amount(calls, 'call')} are not explored"
                 )
                 break
@@ -235,7 +238,7 @@ class Search:
 
     def found(self) -> Linearizability:
         """What is known so far."""
-        reasons = [*self._reasons, *([] if self._ended else ["interrupted"])]
+        reasons = [*self._reasons, *([] if self._ended else [INTERRUPTED])]
         decided = "Unknown" if reasons else "Held"
         client, answer = self._violated or (None, None)
         return Linearizability(

@@ -98,7 +98,7 @@ def _wrapper(
         return _defined("bool", operation, parameters, [f"return {call};"], cpp=cpp)
     call = subject.call(function, ", ".join(passed))
     if returns == "void" or (operation.must and NUMBER.fullmatch(returns)):
-        tells = returns == "bool"
+        tells = returns in ("bool", "_Bool")
         body = [f"return {call};" if tells else f"{call};"]
         return _defined("bool" if tells else "void", operation, parameters, body, cpp=cpp)
     if _OPTIONAL.fullmatch(returns):

@@ -39,7 +39,7 @@ from weakspot.system.files import file_names
 
 if TYPE_CHECKING:
     from weakspot._engine import LitmusFiles
-    from weakspot.generators.pipeline import Generated
+    from weakspot.generators.pipeline import Generated, NamedProgram
     from weakspot.generators.source.program import Program
 
 #: the models of a C test outside any structure; for other architectures see `default_models`
@@ -62,6 +62,10 @@ class ScenarioProgram(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         return program_name(self.structure, self.scenario)
+
+    @property
+    def named(self) -> NamedProgram:
+        return self.generated.named(self.structure, self.scenario)
 
 
 class FolderTests(msgspec.Struct, frozen=True):

@@ -247,11 +247,8 @@ class Answers:
         """A program that is safe so far, under the models of machines."""
         here = [each for each in self.answered if each.job.file == file]
         pairs = ((each.job.model, each.answer.exploration) for each in here)
-        if not plan.is_safe((model, found) for model, found in pairs if found is not None):
-            return
-        for model in self.config.machine_models:
-            if model.name in {each.job.model.name for each in here}:
-                continue
+        explored = ((model, found) for model, found in pairs if found is not None)
+        for model in plan.next_models(explored, self.config.machine_models):
             if why := self._explorer.applicable(model):
                 self.notes.append(f"{file}: {why}")
             else:
@@ -299,7 +296,9 @@ class Answers:
         digest = self._digests[model.path]
         parts = [__version__, self._explorer.version, scenario.name, model.name, digest]
         if scenario.test is None:
-            parts += [scenario.question.key, *_limits(scenario.bounds)]
+            limits = scenario.bounds
+            numbers = (limits.loops, limits.executions, *limits.of_executions[1:])
+            parts += [scenario.question.key, *map(str, numbers)]
         else:
             parts.append(cache.digest(scenario.test.text))
         return " ".join(parts)
@@ -316,8 +315,3 @@ def bounds(config: Config) -> Bounds:
         calls=gate.calls,
         given=KEYS,
     )
-
-
-def _limits(bounds: Bounds) -> tuple[str, ...]:
-    limits = (bounds.executions, bounds.events, bounds.instructions, bounds.calls)
-    return (str(bounds.loops), *map(str, limits))

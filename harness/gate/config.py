@@ -17,6 +17,7 @@
     bound = 4                          departures, or
     sample = true                      drawn at random: explored where half of the time does not
                                        suffice for all executions
+    without = ["symmetry"]             reductions to switch off (docs/reductions.md)
 
     [[asm]]                            what inline assembly does, as C
     pattern = "ldadd %0, *"            a glob over its text as it stands in the source
@@ -64,7 +65,7 @@ from weakspot.harness import machines
 from weakspot.harness.campaign import plan
 from weakspot.harness.corpus.models import LANGUAGE, MACHINES, Model
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.values.bounds import ALL, DEFAULT, MOST_DEPARTURES, Part
+from weakspot.harness.values.bounds import DEFAULT, MOST_DEPARTURES, Part, Reduction
 from weakspot.system import project_file, toml
 from weakspot.system.durations import seconds_of
 from weakspot.system.project_file import PYPROJECT
@@ -95,12 +96,17 @@ class Explore(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     seconds: Duration | None = None
     bound: Annotated[int, msgspec.Meta(ge=0, le=MOST_DEPARTURES)] | None = None
     sample: bool = False
+    without: tuple[Reduction, ...] = ()
 
     @property
     def part(self) -> Part:
-        """What is explored where the time does not suffice for all executions."""
-        configured = self.bound is not None or self.sample
-        return Part(departures=self.bound, sample=self.sample, fallback=True) if configured else ALL
+        """What is explored where the time does not suffice for all executions, and how."""
+        return Part(
+            departures=self.bound,
+            sample=self.sample,
+            without=self.without,
+            fallback=self.bound is not None or self.sample,
+        )
 
 
 class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -36,7 +36,7 @@ from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import FORMAT, Manifest, Plan, Record, program_name
 from weakspot.harness.values.repair import ELSEWHERE
-from weakspot.harness.values.witness import Execution, WitnessEvent
+from weakspot.harness.values.witness import Execution, WitnessEvent, shortest_at
 
 
 class GateFindings:
@@ -76,7 +76,7 @@ class GateFindings:
             cause = f"{reported.scenario} {reported.test or reported.message}"
             if repair.needs and finding.id != "WS106":
                 cause = ", ".join(str(need.place) for need in repair.needs)
-                needs = tuple(_needs(repair, reported))
+                needs = tuple(self._needs(repair, reported))
                 reported = msgspec.structs.replace(
                     reported, needs=needs, edits=repair.edits, fix=repair.fix
                 )
@@ -201,6 +201,31 @@ class GateFindings:
             steps=tuple(self._step(file, event) for event in witness.events) if witness else (),
         )
 
+    def _needs(self, repair: SuggestedRepair, reported: ReportedFinding) -> Iterator[RequiredOrder]:
+        """What the repair changes: first the accesses that the finding's execution shows. The
+        others have another execution, of the program or with the other changes made."""
+        if reported.witness is None:
+            yield from repair.needs
+            return
+        folder = Path(reported.scenario).parent
+        own = [
+            _at_root(each.witness, folder)
+            for exploration in self.record.explorations_of[reported.finding.subject]
+            for each in exploration.violations
+            if each.witness is not None
+        ]
+        shown = _at_root(reported.witness, folder)
+        places = [f"{need.place.file}:{need.place.line}" for need in repair.needs]
+        is_shown = [shortest_at([shown], place) is not None for place in places]
+        for need in itertools.compress(repair.needs, is_shown):
+            yield msgspec.structs.replace(need, witness=None)
+        for need, place, here in zip(repair.needs, places, is_shown, strict=True):
+            if not here:
+                other = need.witness and _at_root(need.witness, folder)
+                yield msgspec.structs.replace(
+                    need, asks=f"{need.asks} {ELSEWHERE}", witness=shortest_at([*own, other], place)
+                )
+
     def _with_project_paths(self, file: str, finding: Finding) -> str:
         """The message, with file names relative to the project's folder."""
         message = finding.message.removeprefix(f"{program_name(file, Path(file).stem)}: ")
@@ -220,21 +245,29 @@ class GateFindings:
         if witness.conflict is not None:
             racing = (witness.events[number] for number in witness.conflict)
             events |= {event.site: event for event in racing}
-        waits = {wait.site: f"waits for {wait.what}" for wait in witness.waits}
-        places = (self._place(file, site, events.get(site)) for site in finding.sites)
-        return tuple(
-            msgspec.structs.replace(source_span, does=waits.get(site, source_span.does))
-            for site, source_span in zip(finding.sites, places, strict=True)
-        )
+        places: dict[SourceSpan, None] = {}
+        for site in finding.sites:
+            waits = [wait for wait in witness.waits if wait.site == site]
+            for wait in waits:
+                there = self._place(file, site, None, wait.column)
+                places[msgspec.structs.replace(there, does=f"waits for {wait.what}")] = None
+            if not waits:
+                places[self._place(file, site, events.get(site))] = None
+        return tuple(places)
 
     def _step(self, file: str, event: WitnessEvent) -> SourceSpan | None:
         return self._place(file, event.site, event) if event.site else None
 
-    def _place(self, file: str, site: str, event: WitnessEvent | None) -> SourceSpan:
-        """The source span of a scenario's site, whose file is relative to the scenario's folder."""
+    def _place(
+        self, file: str, site: str, event: WitnessEvent | None, column: int = 0
+    ) -> SourceSpan:
+        """The source span of a scenario's site, whose file is relative to the scenario's folder:
+        that of the operation in a column if it is given, else of the event."""
         name, _, number = site.rpartition(":")
         line = int(number)
-        here = [each for each in self.sites[file] if str(each) == site]
+        here = [
+            each for each in self.sites[file] if str(each) == site and column in (0, each.column)
+        ]
         if event is not None:
             here.sort(key=lambda each: (not _matches(each, event), each.order != event.order))
         else:
@@ -315,22 +348,19 @@ class SourceSuppressions:
             yield from ((file, each) for each in found if (file, each) not in self._used)
 
 
-def _needs(repair: SuggestedRepair, reported: ReportedFinding) -> Iterator[RequiredOrder]:
-    """What the repair changes: first the accesses that the finding's execution shows."""
-    shown = {(step.file, step.line) for step in reported.steps if step is not None}
-    for event in reported.witness.events if reported.witness is not None else ():
-        file, _, line = event.caller.rpartition(":")
-        if file:  # the memory order may be an argument
-            shown.add((os.path.normpath(Path(reported.scenario).parent / file), int(line)))
-    places = [(need.place.file, need.place.line) in shown for need in repair.needs]
-    yield from itertools.compress(repair.needs, places)
-    for need, is_shown in zip(repair.needs, places, strict=True):
-        if not is_shown:
-            yield (
-                need
-                if not shown
-                else msgspec.structs.replace(need, asks=f"{need.asks} {ELSEWHERE}")
-            )
+def _at_root(witness: Execution, folder: Path) -> Execution:
+    """The witness with the files of its events relative to the project's folder."""
+
+    def at_root(site: str) -> str:
+        return os.path.normpath(folder / site) if site and not site.startswith("<") else site
+
+    return msgspec.structs.replace(
+        witness,
+        events=tuple(
+            msgspec.structs.replace(each, site=at_root(each.site), caller=at_root(each.caller))
+            for each in witness.events
+        ),
+    )
 
 
 def _length(violation: Violation) -> int:

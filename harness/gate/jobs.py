@@ -263,11 +263,9 @@ class ExploreScenario(ScenarioJob, frozen=True, kw_only=True):
 
         def explore(earlier: bytes | None, keep: Keep | None) -> Exploration:
             return self.explorer.explore(
-                generated,
+                generated.named(self.file, Path(self.file).stem),
                 self.model,
                 msgspec.structs.replace(bounds, seconds=seconds),
-                structure=self.file,
-                scenario=Path(self.file).stem,
                 done=ExplorationPace(f"{self.file} under {self.model.name}", seconds, sink.at),
                 earlier=earlier,
                 keep=keep,

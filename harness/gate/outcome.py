@@ -41,10 +41,12 @@ class SourceSpan(msgspec.Struct, frozen=True):
 
 
 class RequiredOrder(msgspec.Struct, frozen=True):
-    """An annotation to strengthen; `asks` is short: `needs at least release under rc20`."""
+    """An annotation to strengthen; `asks` is short: `needs at least release under rc20`. `witness`
+    is an execution that shows why, if that of the finding does not."""
 
     place: SourceSpan
     asks: str
+    witness: Execution | None = None
 
 
 class SourceEdit(msgspec.Struct, frozen=True):

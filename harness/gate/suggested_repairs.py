@@ -16,6 +16,7 @@ import msgspec
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.campaign.cache import CacheStore
 from weakspot.harness.campaign.executor import LocalExecutor, ask
+from weakspot.harness.campaign.plan import repaired_under
 from weakspot.harness.gate.answers import Answers, bounds
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.jobs import Scenario
@@ -71,7 +72,8 @@ class FindRepair(SearchRepair, frozen=True, kw_only=True, dict=True):
         )
 
     def _needs(self, repair: Repair) -> Iterator[RequiredOrder]:
-        for change in repair.changes:
+        executions = repair.executions or (None,) * len(repair.changes)
+        for change, execution in zip(repair.changes, executions, strict=True):
             there = change.annotation
             yield RequiredOrder(
                 place=source_span(
@@ -82,7 +84,8 @@ class FindRepair(SearchRepair, frozen=True, kw_only=True, dict=True):
                     function=there.function,
                     does=f"{there.operation} ({change.before})",
                 ),
-                asks=self.needed(change),
+                asks=f"needs {self.needed(change)}",
+                witness=execution,
             )
 
 
@@ -98,7 +101,7 @@ def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
             for each in answers.answered
             if each.answer.exploration is not None and each.job.model == job.model
         ]
-        also = answers.config.machine_models if job.model.role == "language" else ()
+        also = tuple(repaired_under(job.model, answers.config.machine_models))
         parts = [each.job.key for each in together]
         parts += [each.of_programs.digest_of_text for each in also]
         jobs[job.file] = FindRepair(

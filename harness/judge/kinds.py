@@ -190,6 +190,14 @@ KINDS: dict[str, FindingKind] = {
             "from the same run are discarded.",
             "look at the assembly of the test; run it with the other runner, and report it.",
         ),
+        FindingKind(
+            "WS404",
+            "explorer contradicts its reference",
+            "error",
+            "The explorer found no violation, and its audit found one: weakspot has a mistake.",
+            "report it with the program, the model and the options; `--without all` explores the "
+            "program without reductions.",
+        ),
     )
 }
 

@@ -1,8 +1,9 @@
-"""Programs that go wrong: WS101 to WS108, as an exploration or a run of the whole program shows."""
+"""Programs that go wrong, as an exploration or a run of the whole program shows: WS101 to WS108.
+Explorations that go wrong, as their audit shows: WS404."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from weakspot.harness.corpus import models
 from weakspot.harness.judge.claims import matches_recorded
@@ -26,6 +27,7 @@ _VIOLATIONS = {
     "unjoined": "WS106",
     "linearizability": "WS107",
     "flag": "WS108",
+    "missed": "WS404",
 }
 _OF_MODEL = ("WS102", "WS108")
 """What a model may define that sc does not."""
@@ -35,20 +37,16 @@ _CHECK = (
 )
 
 _Found = Sequence[tuple[Exploration, Violation]]
-_Same = tuple[str, str, tuple[str, ...], bool]  # kind, message, place, whether it is recorded
+_Same = tuple[str, str, bool]  # identity, what models say of it, whether it is recorded
 
 
 def violations_of(record: Record, finding: Finding) -> list[tuple[Exploration, Violation]]:
     """The violations that a finding reports, one per model."""
-    given = record.explorations_of.get(finding.subject, ())
     return [
         (exploration, violation)
-        for exploration in given
+        for exploration in record.explorations_of.get(finding.subject, ())
         for violation in (*exploration.violations, *exploration.warnings)
-        if _VIOLATIONS[violation.kind] == finding.id
-        and finding.message == _message(exploration, violation, given)
-        and finding.sites[:1] == violation.sites[:1]
-        and any(describe_exploration(exploration) == each.text for each in finding.evidence)
+        if exploration.model in finding.models and violation.key == finding.violation
     ]
 
 
@@ -76,14 +74,14 @@ def explored(record: Record) -> Iterator[Finding]:
         for exploration in explorations:
             for violation in (*exploration.violations, *exploration.warnings):
                 recorded = (name, exploration.model) in known
-                message = _message(exploration, violation, explorations)
-                key = (violation.kind, message, violation.sites[:1], recorded)
+                key = (violation.key, _aside(exploration, violation, explorations), recorded)
                 found.setdefault(key, []).append((exploration, violation))
-        for (kind, message, _, recorded), given in found.items():
+        for (identity, aside, recorded), given in found.items():
+            kind, message = given[0][1].kind, given[0][1].message
             yield Finding(
                 id=_VIOLATIONS[kind],
                 severity=KINDS[_VIOLATIONS[kind]].severity,
-                message=message,
+                message=f"{name}: {message}{f' ({aside})' if aside else ''}",
                 subject=name,
                 sites=unique(site for _, violation in given for site in violation.sites),
                 evidence=(
@@ -101,6 +99,8 @@ def explored(record: Record) -> Iterator[Finding]:
                 fix="" if recorded else _fix(_VIOLATIONS[kind], record, explorations, given),
                 recorded=recorded,
                 cause=_cause(_VIOLATIONS[kind], record, name, given),
+                violation=identity,
+                models=tuple(exploration.model for exploration, _ in given),
             )
 
 
@@ -166,30 +166,35 @@ def _models_differ(record: Record, run: ProgramRun, safe: Sequence[Exploration])
     )
 
 
-def _message(
+def _aside(
     exploration: Exploration, violation: Violation, explorations: Sequence[Exploration]
 ) -> str:
-    """What happens, and what the models say of it that do not agree: that earlier editions of the
-    standard permit the program, or that machines do more than the model of the language says."""
+    """What the models say of a violation that do not agree: that earlier editions of the standard
+    permit the program, or that machines do more than the model of the language says."""
     known = models.load()
     model = known.get(exploration.model)
-    aside = ""
     if model is not None and violation.absent_under:
-        aside = model.permitted
-    elif model is not None and model.acyclic == "dependencies" and violation.kind != "unjoined":
+        return model.permitted
+    if model is not None and model.acyclic == "dependencies" and violation.kind != "unjoined":
         language = {name for name, each in known.items() if each.role == "language"}
         safe = [each.model for each in explorations if each.result == "Safe"]
         safe = [name for name in safe if name in language]
         weaker = next((each.beyond for each in known.values() if each.beyond), "")
         if safe and weaker:
-            aside = f"safe under {' and '.join(safe)}; {weaker}"
-    return f"{exploration.program}: {violation.message}{f' ({aside})' if aside else ''}"
+            return f"safe under {' and '.join(safe)}; {weaker}"
+    return ""
 
 
-def _repair(record: Record, program: str, given: _Found) -> SuggestedRepair | None:
-    """The repair that prevents violations of a program."""
+def repair_of(record: Record, finding: Finding) -> SuggestedRepair | None:
+    """The repair that prevents what a finding reports."""
+    if finding.recorded or finding.id == "WS106":
+        return None
+    return _repair(record, finding.subject, finding.models)
+
+
+def _repair(record: Record, program: str, violated: Container[str]) -> SuggestedRepair | None:
+    """The repair that prevents violations of a program under these models."""
     repair = record.repair_of.get(program)
-    violated = {exploration.model for exploration, _ in given}
     return repair if repair is not None and repair.fix and repair.model in violated else None
 
 
@@ -197,8 +202,8 @@ def _cause(name: str, record: Record, program: str, given: _Found) -> str:
     """What one change mends: the annotations that the repair changes, or the critical cycle."""
     if name == "WS106":
         return ""
-    if (repair := _repair(record, program, given)) is not None:
-        return ", ".join(need.partition(" needs ")[0] for need in repair.needs)
+    if repair := _repair(record, program, {exploration.model for exploration, _ in given}):
+        return ", ".join(need.at for need in repair.changes)
     test = next((violation.test for _, violation in given if violation.test), "")
     return f"{program} {test}" if test else ""
 
@@ -209,9 +214,9 @@ def _fix(name: str, record: Record, explorations: Sequence[Exploration], given: 
     violated = {exploration.model for exploration, _ in given}
     tests = unique(violation.test for _, violation in given if violation.test)
     cycle = f"; the witness's cycle is the test {', '.join(tests)}" if tests else ""
-    if name == "WS106":
+    if name in ("WS106", "WS404"):
         return KINDS[name].advice
-    if (repair := _repair(record, explorations[0].program, given)) is not None:
+    if repair := _repair(record, explorations[0].program, violated):
         return repair.fix + cycle
     if name in _OF_MODEL:
         return KINDS[name].advice.rstrip(".") + cycle

@@ -15,7 +15,7 @@ from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.program_groups import ProgramGroup
 from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.orders.rewrite import ByHand, Rewritten, rewrite
-from weakspot.harness.values.annotations import annotate
+from weakspot.harness.values.annotations import Annotation, annotate
 from weakspot.harness.values.strength import Assignment, split
 
 
@@ -29,46 +29,46 @@ def refuse_corpus(groups: Iterable[ProgramGroup]) -> None:
         )
 
 
+Read = Callable[[str], Sequence[tuple[str, Program]]]
+"""Compiles the programs with an additional option."""
+
+
 def proposal(
-    relaxed: Relaxed,
-    take: int | None,
-    explorations: Explorations,
-    read: Callable[[str], Sequence[tuple[str, Program]]],
+    relaxed: Relaxed, take: int | None, explorations: Explorations, read: Read
 ) -> Rewritten:
-    """The change to the assignment with number `take`, or to the best one; see `_chosen`. The
-    programs are compiled with the changed files in place of those on the disk, by `read`, which
-    takes an option for that, and explored. No file of the user's is written.
+    """The change to the assignment with number `take`, or to the best one, as `rewritten` gives it;
+    the programs are explored with it. No file of the user's is written.
 
     Raises BadInput if a limit was reached, so that the assignment may not be safe, and
     WeakspotError if the changed programs are not as intended.
     """
-    orders = _chosen(relaxed, take)
-    change = rewrite(relaxed.annotations, orders)
-    if not change.after:
-        return change
-    if not relaxed.decided:
+    if not relaxed.decided and rewrite(relaxed.annotations, _chosen(relaxed, take)).after:
         raise BadInput(
             "nothing is changed, because a limit was reached",
             place=relaxed.subject,
             advice="raise the limit with --loops, --executions or --seconds",
         )
-    with tempfile.TemporaryDirectory(prefix="weakspot-") as folder:
-        files = []
-        for number, (path, content) in enumerate(change.after.items()):
-            copy = Path(folder, f"{number}")
-            copy.write_bytes(content)
-            # clang names the current folder as the shell does, perhaps through a link
-            shell = Path(os.environ.get("PWD", Path.cwd())) / os.path.relpath(path)
-            files += [
-                {"type": "file", "name": name, "external-contents": str(copy)}
-                for name in {path, os.path.normpath(shell)}
-            ]
-        overlay = Path(folder, "overlay.json")
-        overlay.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": files}))
-        # one word, since ziglang's clang takes a second one for a source
-        programs = read(f"-ivfsoverlay{overlay}")
-    _confirm(programs, relaxed, orders, change.by_hand, explorations)
+    change, programs = rewritten(relaxed, take, read)
+    for name, program in programs:
+        if explorations.of(program, stop_at_first=False, threads=0)["result"] != "Safe":
+            raise WeakspotError(
+                "nothing is changed: the program is not safe with the rewritten source",
+                place=name,
+                advice="; ".join(f"{one.annotation}: {one.why}" for one in change.by_hand),
+            )
     return change
+
+
+def rewritten(
+    relaxed: Relaxed, take: int | None, read: Read
+) -> tuple[Rewritten, Sequence[tuple[str, Program]]]:
+    """The change to the assignment with number `take`, or to the best one, see `_chosen`, and the
+    programs with it. Raises what `rewrite_and_compile` raises."""
+    return rewrite_and_compile(
+        relaxed.annotations,
+        _chosen(relaxed, take),
+        lambda option: [each for each in read(option) if each[0] in relaxed.scenarios],
+    )
 
 
 def _chosen(relaxed: Relaxed, take: int | None) -> Assignment:
@@ -87,32 +87,63 @@ def _chosen(relaxed: Relaxed, take: int | None) -> Assignment:
     return relaxed.weakest[take - 1].orders
 
 
-def _confirm(
+def rewrite_and_compile(
+    annotations: Sequence[Annotation], orders: Assignment, read: Read
+) -> tuple[Rewritten, Sequence[tuple[str, Program]]]:
+    """The change to these memory orders, and the programs with it, which have them and no others.
+    Where what rests on types or macros does not compile to that, it is left to the user. Raises
+    WeakspotError if the rest does not either."""
+    for cautious in (False, True):
+        change = rewrite(annotations, orders, cautious=cautious)
+        if not change.after:
+            return change, ()
+        try:
+            programs = read_changed(change, read)
+            _check(programs, annotations, orders, change.by_hand)
+        except WeakspotError:
+            if cautious:
+                raise
+        else:
+            break
+    return change, programs
+
+
+def read_changed(change: Rewritten, read: Read) -> Sequence[tuple[str, Program]]:
+    """The programs with the changed files in place of those on the disk."""
+    with tempfile.TemporaryDirectory(prefix="weakspot-") as folder:
+        files = []
+        for number, (path, content) in enumerate(change.after.items()):
+            copy = Path(folder, f"{number}")
+            copy.write_bytes(content)
+            # clang names the current folder as the shell does, perhaps through a link
+            shell = Path(os.environ.get("PWD", Path.cwd())) / os.path.relpath(path)
+            files += [
+                {"type": "file", "name": name, "external-contents": str(copy)}
+                for name in {path, os.path.normpath(shell)}
+            ]
+        overlay = Path(folder, "overlay.json")
+        overlay.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": files}))
+        # one word, since ziglang's clang takes a second one for a source
+        return read(f"-ivfsoverlay{overlay}")
+
+
+def _check(
     programs: Sequence[tuple[str, Program]],
-    relaxed: Relaxed,
+    annotations: Sequence[Annotation],
     orders: Assignment,
     by_hand: Sequence[ByHand],
-    explorations: Explorations,
 ) -> None:
-    """Check that programs, read again after the change, have these memory orders and fences and are
-    safe with them. Raises WeakspotError otherwise."""
+    """Check that programs, read again after the change, have these memory orders and fences. Raises
+    WeakspotError otherwise."""
     left = {each.annotation: each.left for each in by_hand}
     wanted = []
-    for each, order in zip(relaxed.annotations, orders, strict=True):
+    for each, order in zip(annotations, orders, strict=True):
         before, own, after = split(left.get(each, order))
         wanted += [(each.path, "F", before), (each.path, each.kind, own), (each.path, "F", after)]
-    programs = [each for each in programs if each[0] in relaxed.scenarios]
-    annotations, _ = annotate([program for _, program in programs])
-    found = [(each.path, each.kind, each.order) for each in annotations]
+    again, _ = annotate([program for _, program in programs])
+    found = [(each.path, each.kind, each.order) for each in again]
     if sorted(found) != sorted(each for each in wanted if each[2] != "none"):
         raise WeakspotError(
             "nothing is changed: the rewritten source does not have the intended memory orders",
-            place=relaxed.subject,
+            place=", ".join(dict.fromkeys(each.path for each in annotations)),
         )
-    for name, program in programs:
-        if explorations.of(program, stop_at_first=False, threads=0)["result"] != "Safe":
-            raise WeakspotError(
-                "nothing is changed: the program is not safe with the rewritten source",
-                place=name,
-                advice="; ".join(f"{one.annotation}: {one.why}" for one in by_hand),
-            )

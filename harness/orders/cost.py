@@ -23,7 +23,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.source.program import Program
+from weakspot.generators.source.program import Program, Unit
 from weakspot.harness import machines
 from weakspot.harness.machines import Machine, Session
 from weakspot.harness.orders.comparisons import FEWEST, Comparison, Timing, next_of
@@ -37,6 +37,7 @@ from weakspot.harness.values.histogram import INTERRUPTED
 from weakspot.harness.values.strength import allowed, fenced
 from weakspot.system import process
 from weakspot.system.deadline import NEVER, Deadline, ending
+from weakspot.system.include_folders import default_folders
 from weakspot.system.processors import cores
 
 _MODES: dict[str, Setting] = {"alone": {"alone": 1}, "together": {"caller": 1}}
@@ -439,11 +440,14 @@ def _files(program: Program) -> Iterator[Path]:
 
 def _moved(program: Program, changed: dict[str, bytes], scratch: Path) -> Program:
     """The program with changed files, copied together with all its other files. The relative
-    positions of files and include folders are preserved."""
+    positions of files and include folders are preserved; a folder that compilers search without an
+    option becomes one that they are told to search."""
     if not changed:
         return program
     files = {Path(path).resolve() for path in _files(program)}
-    folders = [folder.resolve() for folder in program.given.searched]
+    anyway = [folder.resolve() for folder in default_folders()]
+    anyway = [each for each in anyway if any(file.is_relative_to(each) for file in files)]
+    folders = [*(folder.resolve() for folder in program.given.searched), *anyway]
     root = Path(os.path.commonpath([*(file.parent for file in files), *folders]))
     for file in files:
         copy = scratch / file.relative_to(root)
@@ -451,9 +455,15 @@ def _moved(program: Program, changed: dict[str, bytes], scratch: Path) -> Progra
         copy.write_bytes(changed.get(str(file)) or file.read_bytes())
     for folder in folders:
         (scratch / folder.relative_to(root)).mkdir(parents=True, exist_ok=True)
+    copies = (str(scratch / folder.relative_to(root)) for folder in anyway)
+    searched = [word for copy in copies for word in ("-I", copy)]
 
-    def moved(source: Path) -> Path:
-        return scratch / source.resolve().relative_to(root)
+    def moved(unit: Unit) -> Unit:
+        given = msgspec.structs.replace(unit.given, meaning=(*unit.given.meaning, *searched))
+        source = scratch / unit.source.resolve().relative_to(root)
+        return msgspec.structs.replace(unit, source=source, given=given)
 
-    others = (msgspec.structs.replace(unit, source=moved(unit.source)) for unit in program.others)
-    return msgspec.structs.replace(program, source=moved(program.source), others=tuple(others))
+    first, *others = map(moved, program.units)
+    return msgspec.structs.replace(
+        program, source=first.source, given=first.given, others=tuple(others)
+    )

@@ -11,7 +11,8 @@ seq_cst  a thread that runs at the same time accesses the location too, and one 
 
 It has nothing to do if it would order data that no two threads access in this way: what precedes
 the store and follows the read are statements that conflict, but not here. The capacity check of a
-ring is such a read until a slot is used again.
+ring is such a read until a slot is used again. Where no data of that kind exist, an access is
+exercised in vain; a fence is not, since it stands for accesses of any location.
 
 A read may return a store unless it precedes the store in program order, creation and joining of
 threads, and reads of values that a single store of the run writes. Mutexes are not followed: what
@@ -99,21 +100,26 @@ class _Run:
     def _used(self) -> Iterator[tuple[_EventId, Guarantee]]:
         """The guarantees that events exercise."""
         used: dict[Guarantee, set[_EventId]] = {"acquire": set(), "release": set(), "sc": set()}
+        of_data: dict[Guarantee, set[_EventId]] = {"acquire": set(), "release": set()}
         for store, other in self._pairs():
             if self._event(store)["kind"] not in _WRITES or self._are_in_turn(store, other):
                 continue
             used["sc"] |= {store, other}
             if self._event(other)["kind"] in _READS and not _precedes(self._caused, other, store):
                 for head in (store, *self._heads(store)):
-                    if self._orders(head, other) or not self._could_order(head, other):
+                    if orders := self._orders(head, other):
+                        of_data["acquire"].add(other)
+                        of_data["release"].add(head)
+                    if orders or not self._could_order(head, other):
                         used["acquire"].add(other)
                         used["release"].add(head)
         for guarantee, ids in used.items():
             yield from ((each, guarantee) for each in ids)
+        of_data["sc"] = used["sc"]
         for thread, events in enumerate(self._threads):
             for index in (n for n, event in enumerate(events) if event["kind"] == "F"):
-                before = {g for g, at in used.items() for t, n in at if t == thread and n < index}
-                after = {g for g, at in used.items() for t, n in at if t == thread and n > index}
+                own = [(g, n) for g, at in of_data.items() for t, n in at if t == thread]
+                before, after = {g for g, n in own if n < index}, {g for g, n in own if n > index}
                 whole = (before & {"acquire"}) | (after & {"release"}) | (before & after & {"sc"})
                 yield from (((thread, index), each) for each in whole)
 

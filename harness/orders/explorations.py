@@ -6,12 +6,13 @@ The key of a question has the program's digest, which differs where one memory o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self, cast
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import msgspec
 
-from weakspot.generators.cycles.patterns import Habits
+from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_of, ask
 from weakspot.harness.campaign.jobs import Job, Sink
@@ -20,6 +21,7 @@ from weakspot.harness.checkers.explorer import asked, explored
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.record import program_name
 from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
@@ -30,9 +32,8 @@ _SHORTEST = 0.001  # seconds of an exploration
 
 
 class _OrdersJob(Job, frozen=True, kw_only=True):
-    """What does the program violate?"""
+    """What does a program violate?"""
 
-    program: Program
     model: Model
     bounds: Bounds
     end: Deadline = NEVER
@@ -52,6 +53,7 @@ class ExploreOrders(_OrdersJob, frozen=True, kw_only=True):
     """What does the program violate? The answer is the engine's, which names sites by number.
     `threads` is how many explore it, 0 for one per core."""
 
+    program: Program
     threads: int
     stop_at_first: bool
 
@@ -72,23 +74,12 @@ class ExplainOrders(_OrdersJob, frozen=True, kw_only=True):
     """What does the program violate, with the litmus tests of the violations? The answer is an
     Exploration."""
 
-    habits: Habits
-    structure: str
-    scenario: str
+    program: NamedProgram
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         for job in jobs:
-            found = explored(
-                job.program,
-                job.habits,
-                job.model,
-                job.limits,
-                structure=job.structure,
-                scenario=job.scenario,
-                jobs=1,
-            )
-            sink.answered(job, found)
+            sink.answered(job, explored(job.program, job.model, job.limits, jobs=1))
 
 
 AHEAD = 32
@@ -99,7 +90,8 @@ are answered at once."""
 class Explorations:
     """The explorations of programs under one model and within the same bounds, none of which takes
     longer than until `end`. What is safe under the model is explored under those of `also`, one
-    after the other, as long as it is safe. An `executor` that is given performs several at once."""
+    after the other, as long as it is safe. An `executor` that is given performs several at once.
+    `finished` counts the answers before the `end`, since the time `begun`."""
 
     def __init__(
         self,
@@ -112,6 +104,7 @@ class Explorations:
     ) -> None:
         self.model, self.also = model, tuple(also)
         self.bounds, self.end = bounds, end
+        self.begun, self.finished = time.monotonic(), 0
         self._store, self._executor = MemoryStore(), executor or LocalExecutor()
         self.ahead = 0 if executor is None else AHEAD
         self._models = {
@@ -123,14 +116,22 @@ class Explorations:
         self, program: Program, *, stop_at_first: bool = True, threads: int = 1
     ) -> ExplorationDict:
         """What the program violates. With one thread, what is found first is always the same."""
-        found: ExplorationDict | None = None
+        found = self._decisive(
+            lambda under: self._question(
+                program, under, stop_at_first=stop_at_first, threads=threads
+            ),
+            lambda answer: answer["result"],
+        )
+        return cast("ExplorationDict", found)
+
+    def _decisive(self, question: Callable[[str], Job], result: Callable[[Any], str]) -> Any:
+        """The answer under the first model under which the program is not safe, or the last."""
         for under in self._models:
-            job = self._question(program, under, stop_at_first=stop_at_first, threads=threads)
-            found = cast("ExplorationDict", answer_of(job, self._store, self._executor))
-            if found["result"] != "Safe":
+            answer = answer_of(question(under), self._store, self._executor)
+            if result(answer) != "Safe":
                 break
-        assert found is not None
-        return found
+        self.finished += not self.end.passed
+        return answer
 
     def prepare(self, programs: Sequence[Program]) -> None:
         """Have what `of` will find of the programs found at once, if the executor does that."""
@@ -157,25 +158,17 @@ class Explorations:
             end=self.end,
         )
 
-    def explained(
-        self, program: Program, habits: Habits, *, structure: str, scenario: str
-    ) -> Exploration:
-        """What the program, whose accesses depend on one another as `habits` say, violates, with
-        the litmus tests of that."""
-        found: Exploration | None = None
-        for under, model in self._models.items():
-            job = ExplainOrders(
-                key=f"{program.digest}:{under}:{structure}/{scenario}",
+    def explained(self, program: NamedProgram) -> Exploration:
+        """What the program violates, with the litmus tests of that."""
+        name = program_name(program.structure, program.scenario)
+        found = self._decisive(
+            lambda under: ExplainOrders(
+                key=f"{program.program.digest}:{under}:{name}",
                 program=program,
-                habits=habits,
-                model=model,
+                model=self._models[under],
                 bounds=self.bounds,
-                structure=structure,
-                scenario=scenario,
                 end=self.end,
-            )
-            found = cast(Exploration, answer_of(job, self._store, self._executor))
-            if found.result != "Safe":
-                break
-        assert found is not None
-        return found
+            ),
+            lambda answer: answer.result,
+        )
+        return cast(Exploration, found)

@@ -47,14 +47,16 @@ def program_groups(
     what: Sequence[str],
     *,
     build: Build = NO_OPTIONS,
+    flags: Sequence[str] = (),
     report: Report = lambda _: None,
     end: Deadline = NEVER,
     seconds: float = math.inf,
 ) -> tuple[ProgramGroup, ...]:
     """One group per named structure, without its large programs, and one for the user's own files,
-    which are compiled with these options, until the `end`, and for so many seconds each. A program
-    of a folder that cannot be read is left out, unless there is no other. Raises BadInput for a
-    litmus test, which has no source, and what reading another program raises.
+    which are compiled with these options, until the `end`, and for so many seconds each. `flags`
+    are more options, for both. A program of a folder that cannot be read is left out, unless there
+    is no other. Raises BadInput for a litmus test, which has no source, and what reading another
+    program raises.
     """
     named, tests = resolve(what)
     if tests:
@@ -74,7 +76,7 @@ def program_groups(
                 name,
                 read_program(
                     structure.path(scenario),
-                    build=build_of(structure, scenario, build),
+                    build=build_of(structure, scenario, build).with_flags(flags),
                     base=base_of(structure),
                     end=ending(end.at_most(seconds)),
                 ),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.jobs import Job
-from weakspot.harness.campaign.plan import UnderModels
+from weakspot.harness.campaign.plan import UnderModels, repaired_under
 from weakspot.harness.corpus.material import Material
 from weakspot.harness.corpus.models import LANGUAGE
 from weakspot.harness.orders.repair_search import SECONDS, SearchRepair
@@ -19,7 +19,7 @@ from weakspot.harness.orders.repairs import Repair
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import key
-from weakspot.harness.values.repair import SuggestedRepair
+from weakspot.harness.values.repair import Need, SuggestedRepair
 
 
 class RepairProgram(SearchRepair, frozen=True, kw_only=True):
@@ -36,10 +36,11 @@ class RepairProgram(SearchRepair, frozen=True, kw_only=True):
             program=self.violated,
             model=self.model.name,
             fix="; or ".join(map(str, found)),
-            needs=tuple(
-                f"{change.annotation} {self.needed(change)}"
+            changes=tuple(
+                Need(str(change.annotation), self.needed(change))
                 for change in (found[0].changes if found else ())
             ),
+            executions=found[0].executions if found else (),
             out_of_time=out_of_time,
         )
 
@@ -63,7 +64,7 @@ def jobs(
             continue
         model = LANGUAGE if LANGUAGE in violated else violated[-1]
         group = {other: each for other, each in programs.items() if model in results[other]}
-        also = under.machines if under.models[model].role == "language" else ()
+        also = tuple(repaired_under(under.models[model], under.machines))
         digests = " ".join(
             (
                 *(program.digest for program in group.values()),

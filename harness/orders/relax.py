@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from weakspot.errors import BadInput
 from weakspot.generators.cycles.patterns import Habits, habits
+from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.plan import models
 from weakspot.harness.checkers.explorer import EngineExplorer
@@ -54,6 +55,7 @@ from weakspot.harness.values.strength import (
     weaker,
 )
 from weakspot.system.deadline import NEVER, Deadline
+from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict, TraceDict
@@ -154,13 +156,14 @@ class Relaxing:
             notes.append(f"{name}: some weaker memory orders are undecided: {'; '.join(reasons)}")
         if not self._ended:
             why = "the time limit was reached" if self._late else "the search was interrupted"
-            notes.append(f"{why}: other assignments may exist")
+            known = "other assignments may exist" if self.scenes else self._before_the_search()
+            notes.append(f"{why}: {known}")
         return Relaxed(
             subject=self._subject,
             version=self._version,
             model=self._questions.model.name,
             machine_models=tuple(each.name for each in self._questions.also),
-            annotations=tuple(self._used),
+            annotations=tuple(self._used if self.scenes or self._ended else self._all),
             scenarios=tuple(scene.name for scene in self._trials.scenes),
             left_out=tuple(self._left_out),
             suffices=self._suffices,
@@ -175,6 +178,17 @@ class Relaxing:
             measured=self._measured,
             sequential=tuple(self._sequential),
             clients=self._clients,
+        )
+
+    def _before_the_search(self) -> str:
+        """How many of the explorations are done that choose the programs included: each program as
+        it is written, then under the strongest memory orders."""
+        total, done = 2 * len(self._names), self._questions.finished
+        spent = time.monotonic() - self._questions.begun
+        left = f", of which all need about {duration_text(spent * total / done)}" if done else ""
+        return (
+            f"{min(done, total):,} of the {total:,} explorations were done that come before the "
+            f"search{left}"
         )
 
     @property
@@ -421,7 +435,7 @@ class Relaxing:
             program = each.annotated.under(orders)
             self._report(f"{each.name}: why {' '.join(here[1])} is too weak")
             found = self._questions.explained(
-                program, self._habits_of(scene), structure=self._subject, scenario=each.name
+                NamedProgram(program, self._habits_of(scene), self._subject, each.name)
             )
             self._explorations += 1
             ranked = sorted(found.violations, key=lambda one: (not one.test, _size(one)))

@@ -89,7 +89,22 @@ class SearchRepair(Job, frozen=True, kw_only=True):
             found = search.fences(found)
         with contextlib.suppress(_OutOfTime, BadInput, Unsupported, LimitReached):
             found = self._checked_twice(programs, found, questions, report)
+        with contextlib.suppress(_OutOfTime):
+            found = self._shown(search, found, report)
         return [msgspec.structs.replace(each, programs=len(self.costs)) for each in found]
+
+    def _shown(
+        self, search: Repairing, found: Sequence[Repair], report: Report
+    ) -> Sequence[Repair]:
+        """The repairs; the first one with an execution for each change if these are several. A
+        single change is shown by the executions of the program as it stands."""
+        if not found or len(found[0].changes) == 1:
+            return found
+        executions = []
+        for change in found[0].changes:
+            report(f"looking for an execution that shows why {change.annotation} is changed")
+            executions.append(search.execution(found[0], change))
+        return [msgspec.structs.replace(found[0], executions=tuple(executions)), *found[1:]]
 
     def _checked_twice(
         self,
@@ -134,5 +149,5 @@ class SearchRepair(Job, frozen=True, kw_only=True):
         return marked[: len(found) + 1]
 
     def needed(self, change: Change) -> str:
-        """What an annotation needs, as the end of a sentence."""
-        return f"needs {change.needs} under {self.model.name}"
+        """What an annotation needs."""
+        return f"{change.needs} under {self.model.name}"

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import msgspec
 
+from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import C_ORDER
+from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, minimal
@@ -26,6 +28,7 @@ from weakspot.harness.values.strength import (
     strongest,
     with_own,
 )
+from weakspot.harness.values.witness import Execution, shortest_at
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -66,12 +69,14 @@ def _short(order: str) -> str:
 class Repair(msgspec.Struct, frozen=True):
     """Changes that suffice together, none of them dispensable. `safe` names the programs that are
     safe with them, out of `programs` explored. `twice` says whether the repaired one is safe too
-    where each of its threads runs twice, if that distinguishes the repairs."""
+    where each of its threads runs twice, if that distinguishes the repairs. `executions` are those
+    that show why each change is needed, if they were looked for."""
 
     changes: tuple[Change, ...]
     safe: tuple[str, ...]
     programs: int
     twice: bool | None = None
+    executions: tuple[Execution | None, ...] = ()
 
     def __str__(self) -> str:
         suffice = "suffices" if len(self.changes) == 1 else "suffice together"
@@ -203,6 +208,18 @@ class Repairing:
                 found.append(Repair(changes, safe, len(self._names), True if self._twice else None))
         found.sort(key=lambda repair: -len(repair.safe))
         return tuple(found[: self._most])
+
+    def execution(self, repair: Repair, change: Change) -> Execution | None:
+        """The shortest execution that still violates something if all other changes are made, of
+        those in which the access that the change is about occurs."""
+        others = {
+            self._annotations.index(each.annotation): each.after
+            for each in repair.changes
+            if each is not change
+        }
+        program = self._own.under(self._changed(self._own, others))
+        found = self._explorations.explained(NamedProgram(program, Habits(), "", ""))
+        return shortest_at((each.witness for each in found.violations), str(change.annotation))
 
     def result_twice(self, repair: Repair) -> str:
         """What exploring the program in which each thread runs twice finds with a repair."""

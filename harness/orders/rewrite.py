@@ -2,10 +2,11 @@
 
 The compiler reports where an operation stands: the name of the function that is called, or the
 operator. The syntax tree (`syntax`) shows what is written there. A memory order that is written is
-replaced. Where none is written, which means seq_cst, it is added to a call, or to a statement that
-is nothing but an assignment, which becomes a call. A macro that holds the memory order is changed
-where it is defined, if all annotations that use it are to have the same memory order. A fence is
-put before or after the statement. Everything else is left to the user and reported as `ByHand`.
+replaced. Where none is written, which means seq_cst, it is added to a call, and an operator becomes
+a call (`operators`). A macro that holds the memory order is changed where it is defined, if all
+annotations that use it are to have the same memory order; one that is passed it, where it is used.
+A fence is put before or after the statement. Everything else is left to the user and reported as
+`ByHand`.
 """
 
 from __future__ import annotations
@@ -23,15 +24,14 @@ import tree_sitter
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import C_ORDER
 from weakspot.harness.orders import syntax
-from weakspot.harness.orders.syntax import CPP_SUFFIXES, Call, Syntax, Unclear, statement
+from weakspot.harness.orders.operators import as_call
+from weakspot.harness.orders.syntax import Call, Syntax, Unclear, statement
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.strength import Assignment, split, with_own
 from weakspot.system.files import disk, replace
 
-_ORDER = re.compile(r"(?:std\s*::\s*)?memory_order(?:_|\s*::\s*)(\w+)")
-#: what an assignment can be turned into a call on, without evaluating anything twice
-_PLACE = {"identifier", "field_identifier", "field_expression", "subscript_expression", "this"}
-_INDEX = {"number_literal", "subscript_argument_list"}
+_PREFIX = re.compile(r"(?:std\s*::\s*)?memory_order(?:_|\s*::\s*)")
+_ORDER = re.compile(rf"{_PREFIX.pattern}(\w+)")
 #: how many arguments a call has without its memory orders, by what its name ends with
 _ARGUMENTS = (
     (re.compile(r"compare_exchange_(weak|strong)"), 3),
@@ -39,7 +39,6 @@ _ARGUMENTS = (
     (re.compile(r"store|exchange|fetch_\w+"), 2),
     (re.compile(r"thread_fence"), 0),
 )
-_FETCH = {"+": "add", "-": "sub", "&": "and", "|": "or", "^": "xor"}
 _ON_FAILURE = {"acq_rel": "acq", "rel": "rlx"}  # of a compare-exchange with one memory order
 
 
@@ -104,27 +103,39 @@ class _Edit(msgspec.Struct, frozen=True):
     end: int
     text: str
 
+    def collides(self, other: _Edit) -> bool:
+        """Whether two edits replace the same text by different ones."""
+        overlap = self.start < other.end and other.start < self.end
+        return self.path == other.path and overlap and self != other
+
 
 def rewrite(
-    annotations: Sequence[Annotation], orders: Assignment, *, through_macros: bool = False
+    annotations: Sequence[Annotation],
+    orders: Assignment,
+    *,
+    through_macros: bool = False,
+    cautious: bool = False,
 ) -> Rewritten:
     """The annotations' files with these memory orders. `through_macros`: an argument that stands
     for the memory order is replaced where it is passed, whatever it is, instead of where it is
-    defined, since other accesses may use the definition too."""
-    sources = _Sources()
+    defined, since other accesses may use the definition too. `cautious`: what rests on the types of
+    expressions, or on what a macro does with its arguments, is left to the user."""
+    sources = _Sources(cautious=cautious)
     wanted: defaultdict[tuple[str, str], list[tuple[Annotation, str]]] = defaultdict(list)
     edits: list[_Edit] = []
     by_hand: list[ByHand] = []
     for each, order in zip(annotations, orders, strict=True):
         try:
-            fences = sources.fences(each, order)
+            new = sources.fences(each, order)
             macro = None if through_macros else sources.macro(each)
             own = split(order)[1]
             if macro is not None:
                 wanted[macro].append((each, order))
             elif own != each.order:
-                edits += sources.edits(each, own, through_macros=through_macros)
-            edits += fences
+                new = [*sources.edits(each, own, through_macros=through_macros), *new]
+            if any(one.collides(other) for one in new for other in edits):
+                raise Unclear("another change is made to the same expression")
+            edits += new
         except Unclear as refused:
             if order != each.order:
                 by_hand.append(ByHand(each, order, str(refused), each.order))
@@ -157,7 +168,7 @@ def marked(
     """The annotations' files in which the memory order of each is evaluated after the expression
     `mark(number)`, and so once per operation; and the numbers of the annotations where this can be
     written."""
-    sources = _Sources()
+    sources = _Sources(cautious=True)
     edits: list[_Edit] = []
     numbers: set[int] = set()
     for number, each in enumerate(annotations):
@@ -194,6 +205,10 @@ def _applied(
 class _Sources(dict[str, Syntax]):
     """The files that annotations stand in, read when they are first needed."""
 
+    def __init__(self, *, cautious: bool) -> None:
+        super().__init__()
+        self.cautious = cautious
+
     def __missing__(self, path: str) -> Syntax:
         with disk(Path(path)):
             self[path] = Syntax(path, Path(path).read_bytes())
@@ -216,27 +231,27 @@ class _Sources(dict[str, Syntax]):
             raise Unclear("operations with different memory orders come from this place")
         found = self._call(each)
         if found is None:
-            return [self._assignment(each, order)]
+            return self._operator(each, order)
         call, given = found
         source = self[each.path]
         if order == "none":
             return [self._removed(each)]
-        if each.passed and not given:
-            raise Unclear(f"it is an argument of {call.name} that is not written there")
         orders = order.split("/")
         style = source.text(given[0]) if given else ""
         if through_macros and not _ORDER.fullmatch(style):
             style = ""
         elif not all(_ORDER.fullmatch(source.text(one)) for one in given):
             raise Unclear(f"its memory order is written as {style}")
-        if len(orders) == 2 and len(given) == 1 and _derived(orders[0]) == orders[1]:
-            orders = orders[:1]
+        if len(given) == 1:
+            orders = _single(order).split("/")
         edits = [
-            _Edit(each.path, at.start_byte, at.end_byte, _spelled(one, style, each.path))
+            _Edit(each.path, at.start_byte, at.end_byte, self._spelled(one, each, style))
             for at, one in zip(given, orders, strict=False)
         ]
         if len(given) < len(orders):
-            more = [_spelled(one, style, each.path) for one in orders[len(given) :]]
+            if _arguments(call) is None:
+                raise Unclear(f"it is an argument of {call.name} that is not written there")
+            more = [self._spelled(one, each, style) for one in orders[len(given) :]]
             if call.arguments:
                 more.insert(0, "")
             end = call.arguments[-1].end_byte if call.arguments else call.begin
@@ -254,27 +269,24 @@ class _Sources(dict[str, Syntax]):
             raise Unclear("operations with different memory orders come from this place")
         source = self[each.path]
         node = source.node(each.line, each.column)
-        call = source.call(node)
-        scoped = _is_cpp(each.path) or (call is not None and call.member)
-        style = "std::memory_order_" if scoped else "memory_order_"
         whole, edits = statement(node), []
         space = f"\n{source.indentation(whole)}" if syntax.starts_line(whole) else " "
         if syntax.lacks_braces(whole):
             edits += self._braces(each.path, whole)
         if before != "none":
             at = whole.start_byte
-            edits.append(_Edit(each.path, at, at, f"{_fence(before, style, each.path)}{space}"))
+            edits.append(_Edit(each.path, at, at, f"{self._fence(before, each)}{space}"))
         if after != "none":
             at = syntax.after(node)
             body = whole.child_by_field_name("consequence")
             if body is not None and at == body.start_byte:
                 space = f"\n{source.indentation(body)}" if syntax.starts_line(body) else " "
                 edits += self._braces(each.path, body)
-                edits.append(_Edit(each.path, at, at, f"{_fence(after, style, each.path)}{space}"))
+                edits.append(_Edit(each.path, at, at, f"{self._fence(after, each)}{space}"))
                 return edits
             if source.source[at - 1 : at] == b"{" and "\n" in space:
                 space += "  " if "\n  " in space and "\n    " not in space else "    "
-            edits.append(_Edit(each.path, at, at, f"{space}{_fence(after, style, each.path)}"))
+            edits.append(_Edit(each.path, at, at, f"{space}{self._fence(after, each)}"))
         return edits
 
     def _braces(self, path: str, whole: tree_sitter.Node) -> list[_Edit]:
@@ -306,10 +318,13 @@ class _Sources(dict[str, Syntax]):
         known = _ORDER.match(found[0][1]) if len(found) == 1 else None
         if known is None or order == "none":
             raise Unclear(f"its memory order is {macro}, which its file does not define just once")
-        if any(C_ORDER[each.order] != f"memory_order_{known[1]}" for each, _ in users):
+        if any(C_ORDER.get(_single(each.order)) != _named(known[0]) for each, _ in users):
             raise Unclear(f"its memory order is {macro}, which is defined elsewhere too")
+        if "/" in (one := _single(order)):
+            raise Unclear(f"its memory order is {macro}, and two are needed")
         start = found[0][0]
-        return [_Edit(path, start, start + known.end(), _spelled(order, known[0], path))]
+        text = self._spelled(one, users[0][0], known[0])
+        return [_Edit(path, start, start + known.end(), text)]
 
     def _call(self, each: Annotation) -> tuple[Call, tuple[tree_sitter.Node, ...]] | None:
         """The call of the operation, and those of its arguments that are memory orders; None where
@@ -318,14 +333,29 @@ class _Sources(dict[str, Syntax]):
         call = source.call(source.node(each.line, each.column))
         if call is None:
             return None
-        name = call.name.removeprefix("atomic_").removeprefix("flag_").removesuffix("_explicit")
-        for pattern, count in _ARGUMENTS:
-            if pattern.fullmatch(name) and call.member != call.name.startswith("atomic_"):
-                return call, call.arguments[count - call.member :]
+        if (count := _arguments(call)) is not None:
+            return call, call.arguments[count:]
+        every = (*call.of_template, *call.arguments)
+        given = tuple(one for one in every if _ORDER.fullmatch(source.text(one)))
         if each.passed:
-            orders = (one for one in call.arguments if _ORDER.fullmatch(source.text(one)))
-            return call, tuple(orders)
-        raise Unclear(f"it is inside {call.name}")
+            return call, given
+        orders = [C_ORDER[own] for own in each.order.split("/")]
+        written = [_named(source.text(one)) for one in given]
+        # a macro: which of its operations takes the order, only the compiler knows
+        if self.cautious or written not in (orders, orders[:1]):
+            line = syntax.macro_line(source, call.name)
+            defined = f", which line {line} defines" if line else ""
+            raise Unclear(f"it is inside {call.name}{defined}")
+        return call, given
+
+    def _operator(self, each: Annotation, order: str) -> list[_Edit]:
+        """The edits that make a call of an operator."""
+        source = self[each.path]
+        if each.kind not in ("R", "W", "RMW") or (self.cautious and each.kind == "R"):
+            raise Unclear("it has no memory order and is no call")
+        node = source.node(each.line, each.column)
+        found = as_call(source, node, each.kind, self._spelled(order, each), cpp=each.cpp)
+        return [_Edit(each.path, *change) for change in found]
 
     def _removed(self, each: Annotation) -> _Edit:
         """The edit that removes a fence with its line."""
@@ -346,65 +376,40 @@ class _Sources(dict[str, Syntax]):
         end = source.source.find(b"\n", whole.end_byte) + 1
         return _Edit(each.path, begin, end or len(source.source), "")
 
-    def _assignment(self, each: Annotation, order: str) -> _Edit:
-        """The edit that makes a call of a statement that is nothing but an assignment."""
-        source = self[each.path]
-        refused = Unclear("it has no memory order and is no call")
-        whole = statement(source.node(each.line, each.column))
-        inner = whole.named_children[0] if whole.type == "expression_statement" else whole
-        operator = inner.child_by_field_name("operator")
-        if operator is None or each.kind not in ("W", "RMW"):
-            raise refused
-        if inner.type == "assignment_expression":
-            place, value = inner.child_by_field_name("left"), inner.child_by_field_name("right")
-        elif inner.type == "update_expression":
-            place, value = inner.child_by_field_name("argument"), None
-        else:
-            raise refused
-        written = source.text(operator)
-        what = "store" if written == "=" else f"fetch_{_FETCH.get(written[0], '')}"
-        if place is None or what == "fetch_" or (what == "store") != (each.kind == "W"):
-            raise refused
-        changes = value is not None and syntax.contains(
-            value, "assignment_expression", "update_expression"
-        )
-        if changes or not _is_place(place):
-            raise refused
-        where, new = source.text(place), source.text(value) if value is not None else "1"
-        spelled = _spelled(order, "", each.path)
-        made = (
-            f"{where}.{what}({new}, {spelled})"
-            if _is_cpp(each.path)
-            else f"atomic_{what}_explicit(&{where}, {new}, {spelled})"
-        )
-        return _Edit(each.path, inner.start_byte, inner.end_byte, made)
+    def _fence(self, order: str, each: Annotation) -> str:
+        """A fence, as a statement."""
+        scope = "std::" if each.cpp else ""
+        return f"{scope}atomic_thread_fence({self._spelled(order, each)});"
+
+    def _spelled(self, order: str, each: Annotation, style: str = "") -> str:
+        """A memory order, spelled as the one that it replaces. In C++ a name without scope is used
+        only where the file uses it: it may be imported by name."""
+        name = C_ORDER[order]
+        if each.cpp and "::" not in style:
+            used = rf"using\s+namespace\s+std\b|(?<![\w:]){name}\b|using\s+std\s*::\s*{name}\b"
+            if not style or not re.search(used, self[each.path].source.decode("latin-1")):
+                return f"std::{name}"
+        prefix = _PREFIX.match(style)
+        return name if prefix is None else prefix[0] + name.removeprefix("memory_order_")
 
 
-def _is_place(node: tree_sitter.Node) -> bool:
-    """Whether an expression names a location and evaluates nothing else."""
-    if node.type not in _PLACE | _INDEX:
-        return False
-    return all(map(_is_place, node.named_children))
+def _arguments(call: Call) -> int | None:
+    """How many arguments a call of an atomic operation has without its memory orders; None for
+    another call."""
+    name = call.name.removeprefix("atomic_").removeprefix("flag_").removesuffix("_explicit")
+    for pattern, count in _ARGUMENTS:
+        if pattern.fullmatch(name) and call.member != call.name.startswith("atomic_"):
+            return count - call.member
+    return None
 
 
-def _fence(order: str, style: str, path: str) -> str:
-    """A fence, as a statement."""
-    scope = "std::" if style.startswith("std") else ""
-    return f"{scope}atomic_thread_fence({_spelled(order, style, path)});"
+def _named(order: str) -> str:
+    """The C name of a memory order as it is written."""
+    return f"memory_order_{_PREFIX.sub('', order)}"
 
 
-def _derived(success: str) -> str:
-    """The memory order on failure where only one is given (C++, [atomics.types.operations])."""
-    return _ON_FAILURE.get(success, success)
-
-
-def _is_cpp(path: str) -> bool:
-    return path.endswith(CPP_SUFFIXES)
-
-
-def _spelled(order: str, style: str, path: str) -> str:
-    """A memory order, spelled as the one that it replaces."""
-    name = C_ORDER[order].removeprefix("memory_order_")
-    if match := re.match(r"(?:std\s*::\s*)?memory_order(?:_|\s*::\s*)", style):
-        return match[0] + name
-    return f"{'std::' if _is_cpp(path) else ''}memory_order_{name}"
+def _single(order: str) -> str:
+    """Of the memory orders of a compare-exchange, the one on success, if the other follows from it
+    where only one is given (C++, [atomics.types.operations])."""
+    success, _, failure = order.partition("/")
+    return success if _ON_FAILURE.get(success, success) == failure else order

@@ -43,14 +43,16 @@ class Unclear(Exception):
 
 
 class Call(NamedTuple):
-    """A call as it is written: the name of the function without its scope, whether it is a member
-    function, where the name ends, where the arguments begin, and the arguments."""
+    """A call as it is written: the name of the function without its scope and its template
+    arguments, whether it is a member function, where the name ends, where the arguments begin, the
+    arguments, and the template arguments."""
 
     name: str
     member: bool
     name_end: int
     begin: int
     arguments: tuple[tree_sitter.Node, ...]
+    of_template: tuple[tree_sitter.Node, ...]
 
 
 class Syntax:
@@ -87,7 +89,7 @@ class Syntax:
 
     def call(self, node: tree_sitter.Node) -> Call | None:
         """The call whose name begins with that node, if there is one."""
-        for call in _upward(node):
+        for call in upward(node):
             if call.type != "call_expression":
                 continue
             function = call.child_by_field_name("function")
@@ -98,9 +100,19 @@ class Syntax:
             if node.start_byte not in (name.start_byte, function.start_byte):
                 continue
             member = function.type == "field_expression"
-            written = self.text(name).rpartition("::")[2].strip()
-            given = tuple(_code(arguments.named_children))
-            return Call(written, member, name.end_byte, arguments.start_byte + 1, given)
+            while name.type in ("qualified_identifier", "dependent_name"):
+                name = name.named_children[-1]
+            template = name.child_by_field_name("arguments")
+            if template is not None:
+                name = name.child_by_field_name("name") or name
+            return Call(
+                self.text(name).strip(),
+                member,
+                name.end_byte,
+                arguments.start_byte + 1,
+                tuple(_code(arguments.named_children)),
+                tuple(_code(template.named_children)) if template is not None else (),
+            )
         return None
 
     def indentation(self, node: tree_sitter.Node) -> str:
@@ -113,7 +125,7 @@ class Syntax:
 def statement(node: tree_sitter.Node) -> tree_sitter.Node:
     """The statement that a node is in: of a block, or the whole body of a loop or an `else`, which
     may lack braces. Raises Unclear where none stands by itself."""
-    for each in _upward(node):
+    for each in upward(node):
         parent = each.parent
         if parent is None:
             break
@@ -129,7 +141,7 @@ def statement(node: tree_sitter.Node) -> tree_sitter.Node:
 def is_unbraced(node: tree_sitter.Node) -> bool:
     """Whether the innermost statement around a node is the body of another one, without braces."""
     kinds = ("_statement", "declaration")
-    inner = next((each for each in _upward(node) if each.type.endswith(kinds)), None)
+    inner = next((each for each in upward(node) if each.type.endswith(kinds)), None)
     if inner is None or inner.parent is None or inner.type == "compound_statement":
         return False
     return not _is_block(inner.parent)
@@ -192,6 +204,15 @@ def definitions(syntax: Syntax, macro: str) -> list[tuple[int, str]]:
     return found
 
 
+def macro_line(syntax: Syntax, macro: str) -> int | None:
+    """The line in which a macro with parameters is defined, if the file does."""
+    for node in _all(syntax.root):
+        name = node.child_by_field_name("name")
+        if node.type == "preproc_function_def" and name is not None and syntax.text(name) == macro:
+            return node.start_point.row + 1
+    return None
+
+
 def contains(node: tree_sitter.Node, *types: str) -> bool:
     """Whether a node of one of these types is below, or is the node itself."""
     return any(each.type in types for each in _all(node))
@@ -212,7 +233,8 @@ def _all(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
         waiting.extend(reversed(here.children))
 
 
-def _upward(node: tree_sitter.Node | None) -> Iterator[tree_sitter.Node]:
+def upward(node: tree_sitter.Node | None) -> Iterator[tree_sitter.Node]:
+    """A node and those around it, the innermost first."""
     while node is not None:
         yield node
         node = node.parent

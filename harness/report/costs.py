@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rich.console import Console
 from rich.text import Text
 
@@ -9,6 +11,9 @@ from weakspot.harness.orders.comparisons import Timing
 from weakspot.harness.orders.cost import Costs, OrderCost, SiteCost
 from weakspot.harness.report.terminal import columns
 from weakspot.harness.runners.whole_programs import Times
+
+_PLACES = 3  # that are named for one reason
+_PLACE = re.compile(r"(?:[^\s:]+:)?\d+:\d+: ")  # that a compiler names
 
 
 def costs(found: Costs, out: Console) -> None:
@@ -21,10 +26,11 @@ def costs(found: Costs, out: Console) -> None:
     rows: list[list[str | Text]] = [["", "", "", "alone", "together", "per run", "in"]]
     alike: list[str] = []
     idle: list[str] = []
-    without: list[str] = []
+    without: dict[str, list[str]] = {}
     for site in found.sites:
         if refused := [each for each in site.orders if each.why]:
-            without.append(f"{site.annotation} {refused[0].order}: {refused[0].why}")
+            what = f"{site.annotation} {', '.join(each.order for each in refused)}"
+            without.setdefault(_PLACE.sub("", refused[0].why), []).append(what)
         if sum(not each.same_as and not each.why for each in site.orders) > 1:
             if site.is_executed or site.alone is site.together is None:
                 rows += _rows(site)
@@ -51,8 +57,10 @@ def costs(found: Costs, out: Console) -> None:
         what = "" if run.operations is None else f", {_number(run.operations)} measured operations"
         summary = f"  one run of {run.scenario} with the memory orders in the source{what}"
         out.print(Text(f"{summary}: {alone} alone, {together} together{why}", style="dim"))
-    for left_out in without:
-        out.print(Text(f"  not measured: {left_out}", style="dim"))
+    for why, places in without.items():
+        more = f", and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
+        left_out = f"{'; '.join(places[:_PLACES])}{more}"
+        out.print(Text(f"  not measured: {left_out}: {why}", style="dim"))
     out.print(
         Text(
             f"extra nanoseconds per operation over the weakest memory order, with the "

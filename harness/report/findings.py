@@ -8,14 +8,13 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.judge.violations import violations_of
+from weakspot.harness.judge.violations import repair_of, violations_of
 from weakspot.harness.report import terminal, witness
-from weakspot.harness.report.folding import folded
 from weakspot.harness.report.terminal import style
 from weakspot.harness.values.finding import Finding, by_cause
 from weakspot.harness.values.record import Record
-from weakspot.harness.values.repair import ELSEWHERE
-from weakspot.harness.values.witness import Witness
+from weakspot.harness.values.repair import ELSEWHERE, SuggestedRepair
+from weakspot.harness.values.witness import Execution, shortest_at
 
 
 def findings(
@@ -33,25 +32,35 @@ def findings(
         for site in finding.sites[:6]:
             out.print(Text.assemble("  --> ", site))
         shown = _witness(record, finding)
-        repair = record.repair_of.get(finding.subject)
-        needs: tuple[str, ...] = ()
-        if repair is not None and finding.fix.startswith(repair.fix or "\0"):
-            needs = repair.needs
-        in_witness = [need for need in needs if _shows(shown, need)]
-        for need in sorted(needs, key=lambda each: each not in in_witness):
-            named = Text.assemble("   |  ", (need, "bold"))
-            out.print(named if need in in_witness else named.append(f" {ELSEWHERE}"))
+        repair = repair_of(record, finding)
+        needs = repair.changes if repair else ()
+        places = [need.at for need in needs]
+        unshown = [
+            at
+            for at, place in enumerate(places)
+            if shown is not None and shortest_at([shown], place) is None
+        ]
+        for at in sorted(range(len(needs)), key=unshown.__contains__):
+            named = Text.assemble("   |  ", (str(needs[at]), "bold"))
+            out.print(named.append(f" {ELSEWHERE}") if at in unshown else named)
         for evidence in finding.evidence:
             for line in evidence.text.rstrip().split("\n"):
                 out.print(Text(f"   |  {line}".rstrip()))
-        if shown is not None and not unfold:
-            events = shown.events
-            keep = [number for number, each in enumerate(events) if _named(each.site, needs)]
-            shown, _ = folded(shown, keep.__contains__)
-        for line in witness.columns(
-            shown and witness.shortened(shown), terminal.text_width(out, 8)
-        ):
-            out.print(Text(f"   |    {line}"))
+        drawn = [("", shown)]
+        if repair is not None:
+            drawn += [
+                (f"{places[at]} is too weak, as this execution shows:", execution)
+                for at in unshown
+                if (execution := _shows(record, repair, at, places[at])) is not None
+            ]
+        for above, execution in drawn:
+            if above:
+                out.print(Text(f"   |  {above}"))
+            for line in witness.columns(
+                execution and witness.readable(execution, places, unfold=unfold),
+                terminal.text_width(out, 8),
+            ):
+                out.print(Text(f"   |    {line}"))
         for other in others:
             repeat = Text.assemble(
                 "   =  same cause: ", (f"{other.id} ", style(other.severity)), other.message
@@ -63,20 +72,15 @@ def findings(
             out.print(Text.assemble(("help: ", "cyan"), finding.fix))
 
 
-def _witness(record: Record, finding: Finding) -> Witness | None:
+def _witness(record: Record, finding: Finding) -> Execution | None:
     """The shortest execution that shows the violation under one of its models."""
     shown = [each.witness for _, each in violations_of(record, finding) if each.witness is not None]
     return min(shown, key=lambda each: len(each.events), default=None)
 
 
-def _shows(shown: Witness | None, need: str) -> bool:
-    """Whether an event of the witness is at the place that needs something."""
-    return shown is None or any(
-        _named(each.site, [need]) or _named(each.caller, [need]) for each in shown.events
-    )
-
-
-def _named(site: str, needs: Sequence[str]) -> bool:
-    """Whether one of the lines begins with that place; paths may have more folders there."""
-    places = (need.partition(" needs ")[0] for need in needs)
-    return bool(site) and any(f"/{place}".endswith(f"/{site}") for place in places)
+def _shows(record: Record, repair: SuggestedRepair, number: int, place: str) -> Execution | None:
+    """An execution that shows why a repair needs the change of that number: one of the program, or
+    one with all other changes."""
+    explorations = record.explorations_of.get(repair.program, ())
+    own = [each.witness for exploration in explorations for each in exploration.violations]
+    return shortest_at([*own, *repair.executions[number : number + 1]], place)

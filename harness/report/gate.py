@@ -17,7 +17,7 @@ from weakspot.harness.report import folding, terminal, witness
 from weakspot.harness.report.terminal import style
 from weakspot.harness.values.finding import Evidence, unnamed
 from weakspot.harness.values.numbers import amount
-from weakspot.harness.values.witness import Witness
+from weakspot.harness.values.witness import Witness, WitnessEvent
 
 HARDWARE = {"tso": "x86"}
 """The machines that a hardware model describes, by model."""
@@ -107,6 +107,11 @@ def finding(
         yield from source_excerpt(place, label, most)
     for line in execution(reported, None if most is None else most - len(_MARGIN)):
         yield Text(f"{_MARGIN}{line}".rstrip())
+    for need in reported.needs:
+        if need.witness is not None:
+            yield Text(f"{_MARGIN}{need.place} is too weak, as this execution shows:")
+            for line in other_execution(reported, need, most):
+                yield Text(f"{_MARGIN}{line}".rstrip())
     if reported.needs:
         yield Text(f"   = violation at {', '.join(map(str, reported.places))}")
     if reported.shape:
@@ -158,6 +163,17 @@ def execution(reported: ReportedFinding, most: int | None = None) -> list[str]:
     return witness.columns(shortened(reported), most) if reported.witness is not None else []
 
 
+def other_execution(
+    reported: ReportedFinding, need: RequiredOrder, most: int | None = None
+) -> list[str]:
+    """The execution that shows what the finding's own does not, in columns."""
+    if need.witness is None:
+        return []
+    place = f"{need.place.file}:{need.place.line}"
+    found = witness.readable(need.witness, [place], unfold=reported.unfold)
+    return witness.columns(found, None if most is None else most - len(_MARGIN))
+
+
 def prose(reported: ReportedFinding) -> Iterator[str]:
     """The witness as lines of proportional text: its steps in reading order, then its cycle."""
     found = shortened(reported)
@@ -206,14 +222,14 @@ def _short(reported: ReportedFinding, found: Witness, numbers: Sequence[int]) ->
     steps = [reported.steps[number] for number in numbers]
     names = Counter(PurePosixPath(file).name for file in {step.file for step in steps if step})
 
-    def short(place: SourceSpan) -> str:
-        name = PurePosixPath(place.file).name
-        return f"{name if names[name] == 1 else place.file}:{place.line}"
+    def short(event: WitnessEvent, step: SourceSpan | None) -> str:
+        own = None if event.kind in ("CALL", "ROUNDS") else step
+        site = event.site if own is None else f"{own.file}:{own.line}"
+        plain = PurePosixPath(site).name
+        return plain if names[plain.partition(":")[0]] <= 1 else site
 
     events = tuple(
-        msgspec.structs.replace(event, site=short(step))
-        if step is not None and event.kind != "CALL"
-        else event
+        msgspec.structs.replace(event, site=short(event, step))
         for event, step in zip(found.events, steps, strict=True)
     )
     return msgspec.structs.replace(found, events=events)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed, findings, reason, wanted
-from weakspot.harness.orders.rewrite import Rewritten
+from weakspot.harness.orders.rewrite import ByHand
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import columns, style, text_width
 from weakspot.harness.values.annotations import Annotation
@@ -31,8 +31,9 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
         Text.assemble(
             (found.subject, "bold"),
             f" ({', '.join(found.version)})" if found.version else "",
-            f"  {amount(len(found.annotations), 'annotation')} in {found.checked} "
-            f"under {found.under}",
+            f"  {amount(len(found.annotations), 'annotation')}"
+            f"{f' in {found.checked}' if found.scenarios or found.decided else ''}"
+            f" under {found.under}",
         )
     )
     for line in columns(_table(found), indent=2):
@@ -64,9 +65,9 @@ def _first(lines: Iterable[str]) -> Iterator[str]:
         yield f"and {len(every) - _LINES:,} more, which --json lists"
 
 
-def by_hand(change: Rewritten) -> Iterator[str]:
+def by_hand(places: Iterable[ByHand]) -> Iterator[str]:
     """One line per annotation that the user has to change."""
-    for each in change.by_hand:
+    for each in places:
         what = "remove it" if each.order == "none" else f"write {spelled(each.order)}"
         yield f"by hand: {each.annotation}: {what} ({each.why})"
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 import msgspec
 
 from weakspot.harness.report import lost_wakeups
+from weakspot.harness.report.folding import folded
 from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.state import state_text
 from weakspot.harness.values.verdict import Verdict
-from weakspot.harness.values.witness import Execution, Witness, WitnessEvent
+from weakspot.harness.values.witness import Execution, Witness, WitnessEvent, is_at
 
 _GAP = "      "
 _RIGHT, _LEFT = " ─rf→ ", " ←rf─ "
@@ -43,6 +45,19 @@ def shortened(witness: Witness) -> Witness:
         events=events,
         waits=tuple(msgspec.structs.replace(each, site=short(each.site)) for each in waits),
     )
+
+
+def readable(witness: Execution, places: Sequence[str] = (), *, unfold: bool = False) -> Witness:
+    """The witness with short file names, and library calls as one event each unless `unfold`; none
+    that has an event at one of these places."""
+    if unfold:
+        return shortened(witness)
+    keep = [
+        number
+        for number, each in enumerate(witness.events)
+        if any(is_at(each.site, place) for place in places)
+    ]
+    return shortened(folded(witness, keep.__contains__)[0])
 
 
 def explanation(verdict: Verdict) -> list[str]:

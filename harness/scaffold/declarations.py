@@ -1,10 +1,10 @@
 """What a header declares: classes with their public member functions, and functions.
 
-In: the text of a C or C++ header. Out: `Declarations`, as they are written; nothing is preprocessed
-or looked up, so that a type is its spelling; macros that decorate a declaration are left out.
-Operators and nested classes are left out, and templates of functions except for members all of
-whose arguments have types that the template names. A class has the functions of its public base
-classes if the header declares these too.
+In: a C or C++ header, as the preprocessor leaves its lines, or a source. Out: `Declarations`, as
+they are written; nothing is looked up, so that a type is its spelling. Operators and nested classes
+are left out, and templates of functions except for members all of whose arguments have types that
+the template names. A class has the functions of its public base classes if the header declares
+these too.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import Literal
 import msgspec
 import tree_sitter
 
+from weakspot.generators.source.build import Build
+from weakspot.generators.source.frontend import own_text
 from weakspot.harness.orders.syntax import Syntax
 
 Node = tree_sitter.Node
@@ -73,37 +75,27 @@ class Declarations(msgspec.Struct, frozen=True):
     functions: tuple[Function, ...]
 
 
-def read(path: Path) -> Declarations:
-    """The declarations in a header. Raises OSError."""
-    return read_text(str(path), path.read_bytes())
+def read(header: Path, source: Path, build: Build) -> Declarations:
+    """The declarations in a header that a source includes. Raises BadInput."""
+    text = own_text(source, header, build)
+    return read_text(source.name, text.encode(errors="surrogateescape"))
+
+
+def is_cpp(header: Path) -> bool:
+    """Whether a header is one of C++. Raises OSError."""
+    return header.suffix != ".h" or _CPP.search(header.read_bytes()) is not None
 
 
 def read_text(path: str, source: bytes) -> Declarations:
-    """The declarations in a source; its path tells the language."""
-    for pattern in (_CONDITIONAL_INITIALIZERS, _DECORATION):
-        source = pattern.sub(lambda found: re.sub(rb"\S", b" ", found[0]), source)
+    """The declarations in a source as it is written; its path tells the language."""
     syntax = Syntax(path, source)
     reader = _Reader(syntax)
     reader.inside(syntax.root, "", ())
-    cpp = not path.endswith((".h", ".c")) or _CPP.search(syntax.source) is not None
-    return Declarations(cpp, tuple(reader.classes), tuple(reader.functions))
+    return Declarations(not path.endswith(".c"), tuple(reader.classes), tuple(reader.functions))
 
 
 _CPP = re.compile(rb"^\s*(?:class|namespace|template|using)\b|\bstd::", re.MULTILINE)
 """What no C header has."""
-_DECORATION = re.compile(
-    rb"(?<!define )\b[A-Z][A-Z0-9_]{2,}(?=[ \t]+(?:alignas|auto|bool|char|class|const|constexpr"
-    rb"|explicit|extern|inline|int|long|short|signed|static|std|struct|unsigned|virtual|void)\b)"
-    rb"|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+(?=[ \t]+~?[A-Z]\w*[a-z]\w*\()"
-    rb"|(?<=class )[A-Z][A-Z0-9_]{2,}(?=[ \t]+(?!final\b)\w)"
-    rb"|(?:(?<=\) )|(?<=\) const ))[A-Z][A-Z0-9_]{2,}(?=\s*[{;:])"
-)
-"""A macro before the type of a function, after its parameters, or before the name of a constructor
-or a class, such as an attribute."""
-_CONDITIONAL_INITIALIZERS = re.compile(
-    rb"(?<=\))\s*\n[ \t]*#[ \t]*if[^\n]*\n\s*[:,][^#{]*#[ \t]*endif[^\n]*(?=\s*\{)"
-)
-"""The initializers of a constructor in `#if` and `#endif`."""
 _ENABLED = re.compile(r"(?:typename )?(?:\w+::)*enable_if(?:_t)?<.*, ?(\w+)>(?:::type)?")
 """The type that a template of a function returns where its condition holds."""
 _BODIES = {"linkage_specification", "declaration_list", "preproc_ifdef", "preproc_if"}

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -20,17 +21,19 @@ from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.corpus.models import LANGUAGE, resolve
 from weakspot.harness.gate import config as config_file
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.scaffold.declarations import read
+from weakspot.harness.scaffold.declarations import Declarations, is_cpp, read
 from weakspot.harness.scaffold.scenarios import Scenario, scenarios, template
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.numbers import amount
 from weakspot.system.files import disk
+from weakspot.system.include_folders import default_folders
 from weakspot.system.project_file import OWN
 
 FOLDER = Path("tests/weakspot")
 """Where scenarios are written, below the project's folder."""
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".ipp", ".inl", ".tpp")
-_SYSTEM = (Path("/usr/include"), Path("/usr/local/include"))
+_X86 = "tso"
+"""The model of what inline assembly is read: that of x86."""
 SECONDS = 5.0
 """The time limit for exploring the scenario."""
 _TRIES = 12
@@ -63,8 +66,7 @@ def start(
         raise BadInput(f"no such file: {header}", advice="check the path and the spelling")
     config = folder / OWN
     keep = config.exists() and not force
-    declared = read(header) if header is not None else None
-    cpp = declared is None or declared.cpp
+    cpp = header is None or is_cpp(header)
     name = f"{header.stem if header is not None else 'scenario'}.{'cpp' if cpp else 'c'}"
     path = folder / FOLDER / name
     if path.exists() and not force:
@@ -75,17 +77,26 @@ def start(
     listed = config_file.read(config).scenarios if keep else ()
     include, written = includes_of(header) if header is not None else (None, ())
     own = build.over(Build(include=(include,))) if include is not None else build
-    program, chosen, why = None, None, ""
+    program, chosen, why, result, model = None, None, "", "", LANGUAGE
     with folder_for(path):
-        if declared is not None and header is not None:
-            program, chosen, why = _tried(
-                [
-                    (each, path)
-                    for one in (written, *with_source(header, path, written))
-                    for each in scenarios(declared, one, header.stem)
-                ],
-                own,
-            )
+        if header is not None:
+            try:
+                declared = declarations(header, written, path, own)
+            except BadInput as error:
+                why = error.message
+            else:
+                includes = (written, *with_source(header, path, written))
+                guesses = (
+                    each for one in includes for each in scenarios(declared, one, header.stem)
+                )
+                program, chosen, why = _tried(guesses, path, own)
+        if program is not None and chosen is not None:
+            result, violated = _explored(program, model)
+            if violated and not chosen.asserts:
+                why, chosen = f"{chosen.does} may be a misuse: {result}", None
+            elif violated and program.assembly:
+                model = _X86
+                result, _ = _explored(program, model)
         text = chosen.text if chosen is not None else template(written, cpp=cpp)
         with disk(path):
             path.write_text(text, encoding="utf-8")
@@ -93,7 +104,7 @@ def start(
     notes: list[str] = []
     if not keep:
         with disk(config):
-            config.write_text(_configuration(include, folder, path.suffix), encoding="utf-8")
+            config.write_text(_configuration(include, folder, path.suffix, model), encoding="utf-8")
         files.insert(0, OWN)
     else:
         notes.append(f"{OWN} was there and is unchanged")
@@ -105,41 +116,56 @@ def start(
         notes.append(f"fill in {files[-1]}{guessed}")
     elif not chosen.asserts:
         notes.append(f"add to {files[-1]} an assertion that must hold")
-    result = _explored(program) if program is not None else why if chosen is not None else ""
-    return Written(tuple(files), chosen.does if chosen is not None else "", result, tuple(notes))
+    if chosen is None:
+        return Written(tuple(files), notes=tuple(notes))
+    return Written(tuple(files), chosen.does, result or why, tuple(notes))
 
 
 def _tried(
-    candidates: Sequence[tuple[Scenario, Path]], build: Build
+    scenarios: Iterable[Scenario], path: Path, build: Build
 ) -> tuple[Program | None, Scenario | None, str]:
     """The first scenario that compiles, with its program if that is understood, and why the first
     one does not compile."""
     why, understood = "", None
-    for scenario, path in candidates[:_TRIES]:
-        trial = path.with_name(f".{path.name.partition('.')[0]}.trial{path.suffix}")
-        with disk(trial):
-            trial.write_text(scenario.text, encoding="utf-8")
-        try:
-            return read_program(trial, build=build, base=Path.cwd()), scenario, ""
-        except Unsupported as error:
-            understood = understood or (None, scenario, f"not explored: {error.message}")
-        except BadInput as error:
-            why = why or error.message
-        finally:
-            trial.unlink(missing_ok=True)
+    for scenario in islice(scenarios, _TRIES):
+        with trial(path, scenario.text) as source:
+            try:
+                return read_program(source, build=build, base=Path.cwd()), scenario, ""
+            except Unsupported as error:
+                understood = understood or (None, scenario, f"not explored: {error.message}")
+            except BadInput as error:
+                why = why or error.message
     return understood or (None, None, why)
 
 
-def _explored(program: Program) -> str:
-    """The result of exploring the program under the language's model, in a few words."""
-    model = resolve(LANGUAGE)
+def declarations(header: Path, includes: Sequence[str], path: Path, build: Build) -> Declarations:
+    """What a header declares to a file at this path that includes it so. Raises BadInput."""
+    with trial(path, "".join(f'#include "{each}"\n' for each in includes)) as source:
+        return read(header, source, build)
+
+
+@contextmanager
+def trial(path: Path, text: str) -> Iterator[Path]:
+    """A file with the text beside the path, for the block."""
+    made = path.with_name(f".{path.stem}.trial{path.suffix}")
+    with disk(made):
+        made.write_text(text, encoding="utf-8")
+    try:
+        yield made
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def _explored(program: Program, name: str) -> tuple[str, bool]:
+    """The result of exploring the program under a model, in a few words; whether it is violated."""
+    model = resolve(name)
     try:
         found = Explorations(model, Bounds(seconds=SECONDS)).of(program)
     except WeakspotError as error:
-        return f"not explored: {error.message}"
+        return f"not explored: {error.message}", False
     kinds = ", ".join(dict.fromkeys(each["kind"] for each in found["violations"]))
     more = kinds or "; ".join(found["reasons"]) or amount(found["complete"], "execution")
-    return f"{found['result']} under {model.name}: {more}"
+    return f"{found['result']} under {model.name}: {more}", bool(kinds)
 
 
 @contextmanager
@@ -164,7 +190,7 @@ def includes_of(header: Path) -> tuple[Path | None, tuple[str, ...]]:
     whole = Path(os.path.abspath(header))  # noqa: PTH100  # links are part of the path
     for above in whole.parents:
         if above.name == "include":
-            searched = None if above in _SYSTEM else Path(os.path.relpath(above))
+            searched = None if above in default_folders() else Path(os.path.relpath(above))
             return searched, (whole.relative_to(above).as_posix(),)
     return Path(os.path.relpath(whole.parent)), (whole.name,)
 
@@ -180,8 +206,11 @@ def with_source(header: Path, path: Path, written: Sequence[str]) -> list[tuple[
     return []
 
 
-def _configuration(include: Path | None, folder: Path, suffix: str) -> str:
-    lines = ["# `weakspot gate` explores these programs and fails if one goes wrong.", "[gate]"]
+def _configuration(include: Path | None, folder: Path, suffix: str, model: str) -> str:
+    lines = []
+    if model != LANGUAGE:
+        lines += ["# Inline assembly of x86 orders as x86 does.", f'models = ["{model}"]', ""]
+    lines += ["# `weakspot gate` explores these programs and fails if one goes wrong.", "[gate]"]
     lines += [f'scenarios = ["{FOLDER.as_posix()}/*{suffix}"]', ""]
     if include is not None:
         name = Path(os.path.relpath(include, folder)).as_posix()

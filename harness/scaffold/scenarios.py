@@ -14,7 +14,10 @@ import msgspec
 
 from weakspot.harness.scaffold.declarations import Class, Declarations, Function, Parameter
 
-_PART = r"(?:_?(?:back|front|bottom|top|head|tail|left|right|item|value|one))?"
+_PART = (
+    r"(?:_?(?:back|front|bottom|top|head|tail|left|right|item|value|one))?"
+    r"(?:_(?:[sm]p|[sm]c|[usm]p[sm]c))?"
+)
 PUTS = re.compile(
     rf"(?:.*_)?(?:try_?)?(?:push|enqueue|emplace|put|send|write|offer|add|insert|produce|publish|store"
     rf"|set|append){_PART}",
@@ -25,12 +28,12 @@ TAKES = re.compile(
     rf"|remove){_PART}",
     re.IGNORECASE,
 )
-LOCKS = (("lock", "unlock"), ("acquire", "release"), ("enter", "leave"), ("enter", "exit"))
+LOCKS = {"lock": "unlock", "acquire": "release", "enter": "leave"}
 STARTS = re.compile(r"(?:.*_)?(?:init|initialize|setup|reset|create)", re.IGNORECASE)
 _ENDS = re.compile(r"(?:.*_)?(?:destroy|free|delete|deinit|fini|close|init|create)", re.IGNORECASE)
 NUMBER = re.compile(
-    r"(?:const )?(?:std::)?(?:(?:unsigned|signed) ?)?(?:int|long|long long|short|char|bool|size_t"
-    r"|size_type|u?int(?:8|16|32|64|ptr)?_t|unsigned)|unsigned|uint\d+|u?int"
+    r"(?:const )?(?:std::)?(?:(?:unsigned|signed) ?)?(?:int|long|long long|short|char|bool|_Bool"
+    r"|size_t|size_type|u?int(?:8|16|32|64|ptr)?_t|unsigned)|unsigned|uint\d+|u?int"
 )
 _CAPACITY = re.compile(r"(?:.*_)?(?:n|.*(?:capacity|size|slots|elements?(?:_?count)?))_?", re.I)
 
@@ -48,10 +51,14 @@ def scenarios(
     declared: Declarations, includes: Sequence[str], named: str = ""
 ) -> Iterator[Scenario]:
     """Programs for a header, which is included as written in `includes`. `named` is the header's
-    name without suffix: what has a similar name comes first."""
+    name without suffix: what has a similar name comes first, then what asserts something."""
     frame = _cpp if declared.cpp else _c
-    for subject in subjects(declared, named):
-        yield from _of_subject(subject, lambda *parts: frame(includes, *parts))
+    found = [
+        (_distance(subject.name.partition("<")[0], named), not scenario.asserts, scenario)
+        for subject in subjects(declared, named)
+        for scenario in _of_subject(subject, lambda *parts: frame(includes, *parts))
+    ]
+    yield from (each for *_, each in sorted(found, key=lambda ranked: ranked[:2]))
 
 
 def subjects(declared: Declarations, named: str = "", *, size: int = 2) -> Iterator[Subject]:
@@ -157,13 +164,17 @@ def _of_functions(functions: Sequence[Function], size: int) -> Iterator[Subject 
         start = next((each for each in found if STARTS.fullmatch(each.name)), None)
         ready = ""
         if start is not None:
-            others = start.needed[1:]
-            if not all(NUMBER.fullmatch(each.type) for each in others):
+            given = [
+                str(size) if NUMBER.fullmatch(each.type) else _room_for(each)
+                for each in start.needed[1:]
+            ]
+            if not all(given):
                 continue
-            ready = f"{start.name}({', '.join(['&object', *(str(size) for _ in others)])});"
+            ready = f"{start.name}({', '.join(['&object', *given])});"
+        room = _declared_room(start.needed[1:] if start is not None else (), size)
         yield Subject(
             name=type_,
-            declaration=f"static {type_} object;",
+            declaration=f"{room}static {type_} object;",
             ready=ready,
             functions=tuple(
                 msgspec.structs.replace(each, parameters=each.parameters[1:])
@@ -175,6 +186,31 @@ def _of_functions(functions: Sequence[Function], size: int) -> Iterator[Subject 
             ),
             types={},
         )
+
+
+_ROOM = re.compile(r"(?:const )?((?:struct )?[a-z]\w*)\*")
+_SEVERAL = re.compile(r".*(?:buffer|array|slots|storage|ring)", re.IGNORECASE)
+
+
+def _room_for(parameter: Parameter) -> str:
+    """The address of room that the caller gives, of the parameter's name; empty for another
+    parameter."""
+    found = _ROOM.fullmatch(parameter.type)
+    if found is None or not parameter.name or NUMBER.fullmatch(found[1]):
+        return ""
+    if found[1] in ("void", "char", "float", "double"):
+        return ""
+    return parameter.name if _SEVERAL.fullmatch(parameter.name) else f"&{parameter.name}"
+
+
+def _declared_room(parameters: Sequence[Parameter], size: int) -> str:
+    """The definitions of what `_room_for` names, each in a line of its own."""
+    lines = []
+    for each in parameters:
+        if (found := _ROOM.fullmatch(each.type)) is not None and (given := _room_for(each)):
+            count = "" if given.startswith("&") else f"[{size}]"
+            lines.append(f"static {found[1]} {each.name}{count};\n")
+    return "".join(dict.fromkeys(lines))
 
 
 # --- what the threads do -------------------------------------------------------------------------
@@ -191,9 +227,10 @@ def _of_subject(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
 def _passing(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
     """A value that one thread puts in and the other takes out."""
     for put in subject.functions:
-        if not PUTS.fullmatch(put.name) or len(put.needed) != 1:
+        room, rest = _divided(put)
+        if not PUTS.fullmatch(put.name) or len(rest) != 1:
             continue
-        value = plain(put.needed[0], subject.types_in(put))
+        value = plain(rest[0], subject.types_in(put))
         pointed = value.removesuffix("*") if value.endswith("*") else ""
         if pointed in ("void", "int"):
             item, given, first = "static int item;\n", "&item", "item = 42;\n  "
@@ -205,17 +242,31 @@ def _passing(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
             if take is put or not TAKES.fullmatch(take.name):
                 continue
             body = _taking(subject, take, value, bool(pointed))
+            own = _declared_room([*room, *_divided(take)[0]], 2)
+            lines = f"{item}{own}{subject.declaration}".split("\n")
             if body:
                 yield Scenario(
                     frame(
-                        item + subject.declaration,
+                        "\n".join(dict.fromkeys(lines)),
                         subject.ready,
-                        f"{first}{subject.call(put, given)};",
+                        f"{first}{subject.call(put, _arguments(put, given))};",
                         body,
                         (),
                     ),
                     f"{subject.name}: {put.name} in one thread, {take.name} in the other",
                 )
+
+
+def _divided(function: Function) -> tuple[list[Parameter], list[Parameter]]:
+    """The parameters for room that the caller gives, beside a value, and the other parameters."""
+    room = [each for each in function.needed if _room_for(each)] if function.needed[1:] else []
+    return room, [each for each in function.needed if each not in room]
+
+
+def _arguments(function: Function, value: str) -> str:
+    """The arguments of a call: the value, and room where the function takes it."""
+    room, _ = _divided(function)
+    return ", ".join(_room_for(each) if each in room else value for each in function.needed)
 
 
 def _taking(subject: Subject, take: Function, value: str, by_pointer: bool) -> str:
@@ -224,20 +275,22 @@ def _taking(subject: Subject, take: Function, value: str, by_pointer: bool) -> s
     types = subject.types_in(take)
     returns = resolved(take.returns, types)
     is_42 = "*(int *)value == 42" if by_pointer else "value == 42"
-    if len(take.needed) == 1:
-        out = take.needed[0].type
+    _, rest = _divided(take)
+    if len(rest) == 1:
+        out = rest[0].type
         if not out.endswith(("&", "*")) or out.startswith("const") or out.endswith("&&"):
             return ""
-        if resolved(out[:-1], types) != value:
+        untyped = out == value == "void*"  # the address of a pointer
+        if resolved(out[:-1], types) != value and not untyped:
             return ""
-        call = subject.call(take, "value" if out.endswith("&") else "&value")
+        call = subject.call(take, _arguments(take, "value" if out.endswith("&") else "&value"))
         checked = f"if ({call})\n    assert({is_42});"
         return f"{value} value = 0;\n  " + (
             f"{call};\n  assert({is_42});" if returns == "void" else checked
         )
-    if take.needed:
+    if rest:
         return ""
-    call = subject.call(take, "")
+    call = subject.call(take, _arguments(take, ""))
     if re.search(r"\b(?:optional|unique_ptr|shared_ptr)\b", returns):
         return f"if (auto value = {call})\n    assert(*value == 42);"
     if returns.endswith("*"):
@@ -253,27 +306,31 @@ def _taking(subject: Subject, take: Function, value: str, by_pointer: bool) -> s
 
 def _locking(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
     """A plain counter that both threads increment with the lock held."""
-    names = {_last(each.name).lower(): each for each in subject.functions if not each.needed}
-    for one, other in LOCKS:
-        if one in names and other in names:
-            inside = "\n  ".join(
-                f"{line};"
-                for line in (
-                    subject.call(names[one], ""),
-                    "counter = counter + 1",
-                    subject.call(names[other], ""),
-                )
+    names = {each.name: each for each in subject.functions if not each.needed}
+    for lock in sorted(names, key=len):
+        last = _last(lock)
+        other = LOCKS.get(last.lower())
+        unlock = f"{lock.removesuffix(last)}{other}"
+        if unlock not in names or re.search("read|shared", lock, re.IGNORECASE):
+            continue
+        inside = "\n  ".join(
+            f"{line};"
+            for line in (
+                subject.call(names[lock], ""),
+                "counter = counter + 1",
+                subject.call(names[unlock], ""),
             )
-            yield Scenario(
-                frame(
-                    f"static int counter;\n{subject.declaration}",
-                    subject.ready,
-                    inside,
-                    inside,
-                    ("assert(counter == 2);",),
-                ),
-                f"{subject.name}: {names[one].name} and {names[other].name} in two threads",
-            )
+        )
+        yield Scenario(
+            frame(
+                f"static int counter;\n{subject.declaration}",
+                subject.ready,
+                inside,
+                inside,
+                ("assert(counter == 2);",),
+            ),
+            f"{subject.name}: {lock} and {unlock} in two threads",
+        )
 
 
 def _calling(subject: Subject, frame: _Frame) -> Iterator[Scenario]:

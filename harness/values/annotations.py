@@ -29,7 +29,7 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     `path` is the file, `file` its name in the programs; `order` is the order in the source of the
     first program that has the annotation. `mixed` marks a place with several operations of one kind
     and different orders, as a macro can have; `passed` one where a function is called that takes
-    the memory order as an argument.
+    the memory order as an argument. `cpp` tells C++ from C.
     """
 
     path: str
@@ -41,6 +41,7 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     order: str
     mixed: bool = False
     passed: bool = False
+    cpp: bool = False
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -110,6 +111,7 @@ def annotate(programs: Sequence[Program]) -> tuple[tuple[Annotation, ...], tuple
                     order=orders[number],
                     mixed=bool(key[-1]),
                     passed=site is not operation,
+                    cpp=program.language == "c++" and not site.file.endswith(".c"),
                 ),
             )
     keys = sorted(found, key=lambda key: (found[key].file, found[key].line, found[key].column, key))

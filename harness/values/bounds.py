@@ -4,11 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
+from weakspot.errors import BadInput
+
 Failures = Literal["always", "once"]
+
+Reduction = Literal[
+    "symmetry",
+    "elements",
+    "arrivals",
+    "retries",
+    "undone-rounds",
+    "spurious-failures",
+    "waits",
+    "unnoticed-writes",
+    "notified-sleepers",
+    "unshared-objects",
+    "main-alone",
+]
+"""The reductions of the explorer that can be switched off, as the engine names them."""
+
+REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)
 
 OPTIONS = MappingProxyType(
     {
@@ -22,12 +41,23 @@ OPTIONS = MappingProxyType(
 )
 """The option that sets each of the Bounds."""
 
+RANGES = MappingProxyType(
+    {
+        "loops": (1, 2**32 - 1),
+        "executions": (0, 2**64 - 1),
+        "events": (1, 2**32 - 1),
+        "instructions": (1, 2**64 - 1),
+        "calls": (1, 2**32 - 1),
+    }
+)
+"""The least and the greatest value of each of the Bounds that are numbers of something."""
+
 
 class Bounds(msgspec.Struct, frozen=True):
     """The limits of exploring one program under one model: rounds of loops that end by a shared
     value, executions (0: no limit), seconds; events of one execution; instructions of one thread
     in an execution; nested calls. `given` names the options or keys by which the user sets each of
-    them."""
+    them. Raises BadInput for a number that is out of range."""
 
     loops: int = 4
     executions: int = 0
@@ -36,6 +66,13 @@ class Bounds(msgspec.Struct, frozen=True):
     instructions: int = 2_000_000
     calls: int = 200
     given: Mapping[str, str] = OPTIONS
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in RANGES.items():
+            if not least <= (number := getattr(self, name)) <= most:
+                raise BadInput(f"{name} is {number}; it must be from {least} to {most}")
+        if not self.seconds >= 0:
+            raise BadInput(f"seconds is {self.seconds}; it must not be negative")
 
     @property
     def of_executions(self) -> tuple[int, ...]:
@@ -46,17 +83,15 @@ class Bounds(msgspec.Struct, frozen=True):
 class Part(msgspec.Struct, frozen=True):
     """Which executions are explored: all, or those with at most so many `departures`, by increasing
     numbers of these; or a `sample` that is drawn at random; or as many as tell an `estimate` of how
-    many there are. `exchanged` are the executions that differ from one explored only in which of
-    several threads that behave alike does what; without them, one stands for all. `arrivals` are
-    those that differ only in the order in which threads arrive at a barrier, `retries` those with
-    rounds of a loop that retries with the value that it has read, or undoes what it has added,
-    `waits` those in which a thread reads in vain what it waits for in a loop. `weak_failures` says
-    how often a weak compare-exchange may fail spuriously: each time, or once per site and thread. A
+    many there are. `without` are the reductions that are switched off. `weak_failures` says how
+    often a weak compare-exchange may fail spuriously: each time, or once per site and thread. A
     departure is a step in which the explorer does not take its default: that a read reads from the
     last write in coherence order, that a write comes last in coherence order, and that no earlier
     read reads from it. `seed` makes what is drawn repeatable.
 
-    `reference` are all executions, explored by the reference: with no reduction.
+    `reference` are all executions, explored by the reference: with no reduction. `audit` is for how
+    many seconds a program that seems safe is explored by random descents of the reference; None:
+    for 3 % of the time that its exploration took.
 
     With `fallback`, half of the time is for all executions, and the rest for the part, if that half
     does not suffice."""
@@ -64,18 +99,22 @@ class Part(msgspec.Struct, frozen=True):
     departures: int | None = None
     sample: bool = False
     estimate: bool = False
-    exchanged: bool = False
-    arrivals: bool = False
-    retries: bool = False
-    waits: bool = False
+    without: tuple[Reduction, ...] = ()
     reference: bool = False
     weak_failures: Failures = "always"
+    audit: float | None = None
     seed: int = 1
     fallback: bool = False
 
+    def __post_init__(self) -> None:
+        for name in self.without:
+            if name not in REDUCTIONS:
+                known = ", ".join(REDUCTIONS)
+                raise BadInput(f"there is no reduction {name!r}", advice=f"known: {known}")
+
     @property
     def whole(self) -> Part:
-        """All executions, those that threads exchange left out as here."""
+        """All executions, with the same reductions."""
         return msgspec.structs.replace(
             self, departures=None, sample=False, estimate=False, fallback=False
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from weakspot.harness.values.claims import Claim
-from weakspot.harness.values.exploration import Estimate, Exploration
+from weakspot.harness.values.exploration import Estimate, Exploration, ExplorationEvidence
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.numbers import amount, percent, rounded, scientific
 from weakspot.harness.values.program_run import Failure, ProgramRun
@@ -209,6 +209,19 @@ def execution_count(exploration: Exploration) -> str:
     return f"{amount(exploration.executions, 'execution')}{blocked} in {exploration.seconds:.1f} s"
 
 
+def describe_evidence(evidence: ExplorationEvidence) -> str:
+    """`model proved; reductions: waits, main-alone; audit: 54 executions of the reference`"""
+    reductions = ", ".join(evidence.reductions) or "none"
+    audit = evidence.audit
+    if audit is None:
+        audited = "none"
+    elif audit.refused:
+        audited = f"none, {audit.refused}"
+    else:
+        audited = amount(audit.descents, "random execution") + " of the reference"
+    return f"model {evidence.model}; reductions: {reductions}; audit: {audited}"
+
+
 def resumption(exploration: Exploration) -> tuple[str, ...]:
     """`resumed: 1.2·10⁶ executions explored before`, if so, and what was wrong with what an earlier
     command had stored."""
@@ -237,5 +250,7 @@ def describe_event(event: WitnessEvent) -> str:
             return f"fence{order}"
         case "CALL":
             return f"call {event.location} ({amount(int(event.read), 'event')})"
+        case "ROUNDS":
+            return f"{amount(int(event.read), 'more round')} alike"
         case kind:
             return f"{kind.lower()} {event.location}".rstrip()

@@ -20,6 +20,7 @@ ViolationKind = Literal[
     "unjoined",
     "linearizability",
     "flag",
+    "missed",
 ]
 
 
@@ -29,7 +30,10 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     `sites` are the `file:line` of the failing operation, of both accesses of a race, or of all
     threads that hang. `test` names the litmus test of the witness's critical cycle; it is empty
     if an interleaving reaches the error. `absent_under` is the model of earlier editions of the
-    standard if exploring under it does not find the violation; see Model.earlier.
+    standard if exploring under it does not find the violation; see Model.earlier. `identity` is the
+    same under every model: the kind, and the `file:line:column` of the failing operation, of both
+    accesses of a race, or of one of the threads that hang; of a flag, its name too. A violation of
+    the kind "missed" was found by the audit and not by the search: weakspot is wrong.
     """
 
     kind: ViolationKind
@@ -38,6 +42,12 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     test: str = ""
     witness: Execution | None = None
     absent_under: str = ""
+    identity: str = ""
+
+    @property
+    def key(self) -> str:
+        """The identity, or what replaces it in an exploration that was stored without."""
+        return self.identity or " ".join((self.kind, *self.sites[:1], self.message))
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,6 +71,27 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
 
 
+class Audit(msgspec.Struct, frozen=True, kw_only=True):
+    """An audit of a program that seems safe: how many random descents of the reference ended, in
+    how many seconds; or why it `refused` the program."""
+
+    descents: int = 0
+    seconds: float = 0.0
+    refused: str = ""
+
+
+class ExplorationEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What an exploration's result rests on: the `reductions` that were used, whether everything
+    else was explored, and how it is known that the `model` forbids what the search does not find:
+    it is "proved" from an axiom, "stated" in models.toml, or was "asked" in examples alone, which
+    makes no program Safe. `audit` is None if there was none."""
+
+    reductions: tuple[str, ...] = ()
+    exhausted: bool = False
+    model: Literal["proved", "stated", "asked", ""] = ""
+    audit: Audit | None = None
+
+
 class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     """The result of exploring a Program under a Model.
 
@@ -78,7 +109,7 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     time did not suffice for as many as asked for. `estimate` and `sample` are there if they were
     asked for. `resumed` is how many of the executions an earlier command explored before a limit or
     Ctrl-C ended it; `seconds` include its time. `notes` say what was wrong with what it stored, and
-    what the model leaves undecided.
+    what the model leaves undecided. `evidence` says what the result rests on.
     """
 
     program: str
@@ -101,6 +132,7 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     sample: Sample | None = None
     resumed: int = 0
     notes: tuple[str, ...] = ()
+    evidence: ExplorationEvidence | None = None
 
     @property
     def sequential(self) -> bool:

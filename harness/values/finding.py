@@ -22,6 +22,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     `id` is a key of `judge.kinds.KINDS`. `subject` is the test, program or machine that it is
     about. `recorded` is true if the structure's claims.toml records the same. Findings with one
     `cause` are mended by one change and reported once; an empty one is shared with no other.
+    `violation` is the identity of the violation that a finding reports, `models` are those under
+    which it happens.
     """
 
     id: str
@@ -33,6 +35,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     fix: str = ""
     recorded: bool = False
     cause: str = ""
+    violation: str = ""
+    models: tuple[str, ...] = ()
 
     @property
     def unnamed_sites(self) -> list[str]:

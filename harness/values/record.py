@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from weakspot.generators.litmus import Test
-from weakspot.harness.values.bounds import DEFAULT, Bounds
+from weakspot.harness.values.bounds import DEFAULT, OPTIONS, Bounds
 from weakspot.harness.values.claims import Claim, Scenario, Weakest
 from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.harness.values.exploration import Exploration
@@ -64,26 +64,16 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def bounds(self) -> Bounds:
         """The limits of exploring one program under one model."""
-        return Bounds(
-            loops=self.loops,
-            executions=self.executions,
-            seconds=self.seconds_explore,
-            events=self.events,
-            instructions=self.instructions,
-            calls=self.calls,
-        )
+        return Bounds(**{name: getattr(self, field) for name, field in _BOUNDS.items()})
 
     def within(self, bounds: Bounds) -> Plan:
         """The plan with these limits of explorations."""
-        return msgspec.structs.replace(
-            self,
-            loops=bounds.loops,
-            executions=bounds.executions,
-            seconds_explore=bounds.seconds,
-            events=bounds.events,
-            instructions=bounds.instructions,
-            calls=bounds.calls,
-        )
+        limits = {field: getattr(bounds, name) for name, field in _BOUNDS.items()}
+        return msgspec.structs.replace(self, **limits)
+
+
+_BOUNDS = {name: "seconds_explore" if name == "seconds" else name for name in OPTIONS}
+"""The field of a Plan for each of the Bounds."""
 
 
 class ModelInfo(msgspec.Struct, frozen=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from weakspot.harness.values.state import State
@@ -16,7 +18,8 @@ class WitnessEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     write. `site` is the `file:line` of the operation, empty if it is not known. If the event
     happens inside a library, `call` is the function of it that the project calls. `caller` is where
     the project calls that function, or the one that the event happens in. A folded witness has one
-    event of kind CALL per such call, whose `read` is how many events it stands for.
+    event of kind CALL per such call, whose `read` is how many events it stands for, and one of kind
+    ROUNDS for rounds of a loop that are like the round before, whose `read` is how many.
     """
 
     thread: int | None
@@ -51,11 +54,13 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wait(msgspec.Struct, frozen=True):
-    """A thread that waits for ever: where, and for `what` ("a lock", "another thread's write")."""
+    """A thread that waits for ever: where, and for `what` ("a lock", "another thread's write").
+    `column` is that of the operation in its line, 0 if it is not known."""
 
     thread: int
     what: str
     site: str
+    column: int = 0
 
 
 class ReturnedCall(msgspec.Struct, frozen=True):
@@ -95,3 +100,19 @@ class Execution(Witness, frozen=True, kw_only=True):
     conflict: tuple[int, int] | None = None
     waits: tuple[Wait, ...] = ()
     history: History | None = None
+
+
+def is_at(site: str, place: str) -> bool:
+    """Whether a site is that `file:line`, whose path may have more folders."""
+    return bool(site) and f"/{place}".endswith(f"/{site}")
+
+
+def shortest_at(executions: Iterable[Execution | None], place: str) -> Execution | None:
+    """The shortest execution with an event at that `file:line`, or in a function called there."""
+    there = (
+        each
+        for each in executions
+        if each is not None
+        and any(is_at(one.site, place) or is_at(one.caller, place) for one in each.events)
+    )
+    return min(there, key=lambda each: len(each.events), default=None)

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 DifferenceKind = Literal["answer", "wording", "new"]
 
-UNCOMPARED = {"seconds", "path", "folder", "key"}
+UNCOMPARED = {"seconds", "descents", "path", "folder", "key"}
 """Times, places on the disk, and the keys of stored jobs, which contain versions."""
 
 WORDING = {

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 
 import msgspec
-from random_programs import Program, Step, Use, has_one_order, returned
+from random_programs import Operation, Program, Step, Use, has_one_order, returned
 
 from weakspot.generators.emit.c11 import UNREACHED
 from weakspot.generators.emit.isa import Mapped, Target, mapped, stronger_order, target
-from weakspot.generators.litmus import Body, Cas, Fence, Load, Rmw, Store, Test
+from weakspot.generators.litmus import Body, Cas, Fence, Load, Order, Rmw, Store, Test
 from weakspot.harness.values.agreement import in_source_names
 from weakspot.harness.values.state import State
 
@@ -67,9 +68,9 @@ INSTRUCTIONS = {
 def targets_of(model: str) -> tuple[Target, ...]:
     """The mappings that the model of programs is about. POWER's with a branch on what an acquire
     read-modify-write reads, as power-programs.cat takes it to have."""
-    power, llsc, rcpc = target("power"), target("aarch64"), target("aarch64-rcpc")
+    llsc, rcpc = target("aarch64"), target("aarch64-rcpc")
+    lrsc, zalasr = target("riscv-lrsc"), target("riscv-zalasr")
     acquires = ("cmpw {r},{r}", "bne {F}9", "{F}9:", "isync")
-    after = dict.fromkeys(("acq", "acq_rel", "sc"), acquires)
     # outline atomics on a processor without LSE, with -march=armv8-a+rcpc
     outlined = msgspec.structs.replace(
         llsc,
@@ -81,8 +82,25 @@ def targets_of(model: str) -> tuple[Target, ...]:
         "aarch64-llsc": (llsc,),
         "aarch64-lse": (target("aarch64-lse"),),
         "aarch64-rcpc": (rcpc,),
-        "power": (msgspec.structs.replace(power, parts={**power.parts, "after": after}),),
-        "riscv": (target("riscv"), target("riscv-zacas")),
+        "power": tuple(
+            msgspec.structs.replace(to, parts={**to.parts, "after": after})
+            for to in (target("power"), target("power-trailing"))
+            for after in [
+                {
+                    order: acquires if code == "isync" else code
+                    for order, code in to.parts["after"].items()
+                }
+            ]
+        ),
+        "riscv": (
+            *map(target, ("riscv", "riscv-zacas", "riscv-lrsc", "riscv-zalasr")),
+            # without Zabha and with Zalasr
+            msgspec.structs.replace(
+                lrsc,
+                lines={**lrsc.lines, **{kind: zalasr.lines[kind] for kind in ("load", "store")}},
+                parts=zalasr.parts,
+            ),
+        ),
     }[model]
 
 
@@ -96,8 +114,15 @@ def has_weaker_model(program: Program, model: str) -> bool:
         return True
     steps = [step for thread in program.threads for step in thread]
     if model == "riscv":
+        # with Zalasr an acquire load waits for earlier stores that release
+        fenced = any(
+            _order(one) in ("rel", "acq_rel", "sc") and _order(other) in ("acq", "acq_rel")
+            for thread in program.threads
+            for one, other in combinations([step.operation for step in thread], 2)
+            if isinstance(one, Store | Rmw) and isinstance(other, Load | Rmw)
+        )
         computed = any(isinstance(step.operation, Rmw) and step.data for step in steps)
-        return computed or any(isinstance(one, Cas) for one in operations)
+        return fenced or computed or any(isinstance(one, Cas) for one in operations)
     if model in ("aarch64-lse", "aarch64-rcpc"):
         # the instruction does not fail spuriously
         return any(isinstance(one, Cas) and one.weak for one in operations)
@@ -107,9 +132,15 @@ def has_weaker_model(program: Program, model: str) -> bool:
         compared = {one.success for one in updates if isinstance(one, Cas)}
         return bool(orders & {"acq_rel", "sc"}) and bool(compared & {"rlx", "rel"})
     return model == "power" and any(
-        isinstance(step.operation, Cas) and step.operation.weak and (step.data or step.address)
+        _order(step.operation) == "sc"
+        or (isinstance(step.operation, Cas) and step.operation.weak and (step.data or step.address))
         for step in steps
+        if not isinstance(step.operation, Fence)
     )
+
+
+def _order(operation: Operation) -> Order:
+    return operation.success if isinstance(operation, Cas) else operation.order
 
 
 def assembly(program: Program, to: Target) -> Mapped:

@@ -31,6 +31,8 @@ LOADS: tuple[Order, ...] = ("rlx", "rlx", "rlx", "rlx", "acq", "sc")
 STORES: tuple[Order, ...] = ("rlx", "rlx", "rlx", "rlx", "rel", "sc")
 UPDATES: tuple[Order, ...] = ("rlx", "rlx", "rlx", "rlx", "acq", "rel", "acq_rel", "sc")
 FENCES: tuple[Order, ...] = ("acq", "rel", "acq_rel", "sc")
+COMPUTED = ("exch", "fetch.add")  # the operands that mappings take from registers
+UPDATE = (*COMPUTED, *COMPUTED, "fetch.sub", "fetch.or", "fetch.and", "fetch.xor")
 MOST_LOOPS = 2  # a loop of machine code multiplies the executions
 
 Operation = Load | Store | Rmw | Cas | Fence
@@ -146,7 +148,7 @@ def _operation(
         case "S":
             return Store(loc, last[loc], chance.choice(STORES))
         case "U":
-            op = chance.choice(["exch", "fetch.add"])
+            op = chance.choice(UPDATE)
             return Rmw(register, loc, op, last[loc], chance.choice(UPDATES))
         case "C":
             order, weak = chance.choice(LOADS), chance.random() < 0.2
@@ -163,7 +165,10 @@ def _depending(operation: Operation, before: Sequence[Step], chance: random.Rand
     address = data = None
     if known and not isinstance(operation, Fence) and chance.random() < 0.3:
         address = Use(chance.choice(known))
-    if known and isinstance(operation, Store | Rmw | Cas) and chance.random() < 0.5:
+    takes = isinstance(operation, Store | Cas) or (
+        isinstance(operation, Rmw) and operation.op in COMPUTED
+    )
+    if known and takes and chance.random() < 0.5:
         data = Use(chance.choice(known), chance.random() < 0.5)
     step = Step(operation, address, data)
     if not results(tuple(before)) or chance.random() < 0.7:

@@ -12,7 +12,7 @@ import msgspec
 from weakspot.errors import ToolFailed
 from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Origin, Site, Test
-from weakspot.generators.pipeline import Generated
+from weakspot.generators.pipeline import Generated, NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.corpus.models import Model
@@ -224,19 +224,17 @@ class FakeExplorer:
 
     def explore(
         self,
-        generated: Generated,  # noqa: ARG002
+        program: NamedProgram,
         model: Model,
         bounds: Bounds,  # noqa: ARG002
         *,
-        structure: str,
-        scenario: str,
         done: Callable[[int, tuple[float, float] | None], object],
         earlier: bytes | None = None,  # noqa: ARG002
         keep: Callable[[bytes], object] | None = None,  # noqa: ARG002
     ) -> Exploration:
         if self.stop_after is not None and len(self.asked) >= self.stop_after:
             raise KeyboardInterrupt
-        name = f"{structure}/{scenario}"
+        name = f"{program.structure}/{program.scenario}"
         self.asked.append((name, model.name))
         done(4, None)
         found = Exploration(

@@ -18,7 +18,7 @@ from weakspot.harness.values.numbers import rounded
 from weakspot.harness.values.record import (
     GoldenDifference,
 )
-from weakspot.harness.values.repair import SuggestedRepair
+from weakspot.harness.values.repair import Need, SuggestedRepair
 
 # --- claims -----------------------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ def test_violations_that_one_change_mends_have_one_cause() -> None:
     made = record(exploration("Violated"), exploration("Violated", "race", "rc11"))
     assert [each.cause for each in judge(made)] == ["", ""]
     repair = SuggestedRepair(
-        program="flags/both", model="rc11", fix="so", needs=("q.h:5 needs at least release",)
+        program="flags/both", model="rc11", fix="so", changes=(Need("q.h:5", "at least release"),)
     )
     made = msgspec.structs.replace(made, repairs=(repair,))
     found = judge(made)

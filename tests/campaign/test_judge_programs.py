@@ -8,6 +8,7 @@ from records import claim, code, exploration, found, record
 from syrupy.assertion import SnapshotAssertion
 
 from weakspot.harness.judge.findings import exit_code, judge
+from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.histogram import Count
 from weakspot.harness.values.program_run import Failure, ProgramRun
@@ -24,6 +25,7 @@ from weakspot.harness.values.program_run import Failure, ProgramRun
         ("uninitialised", "WS104"),
         ("memory", "WS104"),
         ("lock", "WS105"),
+        ("missed", "WS404"),
     ],
 )
 def test_a_violation_is_an_error_of_its_kind(kind: str, name: str) -> None:
@@ -67,6 +69,23 @@ def test_one_violation_under_several_models_is_one_finding(snapshot: SnapshotAss
         "Violated: assertion under rc11",
     ]
     assert finding.fix == snapshot
+
+
+def test_a_finding_names_its_violation_whatever_its_message_says() -> None:
+    (violation,) = exploration("Violated").violations
+    one, other = (
+        msgspec.structs.replace(violation, identity=f"assertion both.c:7:{at}") for at in (3, 9)
+    )
+    reworded = msgspec.structs.replace(one, message="thread 2 differs")
+    of_sc = msgspec.structs.replace(exploration("Violated"), violations=(one, other))
+    of_tso = exploration("Violated", model="tso")
+    of_tso = msgspec.structs.replace(of_tso, violations=(reworded,))
+    held = record(of_sc, of_tso)
+    first, second = judge(held)
+    assert (first.violation, first.models) == (one.identity, ("sc", "tso"))
+    assert (second.violation, second.models) == (other.identity, ("sc",))
+    assert [each for _, each in violations_of(held, first)] == [one, reworded]
+    assert [each for _, each in violations_of(held, second)] == [other]
 
 
 def test_a_violation_under_sc_is_not_blamed_on_memory_orders(snapshot: SnapshotAssertion) -> None:

@@ -16,7 +16,7 @@ import pytest
 from fakes import FakeMachine
 
 from weakspot.generators.litmus import Test
-from weakspot.generators.pipeline import Generated
+from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.campaign import run
 from weakspot.harness.campaign.folder import load
@@ -123,9 +123,9 @@ class TimedExplorer(EngineExplorer, frozen=True):
     """Explores as the engine does; an execution takes a millisecond."""
 
     def explore(
-        self, generated: Generated, model: Model, bounds: Bounds, **given: object
+        self, program: NamedProgram, model: Model, bounds: Bounds, **given: object
     ) -> Exploration:
-        found = super().explore(generated, model, bounds, **given)  # type: ignore[arg-type]
+        found = super().explore(program, model, bounds, **given)  # type: ignore[arg-type]
         return msgspec.structs.replace(found, seconds=found.executions / 1000)
 
 

@@ -17,13 +17,13 @@ from weakspot.harness.campaign.executor import Executor, LocalExecutor, Receiver
 from weakspot.harness.campaign.frontiers import RESUMES, Frontiers
 from weakspot.harness.campaign.jobs import Explore, Job
 from weakspot.harness.campaign.parcels import Performed
-from weakspot.harness.campaign.plan import explorations, under, with_models
+from weakspot.harness.campaign.plan import explorations, under
 from weakspot.harness.campaign.shares import SharedExplorations, is_divisible
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.checkers.explorer import EngineExplorer, Share
 from weakspot.harness.corpus.material import gather
 from weakspot.harness.corpus.models import resolve
-from weakspot.harness.values.bounds import ALL, Bounds, Part
+from weakspot.harness.values.bounds import ALL, REDUCTIONS, Bounds, Part
 from weakspot.harness.values.exploration import Exploration
 
 MODELS = ("sc", "tso", "rc11", "rc20")
@@ -149,7 +149,7 @@ def questions(
     seconds: float = 60.0,
     frontiers: Frontiers = Frontiers(),  # noqa: B008
 ) -> list[Explore]:
-    material = with_models(gather(what, under=models), models)
+    material = gather(what, under=models)
     asked = under([resolve(model) for model in models])
     explorer, bounds = EngineExplorer(jobs=1, part=part), Bounds(seconds=seconds)
     jobs = explorations(material, asked, explorer, bounds, frontiers).jobs
@@ -185,13 +185,13 @@ def _few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def answers(jobs: Sequence[Explore], executor: Executor) -> list[Exploration]:
-    """The answers, without the time that they took."""
+    """The answers, without the time that they took and what they rest on."""
     store = MemoryStore()
     ask(jobs, store, executor)
     found = [store.get(job.key) for job in jobs]
     explorations = [each for each in found if isinstance(each, Exploration)]
     assert len(explorations) == len(found)
-    return [msgspec.structs.replace(each, seconds=0.0) for each in explorations]
+    return [msgspec.structs.replace(each, seconds=0.0, evidence=None) for each in explorations]
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +218,7 @@ def test_workers_find_what_one_core_finds(
 
 @pytest.mark.usefixtures("slices")
 def test_workers_find_the_same_without_reductions(programs: list[str]) -> None:
-    part = Part(exchanged=True, arrivals=True, retries=True, waits=True)
+    part = Part(without=REDUCTIONS)
     programs = [each for each in programs if not each.endswith("race.c")]  # it has many
     jobs = questions(programs, models=["rc11"], part=part)
     found = answers(jobs, Sharing(InProcess(3)))
@@ -231,7 +231,7 @@ def test_what_is_stored_at_any_moment_resumes_without_a_loss(
 ) -> None:
     monkeypatch.setattr(shares, "STORED", 0.0)
     monkeypatch.setattr(shares, "DEAREST", 0)
-    part = Part(exchanged=True)
+    part = Part(without=("symmetry",))
     frontiers = Frontiers(tmp_path / "frontiers")
     (job,) = questions(programs[:1], models=["rc11"], part=part, frontiers=frontiers)
     path = job.frontier.path
@@ -260,7 +260,7 @@ def test_ctrl_c_stores_what_is_open_and_workers_resume_it(
     programs: list[str], tmp_path: Path
 ) -> None:
     frontiers = Frontiers(tmp_path)
-    part = Part(exchanged=True)
+    part = Part(without=("symmetry",))
     jobs = questions(programs[:1], models=["sc", "rc11"], part=part, frontiers=frontiers)
 
     class Stopped(InProcess):
@@ -284,7 +284,7 @@ def test_ctrl_c_stores_what_is_open_and_workers_resume_it(
 def test_a_time_limit_leaves_the_rest_open(programs: list[str], tmp_path: Path) -> None:
     many = tmp_path / "many.c"
     many.write_text(Path(programs[0]).read_text().replace("4", "12"))
-    part = Part(exchanged=True)
+    part = Part(without=("symmetry",))
     frontiers = Frontiers(tmp_path / "frontiers")
     (job,) = questions([str(many)], models=["sc"], seconds=0.5, part=part, frontiers=frontiers)
     (first,) = answers([job], Sharing(InProcess(2)))
@@ -298,7 +298,9 @@ def test_a_time_limit_leaves_the_rest_open(programs: list[str], tmp_path: Path) 
 
 @pytest.mark.usefixtures("slices")
 def test_what_waits_for_a_worker_has_the_time_that_is_left_then(programs: list[str]) -> None:
-    (job,) = questions(programs[:1], models=["rc11"], seconds=12.0, part=Part(exchanged=True))
+    (job,) = questions(
+        programs[:1], models=["rc11"], seconds=12.0, part=Part(without=("symmetry",))
+    )
     sent: dict[Future, float] = {}
     most = 0.0
 
@@ -335,7 +337,7 @@ def test_a_share_that_fails_is_reported_and_the_rest_stays_open(
     programs: list[str], tmp_path: Path
 ) -> None:
     frontiers = Frontiers(tmp_path)
-    part = Part(exchanged=True)
+    part = Part(without=("symmetry",))
     (job,) = questions(programs[:1], models=["rc11"], part=part, frontiers=frontiers)
     message = "3 workers died performing this"
 
@@ -364,7 +366,7 @@ def test_a_worker_is_killed_in_the_middle(
     monkeypatch.setattr(shares, "SLICE", 0.1)
     many = tmp_path / "many.c"
     many.write_text(Path(programs[0]).read_text().replace("4", "7"))
-    (job,) = questions([str(many)], models=["sc"], part=Part(exchanged=True))
+    (job,) = questions([str(many)], models=["sc"], part=Part(without=("symmetry",)))
     cluster = Cluster(tmp_path)
     received = 0
     try:
@@ -390,7 +392,7 @@ def test_a_worker_is_killed_in_the_middle(
 def test_no_share_is_lost_with_the_connection(
     lost: str, programs: list[str], tmp_path: Path
 ) -> None:
-    part = Part(exchanged=True)
+    part = Part(without=("symmetry",))
     (job,) = questions(programs[:1], models=["rc11"], part=part)
     (whole,) = answers([job], LocalExecutor())
 

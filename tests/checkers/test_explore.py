@@ -9,13 +9,13 @@ import pytest
 
 from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Site
-from weakspot.generators.pipeline import Generated
+from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import models
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.descriptions import describe_size
-from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.exploration import Audit, Exploration
 
 SITES = tuple(
     Site("queue.h", line, 3, "push", kind, order)
@@ -45,6 +45,12 @@ class Lowered:
             "complete": 5,
             "blocked": 1,
             "skips_calls": False,
+            "evidence": {
+                "reductions": ["waits"],
+                "exhausted": True,
+                "guarantee": "proved",
+                "audit": None,
+            },
             "fails": False,
             "represented": 6,
             "truncated": 0,
@@ -74,21 +80,10 @@ def explored(lowered: Lowered, model: str = "rc11", bounds: Bounds | None = None
         sites=SITES,
         lowered=lowered,  # type: ignore[arg-type]
     )
-    generated = Generated(
-        program=program,
-        tests=(),
-        interleavings=1,
-        exhaustive=True,
-        how="",
-        bounded=(),
-        habits=Habits(dependent=frozenset({(2, 3)})),
-    )
     return EngineExplorer().explore(
-        generated,
+        NamedProgram(program, Habits(dependent=frozenset({(2, 3)})), "mine.c", "mine"),
         models.resolve(model),
         bounds or Bounds(),
-        structure="mine.c",
-        scenario="mine",
         done=lambda *_: None,
     )
 
@@ -160,7 +155,7 @@ def test_the_bounds_and_the_models_promise_reach_the_engine() -> None:
     explored(lowered, bounds=Bounds(loops=7, executions=9, seconds=3.0))
     assert lowered.asked["model"].endswith("rc11.cat")
     assert lowered.asked["acyclic"] == "program order"
-    assert [lowered.asked[name] for name in ("loops", "executions", "seconds")] == [7, 9, 3.0]
+    assert lowered.asked["bounds"] == Bounds(loops=7, executions=9, seconds=3.0)
 
 
 @pytest.mark.parametrize(
@@ -218,6 +213,19 @@ def test_one_line_that_several_calls_lead_to_is_one_violation() -> None:
     assert [violation.kind for violation in found.violations] == ["race", "hang"]
 
 
+def test_a_violation_is_identified_by_its_kind_and_the_operations() -> None:
+    (race, hang) = explored(Lowered(result="Violated", violations=[RACE, HANG])).violations
+    assert (race.identity, hang.identity) == ("race queue.h:21:3 queue.h:10:3", "hang")
+    shown: dict[str, Any] = RACE["witness"]  # type: ignore[assignment]
+    events = [{**each, "site": 4} if each["site"] == 0 else each for each in shown["events"]]
+    elsewhere = {**RACE, "witness": {**shown, "events": events}}
+    both = explored(Lowered(result="Violated", violations=[RACE, elsewhere])).violations
+    assert len({each.identity for each in both}) == 2
+    reworded = {**HANG, "message": "nobody ends"}
+    (again,) = explored(Lowered(result="Violated", violations=[reworded])).violations
+    assert again.identity == hang.identity
+
+
 def test_the_smallest_of_the_executions_that_go_wrong_at_one_line_is_shown() -> None:
     turns: dict[str, Any] = {**RACE["witness"], "cycle": []}  # type: ignore[dict-item]
     longer = [*turns["events"], event(1, "F", "sc", "", site=1)]
@@ -266,3 +274,21 @@ def test_a_model_of_the_users_is_explored_if_it_shows_that_it_can_be(
     reason = EngineExplorer().applicable(models.resolve(path))
     assert bool(reason) == bool(why)
     assert why in reason
+
+
+def test_what_an_audit_finds_and_the_search_does_not_is_a_violation() -> None:
+    given = Lowered()
+    given.given["result"] = "Unknown"
+    given.given["evidence"]["audit"] = {
+        "descents": 7,
+        "seconds": 0.25,
+        "refused": None,
+        "missed": [("assertion", "assertion failed: x == 1", 3)],
+    }
+    found = explored(given)
+    (violation,) = found.violations
+    assert (found.result, violation.kind) == ("Violated", "missed")
+    assert "assertion failed: x == 1" in violation.message
+    assert violation.sites == (str(SITES[3]),)
+    assert found.evidence is not None
+    assert found.evidence.audit == Audit(descents=7, seconds=0.25)

@@ -155,6 +155,98 @@ def test_private_functions_and_macros_of_a_header_are_seen_through(project: Path
     assert "_ring_push" not in run("init", "private.h").out
 
 
+def test_a_header_is_read_as_the_preprocessor_leaves_it(project: Path, run: Run) -> None:
+    (project / "include/base.h").write_text(
+        "#define ALIGNED alignas(64)\n#define OWN __attribute__((noinline))\n"
+    )
+    (project / "include/box.hpp").write_text(
+        """#pragma once
+#include "base.h"
+#include <atomic>
+#define TRY(name) try_##name
+template <typename T> class ALIGNED Box {
+public:
+  OWN explicit Box(int room = 1)
+#ifdef NEVER
+      : room(0)
+#else
+      : room(room)
+#endif
+  {}
+  OWN bool TRY(push)(T const &value) {
+    if (full.load(std::memory_order_acquire)) return false;
+    item = value;
+    full.store(true, std::memory_order_release);
+    return true;
+  }
+  OWN bool TRY(pop)(T &value) {
+    if (!full.load(std::memory_order_acquire)) return false;
+    value = item;
+    full.store(false, std::memory_order_release);
+    return true;
+  }
+private:
+  std::atomic<bool> full{false};
+  T item{};
+  int room;
+};
+"""
+    )
+    ended = run("init", "include/box.hpp")
+    assert "Box<int>: try_push in one thread, try_pop in the other\n  Safe" in ended.out
+
+
+def test_a_missing_include_is_the_reason_for_the_template(project: Path, run: Run) -> None:
+    (project / "include/needy.h").write_text('#include "missing.h"\nvoid put(struct box *, int);\n')
+    ended = run("init", "include/needy.h")
+    assert "could be guessed ('missing.h' file not found)" in ended.out
+    assert "#error fill in" in (project / "tests/weakspot/needy.c").read_text()
+
+
+def test_the_writers_side_of_a_lock_is_tried(project: Path, run: Run) -> None:
+    (project / "include/both.h").write_text(
+        """#include <stdatomic.h>
+struct both { atomic_int word; };
+static inline void both_read_lock(struct both *b) { (void)b; }
+static inline void both_read_unlock(struct both *b) { (void)b; }
+static inline void both_write_lock(struct both *b) { while (atomic_exchange(&b->word, 1)) {} }
+static inline void both_write_unlock(struct both *b) { atomic_store(&b->word, 0); }
+"""
+    )
+    ended = run("init", "include/both.h")
+    assert "both_write_lock and both_write_unlock in two threads\n  Safe" in ended.out
+
+
+def test_what_x86_assembly_orders_is_checked_as_x86(project: Path, run: Run) -> None:
+    (project / "include/word.h").write_text(
+        """struct word { unsigned held; };
+static inline void word_lock(struct word *w) {
+  unsigned old = 1;
+  do __asm__ __volatile__("xchgl %0, %1" : "+r"(old), "+m"(w->held) : : "memory"); while (old);
+}
+static inline void word_unlock(struct word *w) {
+  __asm__ __volatile__("movl %1, %0" : "=m"(w->held) : "r"(0) : "memory");
+}
+"""
+    )
+    assert "Safe under tso" in run("init", "include/word.h").out
+    assert run("gate").code == 0
+
+
+def test_a_guess_without_an_assertion_that_goes_wrong_is_no_scenario(
+    project: Path, run: Run
+) -> None:
+    (project / "include/gauge.h").write_text(
+        """struct gauge { int level; };
+static inline void gauge_raise(struct gauge *g) { g->level = g->level + 1; }
+static inline void gauge_lower(struct gauge *g) { g->level = g->level - 1; }
+"""
+    )
+    ended = run("init", "include/gauge.h")
+    assert "gauge_raise in one thread, gauge_lower in the other may be a misuse" in ended.out
+    assert "#error fill in" in (project / "tests/weakspot/gauge.c").read_text()
+
+
 def test_nothing_is_overwritten_without_force(project: Path, run: Run) -> None:
     (project / "weakspot.toml").write_text('[gate]\nscenarios = ["SB.litmus"]\n')
     ended = run("init", "include/spin_lock.hpp")

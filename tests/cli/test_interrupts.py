@@ -68,6 +68,21 @@ def test_ctrl_c_prints_what_was_counted(
     pytest.fail(f"{printed!r} is not in {out!r}; {err!r}")
 
 
+@pytest.mark.parametrize("seconds", [1.0, 3.0, 5.0, 8.0])
+def test_ctrl_c_while_clients_are_relaxed_promises_no_results_that_are_not_there(
+    folder: Path, seconds: float
+) -> None:
+    (folder / "counter.c").write_text(
+        "#include <stdatomic.h>\nstatic atomic_long count;\n"
+        "void increment(void) { atomic_fetch_add(&count, 1); }\n"
+        "long get(void) { return atomic_load(&count); }\n"
+    )
+    options = ("--as", "counter", "--client-calls", "6", "--threads", "3")
+    out, err = interrupted(folder, "relax", "counter.c", *options, after=seconds)
+    assert bool(out) is ("far" in err), (out, err)
+    assert "in 0 clients" not in out
+
+
 def test_ctrl_c_prints_the_rounds_of_litmus7_that_have_ended(
     need: Callable[[str], Tool], folder: Path
 ) -> None:

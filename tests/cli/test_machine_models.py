@@ -218,3 +218,56 @@ def test_a_branch_on_the_result_orders_what_the_program_stores_behind_it(
     assert results(run("check", "compares.c", "-m", "aarch64,imm", "--json")) == dict.fromkeys(
         ("aarch64", "imm"), "Safe"
     )
+
+
+ADDRESS = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+atomic_int item[1], ready;
+
+static void *writer(void *unused) {
+  atomic_store_explicit(&item[0], 1, memory_order_relaxed);
+  atomic_store_explicit(&ready, 1, memory_order_release);
+  return unused;
+}
+
+static void *reader(void *unused) {
+  int expected = 1;
+  int r = READ;
+  int seen = atomic_load_explicit(&item[INDEX], memory_order_relaxed);
+  assert(r == 0 || seen == 1);
+  return unused;
+}
+
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, writer, 0);
+  pthread_create(&b, 0, reader, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+  return 0;
+}
+"""
+LOAD = "atomic_load_explicit(&ready, memory_order_relaxed)"
+COMPARED = """atomic_compare_exchange_strong_explicit(
+      &ready, &expected, 2, memory_order_relaxed, memory_order_relaxed)"""
+
+
+@pytest.mark.parametrize(
+    ("read", "index", "result"),
+    [
+        (LOAD, "r ^ r", "Safe"),
+        (LOAD, "(r == 1) ^ (r == 1)", "Violated"),
+        (COMPARED, "r ^ r", "Violated"),
+    ],
+)
+def test_an_address_that_is_chosen_does_not_wait_as_one_that_is_computed(
+    run: Run, folder: Path, read: str, index: str, result: str
+) -> None:
+    """As herd7 says of CSET and CAS (tests/agreement/litmus/AArch64)."""
+    (folder / "address.c").write_text(ADDRESS.replace("READ", read).replace("INDEX", index))
+    machines = ("aarch64", "aarch64-llsc", "power", "riscv")
+    found = results(run("check", "address.c", "-m", ",".join(machines), "--json"))
+    assert found == dict.fromkeys(machines, result)

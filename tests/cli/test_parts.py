@@ -63,7 +63,7 @@ def test_the_executions_of_a_small_program_are_counted(adders: Path, run: Run) -
 
 
 def test_the_executions_of_a_large_program_are_estimated(adders: Path, run: Run) -> None:
-    few = ("-D", "THREADS=6", "--seconds", "2s", "--no-symmetry")
+    few = ("-D", "THREADS=6", "--seconds", "2s", "--without", "symmetry")
     ended = run("check", adders.name, "-m", "rc11", *few, "--estimate")
     assert ended.code == 0
     assert re.search(r" [1-9][.\d]*·10\S+ executions ± \d+ %, \d+ ", ended.out), ended.out
@@ -73,7 +73,17 @@ def test_the_executions_of_a_large_program_are_estimated(adders: Path, run: Run)
 def test_a_bound_is_an_answer_of_its_own_kind(
     adders: Path, run: Run, snapshot: SnapshotAssertion
 ) -> None:
-    asked = ("check", adders.name, "-m", "rc11", "-D", "THREADS=3", "--no-symmetry", "--bound")
+    asked = (
+        "check",
+        adders.name,
+        "-m",
+        "rc11",
+        "-D",
+        "THREADS=3",
+        "--without",
+        "symmetry",
+        "--bound",
+    )
     ended = run(*asked, "1")
     assert ended.code == 3
     assert steady(ended.out) == snapshot
@@ -84,7 +94,7 @@ def test_a_bound_is_an_answer_of_its_own_kind(
 def test_a_violation_is_found_with_few_departures(folder: Path, run: Run) -> None:
     wrong = ADDERS.replace("assert(sum == THREADS)", "assert(last == THREADS)")
     (folder / "wrong.c").write_text(wrong)
-    asked = ("check", "wrong.c", "-m", "rc11", "-D", "THREADS=4", "--no-symmetry")
+    asked = ("check", "wrong.c", "-m", "rc11", "-D", "THREADS=4", "--without", "symmetry")
     ended = run(*asked, "--bound", "9", "--json")
     found = json.loads(ended.out.splitlines()[0])
     assert (ended.code, found["result"], found["departures"]) == (1, "Violated", 2)
@@ -107,7 +117,8 @@ def test_a_sample_is_repeatable_and_never_safe(adders: Path, run: Run) -> None:
     def sampled(seed: str, *more: str) -> tuple[int, dict[str, object]]:
         ended = run(
             *("check", adders.name, "-m", "rc11", "-D", "THREADS=3", "--sample", "30s"),
-            "--no-symmetry",
+            "--without",
+            "symmetry",
             *("--executions", "200", "--seed", seed, "--json", *more),
         )
         return ended.code, json.loads(ended.out.splitlines()[0])

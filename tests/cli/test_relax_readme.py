@@ -74,3 +74,54 @@ def test_a_memory_order_that_a_program_exercises_in_vain_is_a_finding(
     assert ended.code == 1
     assert ended.out.count("WS301") == 2
     assert "not exercised" not in ended.out
+
+
+FENCES = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+enum order { acquire, release };
+static inline void fence(enum order order) {
+  switch (order) {
+    case acquire: atomic_thread_fence(memory_order_acquire); break;
+    case release: atomic_thread_fence(memory_order_release); break;
+  }
+}
+static atomic_int tail;
+static int slot;
+static void *put(void *unused) {
+  slot = 1;
+  fence(release);
+  atomic_store_explicit(&tail, 1, memory_order_relaxed);
+  return unused;
+}
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, put, 0);
+  int seen = atomic_load_explicit(&tail, memory_order_relaxed);
+  fence(acquire);
+  READ
+  pthread_join(t, 0);
+}
+"""
+
+
+def test_a_fence_that_orders_no_data_here_is_not_exercised(run: Run, folder: Path) -> None:
+    (folder / "fences.c").write_text(FENCES.replace("READ", "(void)seen;"))
+    ended = run("relax", "fences.c")
+    assert ended.code == 0
+    assert "fences.c:7 fence acq: needs a scenario in which other threads use" in ended.out
+    assert "fences.c:8 fence rel: needs a scenario in which other threads use" in ended.out
+    assert "WS301" not in ended.out
+    assert run("relax", "fences.c", "--diff").out == ""
+
+
+def test_a_fence_that_orders_data_is_needed_or_a_finding(run: Run, folder: Path) -> None:
+    text = FENCES.replace("READ", "if (seen) assert(slot == 1);")
+    (folder / "fences.c").write_text(text)
+    ended = run("relax", "fences.c")
+    assert ended.code == 0
+    assert "not exercised" not in ended.out
+    other = text.replace("&tail, 1, memory_order_relaxed", "&tail, 1, memory_order_release")
+    (folder / "fences.c").write_text(other)
+    assert "WS301 fence in fence is rel: safe without it" in run("relax", "fences.c").out

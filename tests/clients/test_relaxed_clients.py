@@ -7,18 +7,38 @@ import re
 from pathlib import Path
 
 import click
+import msgspec
 import pytest
 
 import weakspot
 from weakspot.harness.cli import weakspot as commands
 from weakspot.harness.cli.errors import guarded
-from weakspot.harness.clients.program import Variation
+from weakspot.harness.clients.program import ClientChoice, Variation
 from weakspot.harness.orders.relaxation import Relaxed, findings
 
 PAGE = Path(__file__).parents[2] / "docs" / "linearizability.md"
 ROLES = {"producer": ("push",), "consumer": ("pop",)}
-RING = Variation(capacity=2)
+RING = ClientChoice("queue", calls=4, threads=2, roles=ROLES, variation=Variation(capacity=2))
 AS_QUEUE = ("--as", "queue", "--capacity", "2", "--role", "producer=push", "--role", "consumer=pop")
+HEADER = """\
+#include <stdatomic.h>
+#include <stdbool.h>
+struct ring { atomic_uint head, tail; int slots[2]; };
+static inline bool ring_push(struct ring *q, int value) {
+  unsigned t = q->tail;
+  if (t - q->head == 2) return false;
+  q->slots[t % 2] = value;
+  q->tail = t + 1;
+  return true;
+}
+static inline bool ring_pop(struct ring *q, int *value) {
+  unsigned h = q->head;
+  if (h == q->tail) return false;
+  *value = q->slots[h % 2];
+  q->head = h + 1;
+  return true;
+}
+"""
 
 
 @pytest.fixture
@@ -32,16 +52,8 @@ def ring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def relaxed(calls: int, seconds: float | None = None) -> Relaxed:
-    results = weakspot.relax_object(
-        "ring.c",
-        "queue",
-        machine_models=(),
-        calls=calls,
-        threads=2,
-        roles=ROLES,
-        variation=RING,
-        seconds=seconds,
-    )
+    choice = msgspec.structs.replace(RING, calls=calls)
+    results = weakspot.relax_object("ring.c", choice, machine_models=(), seconds=seconds)
     (found,) = results
     return found
 
@@ -94,9 +106,29 @@ def test_messages_name_the_clients_that_were_checked() -> None:
 
 @pytest.mark.usefixtures("ring")
 def test_a_search_that_runs_out_of_time_is_undecided() -> None:
+    weakspot.relax_object("ring.c", RING)  # what is compiled is cached
     found = relaxed(4, seconds=0.5)
     assert not found.decided
     assert any("time limit" in note for note in found.notes)
+
+
+@pytest.mark.usefixtures("ring")
+@pytest.mark.parametrize("seconds", [0.001, 1.0, 3.0])
+def test_a_search_that_ends_before_it_begins_names_what_is_done(
+    seconds: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With 3 seconds, all that comes before the search may be done on a fast machine."""
+    options = (*AS_QUEUE, "--threads", "2", "--client-calls", "6", "--for", f"{seconds}s")
+    assert guarded(commands, ("relax", "ring.c", *options)) == 3
+    printed = capsys.readouterr()
+    text = printed.out + printed.err
+    assert "time limit" in text
+    assert "in 0 clients" not in text
+    assert "-0." not in text, "the time of the limit"
+    if "come before the search" in text:
+        assert re.search(r"[\d,]+ of the [\d,]+ explorations were done", text)
+    if "compiler" in text:
+        assert "ring.c" in printed.err
 
 
 def test_the_change_that_is_applied_is_the_one_that_is_printed(
@@ -149,14 +181,33 @@ def test_an_object_that_is_not_linearizable_is_reported_as_linearize_does(
         (("ring.c", "--as", "queue", "--check"), "leave --as out"),
         (("ring.c", "--as", "queue", "-m", "imm"), "which call happens before which"),
         (("none.c", "--as", "queue"), "cannot read none.c"),
+        (("ring.h", "--as", "queue"), "weakspot new queue ring.h writes a C or C++ file"),
+        (("ring.h", "--as", "queue", "--apply"), "a header, not the operations of an object"),
     ],
 )
-@pytest.mark.usefixtures("ring")
 def test_a_question_that_cannot_be_asked_is_refused(
-    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], says: str
+    ring: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], says: str
 ) -> None:
+    (ring.parent / "ring.h").write_text(HEADER)
     assert guarded(commands, ("relax", *words)) == 2
     assert says in capsys.readouterr().err
+    assert {each.name for each in ring.parent.iterdir()} == {"ring.c", "ring.h"}
+
+
+@pytest.mark.usefixtures("ring")
+def test_a_header_is_relaxed_by_the_file_that_new_writes(
+    ring: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header = ring.with_name("ring.h")
+    header.write_text(HEADER)
+    assert guarded(commands, ("new", "queue", "ring.h", "--calls", "2")) == 1  # two producers
+    roles = ("--role", "producer=enqueue", "--role", "consumer=dequeue", "--capacity", "2")
+    path = "tests/weakspot/operations/ring.c"
+    options = ("--as", "queue", "-I", ".", *roles, "--threads", "2", "--client-calls", "4")
+    assert guarded(commands, ("relax", path, *options, "-m", "rc20", "--apply")) == 1
+    assert "changed ring.h" in capsys.readouterr().out
+    changed = header.read_text()
+    assert changed.count("memory_order_acquire") == changed.count("memory_order_release") == 2
 
 
 def test_the_options_that_choose_clients_are_the_same_for_every_command() -> None:
@@ -180,9 +231,6 @@ def test_the_options_that_choose_clients_are_the_same_for_every_command() -> Non
 def test_clients_are_explored_under_models_of_machines() -> None:
     """Main calls operations before it creates the threads that it joins, and the reads of these
     calls may be postponed."""
-    results = weakspot.relax_object(
-        "ring.c", "queue", calls=4, threads=2, roles=ROLES, variation=RING
-    )
-    (found,) = results
+    (found,) = weakspot.relax_object("ring.c", RING)
     assert found.machine_models == ("imm",)
     assert found.notes == ()

@@ -51,11 +51,9 @@ def test_a_test_written_by_hand_serves_a_claim(structure: Structure) -> None:
 @cache
 def explored(structure: str, scenario: str, model: str) -> Exploration:
     return EngineExplorer().explore(
-        generated(structure, scenario),
+        generated(structure, scenario).named(structure, scenario),
         models.resolve(model),
         Bounds(seconds=60.0),
-        structure=structure,
-        scenario=scenario,
         done=lambda *_: None,
     )
 
@@ -144,18 +142,7 @@ def test_the_test_of_a_violation_is_allowed_where_the_violation_is(structure: St
         )
 
 
-#: the test of a race keeps an update of the lock that does not order it
-REDUNDANT = pytest.mark.xfail(strict=True, reason="a race in qspinlock keeps one access too many")
-
-
-@pytest.mark.parametrize(
-    "structure",
-    [
-        pytest.param(each, marks=REDUNDANT if each.name == "qspinlock" else ())
-        for each in STRUCTURES
-    ],
-    ids=[each.name for each in STRUCTURES],
-)
+@by_name
 def test_no_access_of_the_test_of_a_violation_can_be_left_out(structure: Structure) -> None:
     """Without it the threads may take turns to the outcome that is left, or the outcome cannot come
     about any more: sc or the model of the violation answers otherwise. A fence may stay that makes

@@ -48,9 +48,9 @@ def program(folder: Path, text: str, *threads: str, after: str = "") -> Program:
     return Program(compile_source(path).text)
 
 
-def explored(found: Program, model: str, **limits: Any) -> ExplorationDict:
+def explored(found: Program, model: str, **how: Any) -> ExplorationDict:
     path = str(MODELS / f"{model}.cat")
-    return found.explore(path, folders=[str(MODELS)], acyclic="program order", **limits)
+    return found.explore(path, folders=[str(MODELS)], acyclic="program order", **how)
 
 
 def kinds(found: ExplorationDict) -> set[str]:

@@ -11,6 +11,7 @@ from explored_programs import program
 
 from weakspot._engine import Program
 from weakspot.generators.source.frontend import compile_source
+from weakspot.harness.values.bounds import Part, Reduction
 
 if TYPE_CHECKING:
     from weakspot._engine import Acyclic, ExplorationDict
@@ -25,15 +26,12 @@ MODELS: dict[str, Acyclic] = {
 }
 
 
-def found(
-    explored: Program, model: str, *, arrivals: bool = False, symmetry: bool = True
-) -> ExplorationDict:
+def found(explored: Program, model: str, *, without: tuple[Reduction, ...] = ()) -> ExplorationDict:
     return explored.explore(
         str(FOLDER / f"{model}.cat"),
         folders=[str(FOLDER)],
         acyclic=MODELS[model],
-        arrivals=arrivals,
-        symmetry=symmetry,
+        part=Part(without=without),
     )
 
 
@@ -113,7 +111,7 @@ def test_arrivals_are_not_ordered(
 def test_all_orders_of_arrivals_are_explored_if_asked_for(
     tmp_path: Path, model: str, threads: int, rounds: int, executions: int
 ) -> None:
-    explored = found(meeting(tmp_path, threads, rounds), model, arrivals=True, symmetry=False)
+    explored = found(meeting(tmp_path, threads, rounds), model, without=("arrivals", "symmetry"))
     assert (explored["result"], explored["complete"]) == ("Safe", executions)
 
 
@@ -138,7 +136,11 @@ def test_threads_that_behave_alike_do_so_after_a_barrier(tmp_path: Path, model: 
     )
     exploration = found(explored, model)
     assert (exploration["result"], exploration["complete"]) == ("Safe", 24)
-    assert exploration["represented"] == found(explored, model, symmetry=False)["complete"] == 576
+    assert (
+        exploration["represented"]
+        == found(explored, model, without=("symmetry",))["complete"]
+        == 576
+    )
 
 
 WRONG: dict[str, dict[str, Any]] = {
@@ -170,7 +172,7 @@ WRONG: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("parts", WRONG.values(), ids=WRONG)
 def test_what_goes_wrong_is_found(tmp_path: Path, model: str, parts: dict[str, Any]) -> None:
     explored = meeting(tmp_path, 2, 2, **parts)
-    some, every = found(explored, model), found(explored, model, arrivals=True)
+    some, every = found(explored, model), found(explored, model, without=("arrivals",))
     assert (some["result"], violations(some)) == (every["result"], violations(every))
 
 
@@ -235,7 +237,7 @@ def test_who_is_last_matters_to_other_threads_of_a_machine(tmp_path: Path, model
     """
     for first in ("i", "!i"):
         explored = program(tmp_path, text.replace("FIRST", first))
-        some, every = found(explored, model), found(explored, model, arrivals=True)
+        some, every = found(explored, model), found(explored, model, without=("arrivals",))
         assert some["result"] == every["result"] == "Violated"
 
 

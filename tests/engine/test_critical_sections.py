@@ -8,6 +8,7 @@ from pathlib import Path
 from weakspot._engine import Program
 from weakspot.generators.source.frontend import compile_source
 from weakspot.harness.corpus import models
+from weakspot.harness.values.bounds import Bounds
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -56,7 +57,7 @@ def explored(folder: Path, **parts: str) -> tuple[str, int]:
     imm = models.load()["imm"]
     assert imm.acyclic != "none"
     found = Program(compile_source(path).text).explore(
-        str(imm.path), folders=[str(MODELS)], acyclic=imm.acyclic, seconds=60.0
+        str(imm.path), bounds=Bounds(seconds=60.0), folders=[str(MODELS)], acyclic=imm.acyclic
     )
     return found["result"], found["complete"]
 

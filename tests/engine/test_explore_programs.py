@@ -10,6 +10,7 @@ from explored_programs import MAIN, MODELS, MP, SB, explored, kinds, program, vi
 
 from weakspot._engine import EngineError, Program
 from weakspot.generators.source.frontend import compile_source
+from weakspot.harness.values.bounds import Bounds, Part
 
 LB = """
 atomic_int x, y; int a, b;
@@ -189,7 +190,7 @@ def test_a_loop_that_reaches_its_bound_leaves_the_answer_open(tmp_path: Path) ->
     void *two(void *p) { if (LOAD(y) < 50) STORE(x, 1); else STORE(x, 100); return 0; }
     """
     found_program = program(tmp_path, text, "one", "two")
-    found = explored(found_program, "sc", loops=3)
+    found = explored(found_program, "sc", bounds=Bounds(loops=3))
     assert found["result"] == "Unknown"
     assert "iterates more than 3 times" in found["reasons"][0]
     (site,) = found["bound_sites"]
@@ -352,7 +353,11 @@ def test_the_first_violation_is_enough_when_asked(tmp_path: Path) -> None:
 def test_a_limit_is_named(tmp_path: Path) -> None:
     text = "atomic_int x; void *inc(void *p) { atomic_fetch_add(&x, 1); return 0; }"
     found = explored(
-        program(tmp_path, text, *["inc"] * 4), "sc", executions=5, jobs=1, symmetry=False
+        program(tmp_path, text, *["inc"] * 4),
+        "sc",
+        bounds=Bounds(executions=5),
+        part=Part(without=("symmetry",)),
+        jobs=1,
     )
     assert (found["result"], found["limit"]) == ("Unknown", "executions")
     assert found["reasons"] == ["limit of 5 executions"]
@@ -374,7 +379,7 @@ def test_an_exception_of_done_ends_the_work(tmp_path: Path) -> None:
             str(MODELS / "sc.cat"),
             folders=[str(MODELS)],
             acyclic="program order",
-            symmetry=False,
+            part=Part(without=("symmetry",)),
             done=done,
         )
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from explored_programs import MODELS, kinds, program
 
+from weakspot.harness.values.bounds import Part
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -17,13 +19,12 @@ ORDERED = ["sc", "tso", "rc11", "rc20"]
 """Models that order by program order."""
 
 
-def found(explored: Program, model: str, *, retries: bool = False) -> ExplorationDict:
+def found(explored: Program, model: str, *, every: bool = False) -> ExplorationDict:
     return explored.explore(
         str(MODELS / f"{model}.cat"),
         folders=[str(MODELS)],
         acyclic="dependencies" if model == "imm" else "program order",
-        symmetry=False,
-        retries=retries,
+        part=Part(without=("symmetry", "retries", "undone-rounds") if every else ("symmetry",)),
     )
 
 
@@ -63,7 +64,7 @@ def test_a_failed_round_that_another_value_makes_superfluous_is_blocked(
     tmp_path: Path, model: str, strength: str, threads: int, before: int
 ) -> None:
     explored = counting(tmp_path, threads, strength=strength)
-    some, every = found(explored, model), found(explored, model, retries=True)
+    some, every = found(explored, model), found(explored, model, every=True)
     assert (some["result"], some["complete"]) == ("Safe", factorial(threads))
     assert (every["result"], every["complete"]) == ("Safe", before)
     if threads > 2:
@@ -85,7 +86,7 @@ def test_more_rounds_than_the_bound_need_not_be_done(tmp_path: Path, model: str)
     """
     explored = program(tmp_path, text, "add", "change")
     assert found(explored, model)["result"] == "Safe"
-    assert found(explored, model, retries=True)["truncated"]
+    assert found(explored, model, every=True)["truncated"]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,7 @@ def test_more_rounds_than_the_bound_need_not_be_done(tmp_path: Path, model: str)
 def test_rounds_that_leave_a_trace_are_done(tmp_path: Path, differs: dict[str, str]) -> None:
     first = differs.pop("first", "int now = LOAD(x);") + " int rounds = 0, sum = 0;"
     explored = counting(tmp_path, 2, first=first, **differs)
-    some, every = found(explored, "rc20"), found(explored, "rc20", retries=True)
+    some, every = found(explored, "rc20"), found(explored, "rc20", every=True)
     assert (some["complete"], some["blocked"]) == (every["complete"], every["blocked"])
 
 
@@ -128,8 +129,8 @@ void *set(void *unused) { STORE(x, 1); DATA STORE(x, LAST); return 0; }
 def test_a_loop_that_carries_what_it_reads_waits(tmp_path: Path, model: str, last: int) -> None:
     text = WAIT.replace("USE", "").replace("DATA", "").replace("LAST", str(last))
     explored = program(tmp_path, text, "wait", "set")
-    for retries in (False, True):
-        assert kinds(found(explored, model, retries=retries)) == (set() if last == 3 else {"hang"})
+    for every in (False, True):
+        assert kinds(found(explored, model, every=every)) == (set() if last == 3 else {"hang"})
 
 
 def test_a_race_after_a_round_that_is_left_out_is_reported(tmp_path: Path) -> None:
@@ -155,9 +156,7 @@ def test_a_race_of_the_read_that_is_left_out_is_reported(tmp_path: Path) -> None
     void *clear(void *unused) { if (LOAD(done)) x = 0; return 0; }
     """
     explored = program(tmp_path, text, "add", "change", "clear")
-    assert (
-        kinds(found(explored, "rc20")) == kinds(found(explored, "rc20", retries=True)) == {"race"}
-    )
+    assert kinds(found(explored, "rc20")) == kinds(found(explored, "rc20", every=True)) == {"race"}
 
 
 @pytest.mark.parametrize("model", [*ORDERED, "imm"])
@@ -205,7 +204,7 @@ def test_rounds_that_are_undone_are_left_out_where_nobody_can_tell(
 ) -> None:
     text = READ_WRITE_LOCK.replace("INSIDE", "")
     locked = program(tmp_path, text, "writer", "reader", "reader", after="assert(l == 0);")
-    some, every = found(locked, model), found(locked, model, retries=True)
+    some, every = found(locked, model), found(locked, model, every=True)
     assert (some["result"], some["complete"]) == ("Safe", 14)
     assert (every["result"], every["complete"]) == ("Safe", 442)
 
@@ -223,7 +222,7 @@ def test_a_thread_that_reads_the_same_again_and_again_hangs(tmp_path: Path, mode
     void *other(void *unused) { STORE(y, 0); return 0; }
     """
     waiting = program(tmp_path, text, "wait", "other")
-    assert kinds(found(waiting, model)) == kinds(found(waiting, model, retries=True)) == {"hang"}
+    assert kinds(found(waiting, model)) == kinds(found(waiting, model, every=True)) == {"hang"}
 
 
 @pytest.mark.parametrize("model", ORDERED)
@@ -250,5 +249,5 @@ def test_who_looks_at_the_number_after_what_the_reader_does_next_finds_it(
     )
     text = "atomic_int inside;" + text
     observed = program(tmp_path, text, "writer", "reader", "observer")
-    assert kinds(found(observed, model)) == kinds(found(observed, model, retries=True))
+    assert kinds(found(observed, model)) == kinds(found(observed, model, every=True))
     assert kinds(found(observed, model)) == {"assertion"}

@@ -12,6 +12,7 @@ from weakspot._engine import Program
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.frontend import compile_source
 from weakspot.harness.corpus import models
+from weakspot.harness.values.bounds import Bounds
 
 FOLDER = Path(__file__).parent / "wait_loops"
 MODELS = Path(__file__).parents[2] / "models"
@@ -40,7 +41,10 @@ def test_a_loop_waits_if_its_iterations_have_no_effect(
     known = models.load()[model]
     assert known.acyclic != "none"
     found = program.explore(
-        str(known.path), folders=[str(MODELS)], acyclic=known.acyclic, seconds=60.0
+        str(known.path),
+        bounds=Bounds(seconds=60.0),
+        folders=[str(MODELS)],
+        acyclic=known.acyclic,
     )
     result, _, part = shown.partition(": ")
     if result in ("Safe", "Unknown"):

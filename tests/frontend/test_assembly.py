@@ -45,7 +45,7 @@ def test_assembly_means_what_its_instruction_set_says(path: Path) -> None:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the instructions are those of x86-64")
-@pytest.mark.parametrize("name", ["double_word", "instructions", "lock"])
+@pytest.mark.parametrize("name", ["double_word", "instructions", "lock", "spin_with_jumps"])
 def test_the_machine_agrees(tmp_path: Path, name: str) -> None:
     program = tmp_path / "program"
     # zig makes a C library first, which takes half a minute
@@ -84,6 +84,28 @@ def test_assembly_without_meaning_is_an_error_at_its_line(tmp_path: Path) -> Non
 def test_assembly_that_is_never_reached_needs_no_meaning(tmp_path: Path) -> None:
     unused = PROGRAM.replace("int main(void)", "int unused(void)")
     assert read_program(written(tmp_path, f"{unused}int main(void) {{ return 0; }}\n"))
+
+
+def test_a_jump_out_of_the_statement_is_an_error_at_its_line(tmp_path: Path) -> None:
+    text = 'int main(void) {\n  __asm__("testl %0, %0; jz elsewhere" : : "r"(1));\n}\n'
+    with pytest.raises(Unsupported, match="inline assembly") as error:
+        read_program(written(tmp_path, text))
+    assert error.value.place == f"{tmp_path}/program.c:2:3"
+
+
+def test_a_processor_without_features(tmp_path: Path) -> None:
+    text = """#include <assert.h>
+#include <cpuid.h>
+int main(void) {
+  unsigned a, b, c, d;
+  assert(!__get_cpuid(1, &a, &b, &c, &d));
+  (void)__builtin_ia32_rdtsc();
+  unsigned processor;
+  (void)__builtin_ia32_rdtscp(&processor);
+  assert(__builtin_thread_pointer());
+}
+"""
+    assert found_in(read_program(written(tmp_path, text)), "rc11") == "Safe"
 
 
 def test_the_user_gives_assembly_a_meaning(tmp_path: Path) -> None:

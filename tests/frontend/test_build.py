@@ -110,6 +110,21 @@ def test_the_command_line_holds_before_weakspot_toml_before_the_database(tmp_pat
         compile_source(source, build=toml)
 
 
+def test_what_a_later_standard_removed_is_there_under_an_earlier_one(tmp_path: Path) -> None:
+    source = written(
+        tmp_path,
+        "a.cpp",
+        "#include <functional>\n#include <memory>\n#include <type_traits>\n"
+        "template <class F> typename std::result_of<F(int)>::type call(F f) { return f(1); }\n"
+        "struct Less : std::binary_function<int, int, bool> {};\n"
+        "std::shared_ptr<int> shared;\n"
+        "int main() { return shared.unique() + call([](int x) { return x; }); }\n",
+    )
+    assert compile_source(source, build=Build(std=("c++17",))).text
+    with pytest.raises(BadInput):
+        compile_source(source, build=Build(std=("c++20",)))
+
+
 def test_response_files_are_read(tmp_path: Path) -> None:
     source = written(tmp_path, "a.c")
     written(tmp_path, "flags.rsp", '-DFROM_A_FILE="1 2"\n')

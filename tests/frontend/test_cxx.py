@@ -17,6 +17,7 @@ from weakspot.generators.pipeline import Generated, generate
 from weakspot.generators.source import clang
 from weakspot.generators.source.build import SUFFIXES
 from weakspot.generators.source.frontend import compile_source
+from weakspot.harness.values.bounds import Bounds
 
 pytestmark = pytest.mark.usefixtures("cache_of_its_own")
 
@@ -171,7 +172,7 @@ def test_threads_are_named_after_the_code_that_they_run(tmp_path: Path) -> None:
     """
     sc = str(resources.files("weakspot.models") / "sc.cat")
     program, _ = traced(written(tmp_path, text))
-    (violation, *_) = program.explore(sc, loops=8)["violations"]
+    (violation, *_) = program.explore(sc, bounds=Bounds(loops=8))["violations"]
     assert violation["witness"]["functions"] == [
         *("main", "increment", "Adder::operator()", "Adder::add", "main::lambda"),
         f"program.cpp:{line_of(text, 'std::plus')}",

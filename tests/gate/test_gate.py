@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import pytest
 from projects import CONFIG, PUSH_POP, QUEUE, RELAXED, RELEASE, SB, WEAK_SB, Project
@@ -52,6 +53,35 @@ int main(void) {
   for (int i = 0, next = 1; i < 3; i++)
     if (pop(&value)) assert(value == next++);
   pthread_join(thread, 0);
+}
+"""
+
+#: two flags are published too weakly, and one assertion notices both
+TWO = """\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int x, fx, y, fy;
+static void same(int v) { assert(v == 1); }
+static int get(atomic_int *it) { return atomic_load_explicit(it, memory_order_relaxed); }
+static void *one(void *u) {
+  atomic_store_explicit(&x, 1, memory_order_relaxed);
+  atomic_store_explicit(&fx, 1, memory_order_relaxed);
+  return u;
+}
+static void *two(void *u) {
+  atomic_store_explicit(&y, 1, memory_order_relaxed);
+  atomic_store_explicit(&fy, 1, memory_order_relaxed);
+  return u;
+}
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, one, 0);
+  pthread_create(&b, 0, two, 0);
+  if (atomic_load_explicit(&fx, memory_order_acquire)) same(get(&x));
+  if (atomic_load_explicit(&fy, memory_order_acquire)) same(get(&y));
+  pthread_join(a, 0);
+  pthread_join(b, 0);
 }
 """
 
@@ -268,6 +298,76 @@ def test_an_order_that_the_execution_does_not_show_is_named_last_and_says_so(
         "needs at least release under rc20",
         "needs at least release under rc20 (another execution shows why)",
     ]
+    first, second = race["needs"]
+    other = second["witness"]
+    assert first["witness"] is None
+    line = second["place"]["line"]
+    assert f"tests/reuse.c:{line}" in {event.get("site") for event in other["events"]}
+
+
+def test_every_change_of_a_repair_has_an_execution_that_shows_its_access(project: Project) -> None:
+    """Also where the executions of the program itself show only one of them."""
+    project.write("weakspot.toml", '[gate]\nscenarios = ["tests/*.c"]\n')
+    project.write("tests/two.c", TWO)
+    lines = [at for at, line in enumerate(TWO.splitlines(), 1) if "store_explicit(&f" in line]
+    for command in (("check", "tests/two.c", "--model", "rc20"), ("gate",)):
+        out = project.weakspot(*command).out
+        assert len(re.findall("needs at least release", out)) == len(lines)
+        first, second = out.split(" is too weak, as this execution shows:")
+        assert f"two.c:{lines[0]} store fx = 1 (rlx)" in first
+        assert f"two.c:{lines[1]} store fy = 1 (rlx)" in second
+
+
+def test_marks_stand_under_each_wait_of_a_line(project: Project) -> None:
+    """Not under another operation there."""
+    project.write("weakspot.toml", '[gate]\nscenarios = ["tests/*.cpp"]\n')
+    text = """\
+#include <atomic>
+#include <thread>
+std::atomic<int> go, done;
+int main() {
+  std::thread a([] { while (!go.load()) {} }); if (done.load() == 0) a.join();
+}
+"""
+    project.write("tests/join.cpp", text)
+    shown = project.gate().out.splitlines()
+    marked = [(shown[at - 1], line) for at, line in enumerate(shown) if "^ waits for" in line]
+    words = [
+        (above[line.index("^") : line.rindex("^") + 1], line.partition("^ waits for ")[2])
+        for above, line in marked
+    ]
+    assert words == [("join", "another thread to end"), ("load", "its loop to end")]
+
+
+def test_memory_freed_too_early_is_shown_with_its_use(project: Project) -> None:
+    project.write("weakspot.toml", '[gate]\nscenarios = ["tests/*.c"]\n')
+    text = """\
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static _Atomic(int *) shared;
+static atomic_int done;
+static void *use(void *unused) {
+  int value = *atomic_load(&shared);
+  atomic_store_explicit(&done, value, memory_order_relaxed);
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  int *own = malloc(sizeof *own);
+  *own = 1;
+  atomic_store(&shared, own);
+  pthread_create(&thread, 0, use, 0);
+  while (!atomic_load(&done)) {}
+  free(own);
+  pthread_join(thread, 0);
+}
+"""
+    project.write("tests/early.c", text)
+    found = json.loads(project.gate("--json").out)
+    assert (found["id"], found["message"]) == ("WS104", "use not ordered with a free")
+    shown = {(each.get("site"), each["kind"]) for each in found["witness"]["events"]}
+    assert {("early.c:7", "R"), ("early.c:18", "FREE")} <= shown
 
 
 def test_markdown_says_where_a_hang_waits_beside_the_order_that_it_needs(project: Project) -> None:

@@ -91,6 +91,31 @@ def test_reasons_in_the_baseline_are_preserved(project: Project) -> None:
     assert json.loads(path.read_text())["accepted"][0]["reason"] == "known since the rewrite"
 
 
+WRITTEN = """{
+ "accepted": [
+  {
+   "fingerprint": "d248d20f02383596",
+   "id": "WS101",
+   "file": "tests/push_pop.cpp",
+   "function": "main::lambda",
+   "text": "assert(*value == 42);",
+   "message": "assertion failed: *value == 42",
+   "reason": ""
+  }
+ ]
+}
+"""
+"""A baseline as 0.1.0 writes it, which projects have committed."""
+
+
+def test_a_baseline_that_is_committed_is_read_by_later_versions(project: Project) -> None:
+    project.weaken()
+    project.write("weakspot-baseline.json", WRITTEN)
+    assert project.gate().code == 0
+    project.gate("--write-baseline")
+    assert (project.folder / "weakspot-baseline.json").read_text() == WRITTEN
+
+
 def test_a_configured_baseline_must_exist_and_be_readable(
     project: Project, snapshot: SnapshotAssertion
 ) -> None:

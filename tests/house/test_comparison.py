@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
-from comparison import differences, questions  # type: ignore[import-not-found]
+from comparison import differences, questions
 
 VERDICT = {
     "test": "SB",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import re
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,18 @@ def test_an_import_runs_downward() -> None:
 
 def test_imports_make_no_cycle() -> None:
     assert cycle(modules()) == []
+
+
+def test_no_module_of_the_product_is_called_like_a_test() -> None:
+    names = (path.stem for path in modules().values())
+    assert [name for name in names if name.startswith("test_") or name.endswith("_test")] == []
+
+
+def test_the_documentation_says_which_promises_each_folder_of_tests_holds() -> None:
+    text = (ROOT / "docs" / "development.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \|", text.partition("## Tests")[2], re.M)
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert set(listed[: len(folders)]) == folders
 
 
 @pytest.fixture

@@ -322,7 +322,9 @@ def test_clients_of_an_object_that_is_wrong_as_it_is_say_nothing(tmp_path: Path)
     specified.write_text("static long y;\nlong spec_add(void) { return y++; }\n")
     scenario = tmp_path / "scenario.c"
     scenario.write_text('#include "counter.c"\nint main(void) { return (int)add(); }\n')
-    clients = weakspot.object_clients(path, str(specified), calls=2, threads=2)
+    clients = weakspot.object_clients(
+        path, weakspot.ClientChoice(str(specified), calls=2, threads=2)
+    )
     with pytest.raises(BadInput, match=r"does not behave as specified.* without any change"):
         list(weakspot.mutate([scenario], models=["rc20"], clients=clients))
 

@@ -20,9 +20,14 @@ C = """\
 #include <stdatomic.h>
 #define ORDER memory_order_release
 #define STORE(x, v) atomic_store_explicit(&(x), v, memory_order_release)
-static atomic_int x, y;
-static atomic_flag f;
+#define PUT(x, v, order) atomic_store_explicit(&(x), v, order)
+#define BOTH(x, y, order) PUT(x, 1, order); PUT(y, 1, memory_order_relaxed)
+#define X x
+static atomic_int x, y, *p = &x, cells[2];
 static int g;
+static _Atomic(int *) q = &g;
+static struct { atomic_int m; } s;
+static atomic_flag f;
 static void *run(void *unused) {
   /* caf\u00e9 */ BODY
   return unused;
@@ -37,9 +42,12 @@ int main(void) {
 CPP = """\
 #include <atomic>
 #include <pthread.h>
-static std::atomic<int> x, y;
-static std::atomic_flag f;
+static std::atomic<int> x, y, *p = &x, cells[2];
 static int g;
+static std::atomic<int *> q{&g};
+static struct S { std::atomic<int> m; } s;
+static std::atomic_flag f;
+static int take() { return g++; }
 static void body() {
   BODY
 }
@@ -119,6 +127,7 @@ def given(
             "std::atomic_store(&x, 1);",
             "std::atomic_store_explicit(&x, 1, std::memory_order_relaxed);",
         ),
+        ("a.c", "PUT(x, 1, memory_order_release);", "PUT(x, 1, memory_order_relaxed);"),
     ],
 )
 def test_an_order_is_written_where_it_belongs(
@@ -134,12 +143,71 @@ def test_an_order_is_written_where_it_belongs(
         assert (each.order == weaker(each.kind, each.order)[0]) is (each.kind not in left)
 
 
+OPERATORS = [
+    (
+        "if (x == 1) y = 2;",
+        "if (atomic_load_explicit(&x, O) == 1) atomic_store_explicit(&y, 2, O);",
+        "if (x.load(O) == 1) y.store(2, O);",
+    ),
+    (
+        "while (!s.m) ;",
+        "while (!atomic_load_explicit(&s.m, O)) ;",
+        "while (!s.m.load(O)) ;",
+    ),
+    (
+        "g = *p + cells[g];",
+        "g = atomic_load_explicit(p, O) + atomic_load_explicit(&cells[g], O);",
+        "g = (*p).load(O) + cells[g].load(O);",
+    ),
+    ("g = *q;", "g = *atomic_load_explicit(&q, O);", "g = *q.load(O);"),
+    ("g = x++;", "g = atomic_fetch_add_explicit(&x, 1, O);", "g = x.fetch_add(1, O);"),
+    ("++*p;", "atomic_fetch_add_explicit(p, 1, O);", "(*p).fetch_add(1, O);"),
+    (
+        "x = y++;",
+        "atomic_store_explicit(&x, atomic_fetch_add_explicit(&y, 1, O), O);",
+        "x.store(y.fetch_add(1, O), O);",
+    ),
+    (
+        "s.m -= y;",
+        "atomic_fetch_sub_explicit(&s.m, atomic_load_explicit(&y, O), O);",
+        "s.m.fetch_sub(y.load(O), O);",
+    ),
+    (
+        "for (; g < 1; x--) g++;",
+        "for (; g < 1; atomic_fetch_sub_explicit(&x, 1, O)) g++;",
+        "for (; g < 1; x.fetch_sub(1, O)) g++;",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        (name, before, after.replace("O)", f"{scope}memory_order_relaxed)"))
+        for before, c, cpp in OPERATORS
+        for name, after, scope in (("a.c", c, ""), ("a.cpp", cpp, "std::"))
+    ],
+)
+def test_an_operator_becomes_a_call(tmp_path: Path, name: str, before: str, after: str) -> None:
+    line, change, annotations = weakened(tmp_path, name, before)
+    assert line == after
+    assert change.by_hand == ()
+    change.write(lambda: None)
+    again, _ = annotate([read_program(tmp_path / name)])
+    assert [(each.kind, each.order) for each in again] == [(e.kind, "rlx") for e in annotations]
+
+
 @pytest.mark.parametrize(
     ("name", "body", "why"),
     [
-        ("a.c", "STORE(x, 1);", "it is inside STORE"),
-        ("a.c", "if (atomic_load_explicit(&x, memory_order_relaxed)) y = 1;", "is no call"),
-        ("a.cpp", "int e = x; (void)e;", "is no call"),
+        ("a.c", "STORE(x, 1);", "it is inside STORE, which line 4 defines"),
+        ("a.c", "BOTH(x, y, memory_order_release);", "operations with different memory orders"),
+        ("a.c", "g = X;", "it is inside X"),
+        ("a.c", "g = ++x;", "the value of ++ is used"),
+        ("a.c", "x *= 2;", "it has no memory order and is no call"),
+        ("a.cpp", "int e = x = 1; (void)e;", "the value of = is used"),
+        ("a.cpp", "cells[g] = take();", "it is part of an expression that changes something else"),
+        ("a.cpp", "cells[g++] = 1;", "part of an expression that changes something else"),
         (
             "a.c",
             "if (1)\n    atomic_thread_fence(memory_order_seq_cst);\n  else {}",

@@ -25,6 +25,7 @@ from weakspot.harness.cli.errors import guarded
 from weakspot.harness.judge.kinds import KINDS, kind
 from weakspot.harness.report import findings, terminal
 from weakspot.harness.values.claims import Claim, Scenario
+from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.histogram import ControlTest, Count
 from weakspot.harness.values.program_run import Failure, ProgramRun
 from weakspot.harness.values.record import MachineInfo, ModelInfo, Record, StructureInfo
@@ -180,6 +181,23 @@ def failed_control() -> Record:
     return record(histograms=(counted,))
 
 
+def missed() -> Record:
+    violation = Violation(
+        kind="missed",
+        message="the explorer has missed a violation that its audit found (assertion: x == 1)",
+        sites=("mine.c:30",),
+    )
+    exploration = Exploration(
+        program="mine.c/mine",
+        model="rc20",
+        result="Violated",
+        violations=(violation,),
+        complete=3,
+        seconds=0.1,
+    )
+    return record(explorations=(exploration,))
+
+
 RECORDS: dict[str, tuple[Callable[[], Record], ...]] = {
     "WS001": (claim_not_met,),
     "WS101": (failed_on_hardware,),
@@ -187,6 +205,7 @@ RECORDS: dict[str, tuple[Callable[[], Record], ...]] = {
     "WS401": (disagreement,),
     "WS402": (allowed_but_not_observed,),
     "WS403": (failed_control,),
+    "WS404": (missed,),
 }
 
 

@@ -54,10 +54,13 @@ def shown(
     """Prints what a command shows of the execution in which the assertion fails; the ring belongs
     to the project unless it `is_outside`."""
 
-    def printed(*arguments: str, is_outside: bool = True) -> str:
-        for name, text in (("library/ring.h", RING), ("project/user.c", USER)):
+    def printed(
+        *arguments: str, is_outside: bool = True, others: dict[str, str] | None = None
+    ) -> str:
+        files = {"library/ring.h": RING, "project/user.c": USER, **(others or {})}
+        for name, text in files.items():
             path = tmp_path / name
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(textwrap.dedent(text))
         root = tmp_path / "project" if is_outside else tmp_path
         (root / "weakspot.toml").write_text("")
@@ -68,6 +71,40 @@ def shown(
         return out[out.index("WS101") :].split("\n\n")[0]
 
     return printed
+
+
+SPINNING = """
+    #include <pthread.h>
+    #include <stdatomic.h>
+    static atomic_int go, count;
+    static void *run(void *unused) {
+      for (int i = 0; i < 40; i++) {
+        atomic_fetch_xor_explicit(&go, 0, memory_order_relaxed);
+        if (i == 20) atomic_fetch_xor_explicit(&go, 0, memory_order_acquire);
+      }
+      return unused;
+    }
+    int main(void) {
+      pthread_t thread;
+      pthread_create(&thread, 0, run, 0);
+      while (!atomic_load_explicit(&go, memory_order_acquire)) {}
+      pthread_join(thread, 0);
+    }
+"""
+
+
+def test_rounds_alike_are_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("spin.c").write_text(textwrap.dedent(SPINNING))
+    for options, count in (((), 3), (("--unfold",), 41)):
+        assert guarded(weakspot, ["check", "spin.c", "--model", "sc", *options]) == 1
+        out = capsys.readouterr().out
+        assert out.count("update go: 0 → 0") == count
+        assert re.findall(r"–\w+  (\d+) more rounds alike", out) == (
+            [] if options else ["20", "18"]
+        )
 
 
 COMMANDS = [("check", "user.c", "--model", "rc20"), ("gate", "user.c", "--no-cache")]
@@ -82,6 +119,21 @@ def test_a_call_of_a_library_is_one_line(
     assert re.search(r"user\.c:6 call push \(\d events?\)", text)
     assert "ring.h" not in text.partition("main")[2].partition("cycle")[0]
     assert "load data = 0" in text
+
+
+def test_a_call_in_another_folder_has_a_short_name(shown: Callable[..., str]) -> None:
+    facade = """
+        #include "../../library/ring.h"
+        static int put(int value) { return push(value); }
+        static int get(int *value) { return pop(value); }
+    """
+    user = USER.replace("library/ring.h", "include/facade.h").replace("push(", "put(")
+    files = {
+        "project/include/facade.h": facade,
+        "project/tests/user.c": user.replace("pop(", "get("),
+    }
+    text = shown("gate", "tests/user.c", "--no-cache", others=files)
+    assert re.search(r" facade\.h:3 call push \(\d events?\)", text), text
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -11,7 +11,7 @@ from weakspot.harness.report.site.source_page import TITLES, MarkedLine, source_
 from weakspot.harness.values.claims import Weakest, WeakestOrder
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import AnnotationCosts, Record
-from weakspot.harness.values.repair import SuggestedRepair
+from weakspot.harness.values.repair import Need, SuggestedRepair
 
 
 def lines(record: Record) -> dict[int, MarkedLine]:
@@ -39,7 +39,7 @@ def test_a_repair_marks_what_is_too_weak_with_its_scenario() -> None:
     repair = SuggestedRepair(
         program="work_queue/two_thieves",
         model="rc11",
-        needs=("queue.h:11 needs at least release under rc11",),
+        changes=(Need("queue.h:11", "at least release under rc11"),),
     )
     found = lines(msgspec.structs.replace(small(), repairs=(repair,)))
     assert found[11].kind == "weak"
@@ -48,7 +48,7 @@ def test_a_repair_marks_what_is_too_weak_with_its_scenario() -> None:
 
 def test_a_repair_of_another_structure_marks_nothing() -> None:
     repair = SuggestedRepair(
-        program="other/two_thieves", model="rc11", needs=("queue.h:11 needs at least release",)
+        program="other/two_thieves", model="rc11", changes=(Need("queue.h:11", "at least release"),)
     )
     assert lines(msgspec.structs.replace(small(), repairs=(repair,)))[11].kind == "open"
 

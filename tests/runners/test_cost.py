@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import platform
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import read_program
@@ -15,6 +17,7 @@ from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.comparisons import FEWEST, Timing
 from weakspot.harness.orders.cost import Costing, Costs, OrderCost, SiteCost
 from weakspot.harness.orders.measurements import prices
+from weakspot.harness.report import costs as report
 from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.strength import fenced
@@ -99,6 +102,34 @@ def test_orders_that_compile_alike_are_one_and_the_others_are_measured(
     assert source.read_text() == SOURCE, "the user's files are never touched"
 
 
+@x86
+def test_a_header_is_changed_in_a_folder_that_compilers_search_anyway(
+    source: Path, here: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its other memory orders are named with their scope: it may import those that it uses."""
+    folder = source.parents[1] / "system"
+    (folder / "lib").mkdir(parents=True)
+    (folder / "lib" / "flag.hpp").write_text(
+        "#include <atomic>\nnamespace lib {\nusing std::memory_order_release;\n"
+        "struct Flag {\n  std::atomic<int> set{0};\n"
+        "  void raise() { set.store(1, memory_order_release); }\n};\n}\n"
+    )
+    path = source.with_name("flags.cpp")
+    path.write_text(
+        "#include <lib/flag.hpp>\n#include <thread>\nstatic lib::Flag flag;\n"
+        "int main() { std::thread t([] { flag.raise(); }); t.join(); }\n"
+    )
+    monkeypatch.setenv("CPATH", str(folder))
+    work = Costing("it", [("it", read_program(path))], here)
+    work.run(0.1)
+    (store,) = (site for site in work.result().sites if site.annotation.file.endswith("flag.hpp"))
+    assert [(each.order, each.same_as, each.why) for each in store.orders] == [
+        ("rlx", "", ""),
+        ("rel", "rlx", ""),
+        ("sc", "", ""),
+    ]
+
+
 def test_measurements_until_ctrl_c_are_reported(source: Path, here: Machine) -> None:
     program = read_program(source, build=Build(include=(source.parents[1] / "include",)))
 
@@ -166,13 +197,13 @@ def test_a_memory_order_that_cannot_be_written_or_run_is_explained(
     path.write_text(
         SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release").replace(
             "    atomic_load_explicit(&x, memory_order_acquire);\n",
-            "    int r = x;\n    (void)r;\n",
+            "    int r = ++x;\n    (void)r;\n",
         )
     )
     work = Costing("it", [("it", read_program(path))], here)
     work.run(0.01)
     site = next(each for each in work.result().sites if each.annotation.line == 13)
-    assert [bool(each.why) for each in site.orders] == [True, True, False]
+    assert [bool(each.why) for each in site.orders] == [True, True, True, True, False]
     assert prices(site) == {}
 
 
@@ -307,6 +338,27 @@ def test_a_price_is_what_is_above_the_noise_and_grows_with_the_order() -> None:
     assert prices(without) == prices(site), "an order that cannot be written has none"
     nothing = SiteCost(annotation=annotation(), scenario="it", orders=(refused, *orders))
     assert prices(nothing) == {}, "there is nothing to compare with"
+
+
+def test_a_reason_that_several_memory_orders_have_is_printed_once() -> None:
+    sites = tuple(
+        SiteCost(
+            annotation=annotation(line=line),
+            scenario="it",
+            orders=(
+                OrderCost(order="rlx"),
+                OrderCost(order="sc", why=f"it.c:{line}:5: error: no member named 'store'"),
+            ),
+        )
+        for line in range(1, 6)
+    )
+    found = Costs(
+        subject="it", machine="m", emulated=False, runs=(), sites=sites, turns=0, seconds=0.0
+    )
+    out = io.StringIO()
+    report.costs(found, Console(file=out, width=200))
+    assert out.getvalue().count("no member named 'store'") == 1
+    assert "not measured: it.c:1 sc; it.c:2 sc; it.c:3 sc, and 2 more: error:" in out.getvalue()
 
 
 def test_prices_are_remembered_until_the_file_changes(tmp_path: Path, cache: Path) -> None:

@@ -39,11 +39,9 @@ def double_take() -> Test:
     tests: list[Test] = []
     for model in ("tso", "rc11"):
         found = EngineExplorer().explore(
-            program,
+            program.named(STRUCTURE, SCENARIO),
             models.resolve(model),
             Bounds(),
-            structure=STRUCTURE,
-            scenario=SCENARIO,
             done=lambda *_: None,
         )
         assert found.result == "Violated"

@@ -5,8 +5,8 @@ use super::work::{catch_panic, in_parallel, Caller};
 use cat::Model;
 use explore::witness::{ReturnedCalls, Witness, WitnessEvent};
 use explore::{
-    self, Acyclic, Checkpoint, Estimate, Exploration, ExploreError, ExploredProgram, FaultKind,
-    Limit, Options, ProgramSource, Request, Violation,
+    self, Acyclic, Checkpoint, Doubt, Estimate, Exploration, ExploreError, ExploredProgram,
+    FaultKind, Guarantee, Limit, Options, ProgramSource, Reduction, Reductions, Request, Violation,
 };
 use program::interpreter::Limits;
 use program::ir::{Program, SiteId};
@@ -46,6 +46,22 @@ pub fn order_of(name: &str) -> PyResult<Acyclic> {
             "acyclic is \"program order\" or \"dependencies\", not {name:?}"
         ))),
     }
+}
+
+/// The reductions that can be switched off, by their names, with the executions that each leaves out.
+#[pyfunction]
+pub fn reductions() -> Vec<(&'static str, &'static str)> {
+    let all = Reduction::ALL.iter();
+    all.map(|each| (each.name(), each.leaves_out())).collect()
+}
+
+/// All reductions but these.
+pub fn without(names: &[String]) -> PyResult<Reductions> {
+    names.iter().try_fold(Reductions::ALL, |some, name| {
+        let known = Reduction::named(name);
+        let unknown = || PyValueError::new_err(format!("there is no reduction {name:?}"));
+        Ok(some.with(known.ok_or_else(unknown)?, false))
+    })
 }
 
 /// The time for all witnesses when that for the exploration is used up.
@@ -216,6 +232,14 @@ fn kind(kind: FaultKind) -> &'static str {
 const NO_EXECUTION: &str = "no execution was found: the model forbids them all, or none is as the \
                             program assumes";
 
+const UNPROVED: &str =
+    "no axiom of the model implies that what the explorer relies on has no cycle \
+                        with rf: po, or dependencies and what acquires, releases and fences \
+                        order. The model forbids such cycles of two and three threads; it may \
+                        allow longer ones, which are not explored";
+const MISSED: &str = "the audit found a violation that the explorer has not found: a mistake of \
+                      weakspot";
+
 fn dict<'py>(
     py: Python<'py>,
     program: &Program,
@@ -236,28 +260,27 @@ fn dict<'py>(
         reasons.push(format!("{}{at}{because}", truncation.message));
     }
     let limits = &options.limits;
-    match found.limit {
-        Some(Limit::Executions) => {
-            reasons.push(format!("limit of {} executions", limits.executions));
-        }
-        Some(Limit::Seconds) => {
-            reasons.push(format!("time limit of {} s", limits.time.as_secs_f64()));
-        }
-        Some(Limit::Stopped) => reasons.push("stopped".to_owned()),
-        None => {}
+    let doubts = found.safe().err();
+    for doubt in doubts.iter().flatten() {
+        reasons.push(match doubt {
+            Doubt::Limit(Limit::Executions) => format!("limit of {} executions", limits.executions),
+            Doubt::Limit(Limit::Seconds) => {
+                format!("time limit of {} s", limits.time.as_secs_f64())
+            }
+            Doubt::Limit(Limit::Stopped) => "stopped".to_owned(),
+            Doubt::NoExecution => NO_EXECUTION.to_owned(),
+            Doubt::Model => UNPROVED.to_owned(),
+            Doubt::Missed => MISSED.to_owned(),
+            Doubt::Violated | Doubt::Truncated | Doubt::Part => continue,
+        });
     }
     let of_loops = found.truncations.iter().filter(|t| t.limit == "loops");
     let sites: BTreeSet<SiteId> = of_loops.filter_map(|t| t.site).collect();
     let reached: BTreeSet<&str> = found.truncations.iter().map(|t| &t.limit[..]).collect();
-    let part = found.beyond || found.sample.is_some() || found.estimate.is_some();
-    // so that nothing is called Safe of which nothing was seen
-    if reasons.is_empty() && !part && found.counts.all() == 0 && found.violations.is_empty() {
-        reasons.push(NO_EXECUTION.to_owned());
-    }
-    let result = match (found.violations.is_empty(), reasons.is_empty() && !part) {
-        (false, _) => "Violated",
-        (true, false) => "Unknown",
-        (true, true) => "Safe",
+    let result = match (&doubts, found.violations.is_empty()) {
+        (None, _) => "Safe",
+        (Some(_), false) => "Violated",
+        (Some(_), true) => "Unknown",
     };
     let (violations, warnings) = (PyList::empty(py), PyList::empty(py));
     let all = found.violations.iter().chain(&found.warnings);
@@ -296,6 +319,32 @@ fn dict<'py>(
     let sample = found.sample;
     let sample = sample.map(|sample| (sample.draws, sample.distinct, sample.known));
     dict.set_item(intern!(py, "sample"), sample)?;
+    dict.set_item(intern!(py, "evidence"), evidence_dict(py, found)?)?;
+    Ok(dict)
+}
+
+/// What an answer rests on.
+fn evidence_dict<'py>(py: Python<'py>, found: &Exploration) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let names = found.reductions.iter().map(Reduction::name);
+    dict.set_item(intern!(py, "reductions"), Vec::from_iter(names))?;
+    dict.set_item(intern!(py, "exhausted"), found.exhausted.is_some())?;
+    dict.set_item(
+        intern!(py, "guarantee"),
+        found.guarantee.map(Guarantee::name),
+    )?;
+    dict.set_item(intern!(py, "checks"), found.checks)?;
+    let audit = found.audit.as_ref().map(|audit| {
+        let missed = audit.missed.iter();
+        let missed = missed.map(|fault| (kind(fault.kind), &fault.message, fault.site));
+        let of = PyDict::new(py);
+        of.set_item(intern!(py, "descents"), audit.descents)?;
+        of.set_item(intern!(py, "seconds"), audit.seconds)?;
+        of.set_item(intern!(py, "refused"), &audit.refused)?;
+        of.set_item(intern!(py, "missed"), Vec::from_iter(missed))?;
+        Ok::<_, PyErr>(of)
+    });
+    dict.set_item(intern!(py, "audit"), audit.transpose()?)?;
     Ok(dict)
 }
 

@@ -6,6 +6,7 @@ mod condition;
 mod error;
 mod explore;
 mod files;
+mod options;
 mod outline;
 mod program;
 mod report;
@@ -40,6 +41,7 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(outline::renamed, m)?)?;
     m.add_function(wrap_pyfunction!(straight_line::straight_line, m)?)?;
     m.add_function(wrap_pyfunction!(explore::unsuitable, m)?)?;
+    m.add_function(wrap_pyfunction!(explore::reductions, m)?)?;
     m.add_function(wrap_pyfunction!(program::divide, m)?)?;
     m.add_function(wrap_pyfunction!(verdict::herd_log, m)?)?;
     Ok(())

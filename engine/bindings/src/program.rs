@@ -2,7 +2,8 @@
 use super::arguments::{duration, load_model};
 use super::error::Problem;
 use super::explore::{Resumption, Task};
-use explore::{self, Checkpoint, Limits, Request};
+use super::options::{Bounds, Part};
+use explore::{self, Checkpoint, Request};
 use program::interpreter;
 use program::interpreter::event::{EventKind, Operation};
 use program::interpreter::Outcome;
@@ -17,7 +18,6 @@ use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A concurrent program, lowered from clean LLVM IR text.
 #[pyclass(frozen, module = "weakspot._engine")]
@@ -155,8 +155,8 @@ impl Program {
         lowered.map(|f| f.name.clone()).collect()
     }
 
-    #[pyo3(signature = (*, loops=of_thread().loops, interleavings=4000, seed=0, shared_only=true,
-                        spurious=true, seconds=0.0))]
+    #[pyo3(signature = (*, loops=interpreter::Limits::default().loops, interleavings=4000, seed=0,
+                        shared_only=true, spurious=true, seconds=0.0))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn trace<'py>(
         &self,
@@ -194,99 +194,42 @@ impl Program {
         without_garbage_collection(py, || Converter::new(py, &self.inner).trace(&trace))
     }
 
-    #[pyo3(signature = (model, *, folders=Vec::new(), loops=of_thread().loops, executions=0,
-                        seconds=0.0, events=Limits::default().events,
-                        instructions=of_thread().instructions, calls=of_thread().calls, jobs=0,
-                        acyclic=None, symmetry=true, arrivals=false, retries=false,
-                        waits=false, reference=false, fails_once=false, stop_at_first=false, results=false,
-                        departures=None, sample=None, estimate=None, share=false, resume=None, keep=None, done=None))]
+    #[pyo3(signature = (model, *, bounds=None, part=None, folders=Vec::new(), acyclic=None, jobs=0,
+                        stop_at_first=false, results=false, share=false, resume=None, keep=None,
+                        done=None))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn explore<'py>(
         &self,
         py: Python<'py>,
         model: PathBuf,
+        bounds: Option<Bounds>,
+        part: Option<Part>,
         folders: Vec<PathBuf>,
-        loops: u32,
-        executions: u64,
-        seconds: f64,
-        events: usize,
-        instructions: u64,
-        calls: usize,
-        jobs: usize,
         acyclic: Option<&str>,
-        symmetry: bool,
-        arrivals: bool,
-        retries: bool,
-        waits: bool,
-        reference: bool,
-        fails_once: bool,
+        jobs: usize,
         stop_at_first: bool,
         results: bool,
-        departures: Option<u32>,
-        sample: Option<u64>,
-        estimate: Option<u64>,
         share: bool,
         resume: Option<&[u8]>,
         keep: Option<Bound<'py, PyAny>>,
         done: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let whole = results || reference;
-        let task = match (departures, sample, estimate) {
-            (None, None, None) if share && !whole => Task::Request(Request::Share),
-            _ if share => {
-                let message = "a share is of every execution, without results";
-                return Err(PyValueError::new_err(message));
-            }
-            (None, None, None) if reference => Task::Reference,
-            (None, None, None) if results => Task::Results,
-            (None, None, None) => Task::Request(Request::Everything),
-            (Some(most), None, None) if !whole => Task::Request(Request::Within(most)),
-            (None, Some(seed), None) if !whole => Task::Request(Request::Sample { seed }),
-            (None, None, Some(seed)) if !whole => Task::Request(Request::Estimate { seed }),
-            _ => {
-                let message =
-                    "results, reference, departures, sample and estimate exclude one another";
-                return Err(PyValueError::new_err(message));
-            }
-        };
+        let (bounds, part) = (bounds.unwrap_or_default(), part.unwrap_or_default());
+        let task = part.task(share, results)?;
         let resumes = matches!(task, Task::Request(Request::Everything | Request::Share));
         if (resume.is_some() || keep.is_some()) && !resumes {
             let message = "only an exploration of every execution resumes, without results";
             return Err(PyValueError::new_err(message));
         }
-        let time = match seconds {
-            0.0 => Duration::MAX,
-            seconds => duration(seconds)?,
-        };
-        let limits = Limits {
-            executions: if executions == 0 {
-                u64::MAX
-            } else {
-                executions
-            },
-            time,
-            events,
-            ..Limits::default()
-        };
         let options = explore::Options {
             workers: jobs,
             first: stop_at_first,
-            limits,
+            limits: bounds.of_search()?,
             acyclic: acyclic.map(super::explore::order_of).transpose()?,
             estimates_after: done.as_ref().map(|_| super::explore::ESTIMATES_AFTER),
-            symmetry,
-            arrivals,
-            retries,
-            waits,
-            fails_once,
-            ..explore::Options::default()
+            ..part.options()?
         };
         let model = load_model(py, &model, &folders)?;
-        let limits = interpreter::Limits {
-            loops,
-            instructions,
-            calls,
-        };
         let resumption = Resumption {
             earlier: resume.and_then(Checkpoint::from_bytes),
             keep,
@@ -295,7 +238,7 @@ impl Program {
             py,
             &self.inner,
             &model,
-            limits,
+            bounds.of_thread(),
             options,
             task,
             resumption,
@@ -303,23 +246,15 @@ impl Program {
         )
     }
 
-    #[pyo3(signature = (one, other, *, loops=of_thread().loops,
-                        instructions=of_thread().instructions, calls=of_thread().calls))]
     fn join<'py>(
         &self,
         py: Python<'py>,
         one: &[u8],
         other: &[u8],
-        loops: u32,
-        instructions: u64,
-        calls: usize,
+        bounds: Bounds,
     ) -> PyResult<(Bound<'py, PyBytes>, bool)> {
-        let limits = interpreter::Limits {
-            loops,
-            instructions,
-            calls,
-        };
         let (one, other) = (stored(one)?, stored(other)?);
+        let limits = bounds.of_thread();
         let joined = py.allow_threads(|| explore::join(&self.inner, limits, one, other));
         let (both, anew) =
             joined.map_err(|error| Problem::in_exploration(error, &self.inner).raise(py))?;
@@ -343,11 +278,6 @@ pub fn divide<'py>(
 fn stored(bytes: &[u8]) -> PyResult<Checkpoint> {
     let read = Checkpoint::from_bytes(bytes);
     read.ok_or_else(|| PyValueError::new_err("not what an exploration has left open"))
-}
-
-/// The limits of a thread in one execution, where none are given.
-fn of_thread() -> interpreter::Limits {
-    interpreter::Limits::default()
 }
 
 /// Makes Python's values, equal strings and lists of dependencies once.

@@ -150,6 +150,7 @@ impl<'g> GraphInput<'g> {
             "addr" => self.threads(|p| p.deps().addr.iter()),
             "data" => self.threads(|p| p.deps().data.iter()),
             "ctrl" => self.threads(|p| p.deps().ctrl.iter()),
+            "chosen" => self.threads(|p| p.deps().chosen.iter()),
             "depend" => self.threads(|p| p.deps().depend.iter()),
             "control" => self.threads(|p| p.path.control.iter().copied()),
             "iico_data" => self.threads(|p| p.path.iico_data.iter().copied()),

@@ -4,9 +4,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::evidence::{Audit, Exhausted, Guarantee};
 use crate::exchanges::KnownExchanges;
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::history::{Specification, UnexplainedCalls};
+use crate::reductions::Reductions;
 use crate::source::Fault;
 use borsh::{BorshDeserialize, BorshSerialize};
 use cat::CatError;
@@ -21,17 +23,7 @@ pub struct Options {
     pub limits: Limits,
     /// What the model's axioms imply; without it, what their analysis shows.
     pub acyclic: Option<Acyclic>,
-    /// Explore one of the executions that differ only in which of several threads that behave alike
-    /// does what.
-    pub symmetry: bool,
-    /// Explore every order in which threads arrive at a barrier, where no other thread can tell.
-    pub arrivals: bool,
-    /// Explore every round of a loop that retries with the value that it has read, or that undoes
-    /// what it has added, where executions without that round show the same.
-    pub retries: bool,
-    /// Explore what threads that wait in loops read in vain, where executions without these reads show
-    /// the same.
-    pub waits: bool,
+    pub reductions: Reductions,
     /// A weak compare-exchange fails for no reason at most once per site and thread.
     pub fails_once: bool,
     /// Without it, chosen for the model and the program.
@@ -41,6 +33,9 @@ pub struct Options {
     pub specification: Option<Arc<Specification>>,
     /// Estimates how many executions there are, from this time on; none: does not.
     pub estimates_after: Option<Duration>,
+    /// How long a program that seems safe is audited; none: as [`audit`](crate::reference::audit)
+    /// chooses.
+    pub audit: Option<Duration>,
 }
 
 /// Which executions are explored.
@@ -282,6 +277,13 @@ pub struct Exploration {
     pub estimate: Option<Estimate>,
     pub sample: Option<Sample>,
     pub seconds: f64,
+    /// Which of the reductions asked for were used: not those that the model does not allow.
+    pub reductions: Reductions,
+    /// How it is known that the model guarantees what the search relies on.
+    pub guarantee: Option<Guarantee>,
+    /// Nothing was left open.
+    pub exhausted: Option<Exhausted>,
+    pub audit: Option<Audit>,
 }
 
 #[derive(Debug)]

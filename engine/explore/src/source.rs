@@ -264,6 +264,8 @@ pub struct Dependencies {
     pub data: Dep,
     /// A branch before the event depends on them.
     pub ctrl: Dep,
+    /// The value written is one of several, which the reads in `data` decide.
+    pub chosen: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@ mod found;
 mod seeds;
 
 use dice::Dice;
-use explore::{Acyclic, Options, ProgramSource, Search};
+use explore::{Acyclic, Options, ProgramSource, Reduction, Reductions, Search};
 use found::{found, model};
 use program::interpreter::Limits;
 use program::Program;
@@ -291,18 +291,19 @@ fn compare_each(seeds: std::ops::Range<u64>, most: u64) {
             workers: 1,
             acyclic: Some(*acyclic),
             search: search[(seed / 8) as usize % 3],
-            symmetry: false,
-            arrivals: true,
-            retries: true,
+            reductions: Reductions::ALL.without([
+                Reduction::Symmetry,
+                Reduction::Arrivals,
+                Reduction::Retries,
+                Reduction::UndoneRounds,
+            ]),
             ..Options::default()
         };
         options.limits.executions = most;
         let Ok((expected, more)) = found(&program, model, &options, Limits::default()) else {
             continue;
         };
-        options.symmetry = seed / 24 % 2 == 0;
-        options.arrivals = false;
-        options.retries = false;
+        options.reductions = Reductions::ALL.with(Reduction::Symmetry, seed / 24 % 2 == 0);
         options.limits = explore::Limits::default();
         options.limits.executions = most;
         let Ok((seen, fewer)) = found(&program, model, &options, Limits::default()) else {
@@ -363,7 +364,7 @@ fn threads_that_meet_have_one_execution_in_every_model_that_barriers_order() {
             let program = meeting(threads, rounds, alike);
             let mut options = Options {
                 acyclic: Some(acyclic),
-                symmetry: alike,
+                reductions: Reductions::ALL.with(Reduction::Symmetry, alike),
                 ..Options::default()
             };
             options.limits.executions = 50;

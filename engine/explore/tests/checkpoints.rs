@@ -3,7 +3,7 @@
 use cat::Model;
 use explore::{
     join, request, Acyclic, Checkpoint, Exploration, ExploredProgram, Limit, Limits, Options,
-    Request, Search, Violation,
+    Reduction, Reductions, Request, Search, Violation,
 };
 use program::interpreter;
 use program::Program;
@@ -135,7 +135,7 @@ fn configurations() -> Vec<(Model, Options)> {
                         workers: 1,
                         acyclic: Some(Acyclic::ProgramOrder),
                         search: Some(search),
-                        symmetry,
+                        reductions: Reductions::ALL.with(Reduction::Symmetry, symmetry),
                         ..Options::default()
                     },
                 ));

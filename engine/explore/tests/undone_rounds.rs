@@ -12,7 +12,7 @@ mod reductions;
 mod seeds;
 
 use dice::Dice;
-use explore::{Acyclic, FaultKind, Options};
+use explore::{Acyclic, FaultKind, Options, Reduction, Reductions};
 use found::{found, model};
 use program::interpreter::Limits;
 use program::Program;
@@ -355,7 +355,7 @@ fn rounds_are_left_out_where_read_modify_writes_continue_release_sequences() {
         let explored = |every: bool| {
             let by_dependencies = name == "imm";
             let mut options = Options {
-                retries: every,
+                reductions: Reductions::ALL.with(Reduction::UndoneRounds, !every),
                 ..Options::default()
             };
             options.acyclic = Some(match by_dependencies {

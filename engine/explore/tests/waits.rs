@@ -11,8 +11,8 @@ mod seeds;
 use cat::Model;
 use dice::Dice;
 use explore::{
-    explore_each, Acyclic, Counts, EndedExecution, Event, Graph, Options, ProgramSource, Search,
-    NONE,
+    explore_each, Acyclic, Counts, EndedExecution, Event, Graph, Options, ProgramSource, Reduction,
+    Reductions, Search, NONE,
 };
 use found::{found, model, Found};
 use program::interpreter::Limits;
@@ -222,7 +222,7 @@ fn explored(
     seed: u64,
     acyclic: Acyclic,
     search: Option<Search>,
-    waits: bool,
+    every: bool,
     most: u64,
 ) -> Option<(Found, Counts)> {
     let text = random(seed);
@@ -233,9 +233,10 @@ fn explored(
         workers: 1,
         acyclic: Some(acyclic),
         search,
-        symmetry: is_symmetric(seed),
-        retries: true,
-        waits,
+        reductions: Reductions::ALL
+            .without([Reduction::Retries, Reduction::UndoneRounds])
+            .with(Reduction::Symmetry, is_symmetric(seed))
+            .with(Reduction::Waits, !every),
         ..Options::default()
     };
     options.limits.executions = most;

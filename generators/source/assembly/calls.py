@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from weakspot.generators.source.assembly.instructions import statements
-from weakspot.generators.source.assembly.meaning import Meaning
+from weakspot.generators.source.assembly.meaning import WRAPPER, Meaning
 from weakspot.generators.source.assembly.operands import (
     Argument,
     NotUnderstood,
@@ -21,7 +21,7 @@ from weakspot.generators.source.assembly.operands import (
     c_type,
     read_operands,
 )
-from weakspot.generators.source.irtext import closing
+from weakspot.generators.source.irtext import closing, parts
 
 _CALL = re.compile(
     r"^(?P<indent> +)(?:(?P<result>%\S+) = )?(?:tail |notail )?call (?P<type>\{[^}]*\}|\S+) asm"
@@ -35,12 +35,12 @@ def replace_assembly(text: str, meanings: Sequence[Meaning] = ()) -> tuple[str, 
     """The IR with its understood assembly replaced, and the C functions by name."""
     functions: dict[str, str] = {}
     wrappers: dict[str, str] = {}
-    parts: list[str] = []
+    pieces: list[str] = []
     done = 0
     for match in _CALL.finditer(text):
         end = closing(text, match.end())
-        given = _split(text[match.end() : end - 1])
-        results = _split(match["type"].strip("{} ")) if match["type"] != "void" else []
+        given = parts(text[match.end() : end - 1])
+        results = parts(match["type"].strip("{} ")) if match["type"] != "void" else []
         arguments = tuple(map(_argument, given))
         try:
             made = _function(
@@ -53,17 +53,17 @@ def replace_assembly(text: str, meanings: Sequence[Meaning] = ()) -> tuple[str, 
         wrappers[name] = _wrapper(name, match["type"], results, arguments)
         values = ", ".join(re.sub(r" elementtype\([^)]*\)", "", each) for each in given)
         result = f"{match['result']} = " if match["result"] else ""
-        parts.append(text[done : match.start()])
-        parts.append(f"{match['indent']}{result}call {match['type']} @{name}({values})")
+        pieces.append(text[done : match.start()])
+        pieces.append(f"{match['indent']}{result}call {match['type']} @{name}({values})")
         # attributes and !srcloc belong to the assembly
         rest = re.compile(r"[^\n]*").match(text, end)
         done = rest.end() if rest else end
         if rest and (place := re.search(r", !dbg !\d+", rest[0])):
-            parts.append(place[0])
+            pieces.append(place[0])
     if not functions:
         return text, {}
-    parts.append(text[done:])
-    return "".join(parts) + "\n" + "\n".join(wrappers.values()), functions
+    pieces.append(text[done:])
+    return "".join(pieces) + "\n" + "\n".join(wrappers.values()), functions
 
 
 def source(functions: dict[str, str]) -> str:
@@ -100,7 +100,7 @@ def _function(
     parameters += [f"{c_type(each.type)} a{n}" for n, each in enumerate(arguments)]
     text = "\n  ".join(lines)
     digest = hashlib.sha256(f"{constraints}{results}{parameters}{text}".encode()).hexdigest()[:16]
-    name = f"weakspot_asm_{digest}"
+    name = f"{WRAPPER}{digest}"
     return name, f"void {name}_body({', '.join(parameters) or 'void'}) {{\n  {text}\n}}"
 
 
@@ -153,17 +153,3 @@ def _wrapper(name: str, type_: str, results: Sequence[str], arguments: Sequence[
 def _argument(text: str) -> Argument:
     element = re.search(r" elementtype\(([^)]*)\)", text)
     return Argument(text.split(" ", 1)[0], element[1] if element else None)
-
-
-def _split(text: str) -> list[str]:
-    """Parts between commas that are in no bracket."""
-    parts, depth, start = [], 0, 0
-    for position, character in enumerate(text):
-        depth += {"(": 1, "{": 1, "[": 1, "<": 1, ")": -1, "}": -1, "]": -1, ">": -1}.get(
-            character, 0
-        )
-        if character == "," and depth == 0:
-            parts.append(text[start:position].strip())
-            start = position + 1
-    parts.append(text[start:].strip())
-    return [part for part in parts if part]

@@ -10,7 +10,7 @@ at least as strong as: https://www.cl.cam.ac.uk/~pes20/cpp/cpp0xmappings.html.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -57,6 +57,8 @@ _LEGACY = {
 }
 
 
+_KEEPS_RBX = "xchgq %rbx,"
+"""How code begins and ends that does not change %rbx, which some compilers reserve."""
 _SAME_PAIR = ["movq %rdx,%rcx", "movq %rax,%rbx"]
 
 
@@ -78,17 +80,53 @@ def statements(template: str, operands: Operands) -> list[str]:
 def instructions(template: str) -> list[str]:
     """The instructions of a template, each with its prefix: "lock xaddl $0,$1"."""
     text = template.replace("\\09", " ").replace("\\0A", "\n").replace("\\0D", "\n")
+    text = _DIALECTS.sub(r"\1", text)
     text = re.sub(r"#(?!\d).*|/\*.*?\*/", " ", text)
     found: list[str] = []
     for part in re.split(r"[;\n]", text):
         one = re.sub(r"\s+", " ", part.strip())
         one = re.sub(r" ?, ?", ",", one)
+        while label := _LABEL.match(one):
+            found.append(label[0].strip())
+            one = one[label.end() :]
         if not one:
             continue
         if found and found[-1] in ("lock", "rep"):
             one = f"{found.pop()} {one}"
         found.append(one)
     return found
+
+
+def _named(found: Sequence[str]) -> list[str]:
+    """The instructions with a name of its own for each local label and for each jump to one. Raises
+    NotUnderstood for a jump to elsewhere."""
+    labels = [(at, each[:-1]) for at, each in enumerate(found) if each.endswith(":")]
+
+    def target(name: str, at: int) -> str:
+        number, way = (name[:-1], name[-1]) if _NUMBERED.fullmatch(name) else (name, "")
+        there = [
+            place
+            for place, each in labels
+            if each == number and (way != "b" or place <= at) and (way != "f" or place > at)
+        ]
+        if not there:
+            raise NotUnderstood(f"a jump to {name}")
+        return f"label{there[-1] if way == 'b' else there[0]}"
+
+    def renamed(at: int, text: str) -> str:
+        if text.endswith(":"):
+            return f"label{at}:"
+        jump = _JUMP.fullmatch(text)
+        return f"j{jump[1]} {target(jump[2], at)}" if jump else text
+
+    return [renamed(at, each) for at, each in enumerate(found)]
+
+
+_DIALECTS = re.compile(r"\$\((.*?)\$\|.*?\$\)")
+"""What is written in the dialect of AT&T and, after a bar, in Intel's."""
+_LABEL = re.compile(r"[\w.$]+(?:\$\{:uid\})?: ?")
+_NUMBERED = re.compile(r"\d+[bf]")
+_JUMP = re.compile(r"j([a-z]+) (\S+)")
 
 
 class _Instruction(msgspec.Struct, frozen=True):
@@ -114,7 +152,10 @@ class _Translation:
             # a load: whatever was in the registers, memory stays as it is
             for register in ("rax", "rdx"):
                 self._write(self._legacy(register), "0")
-        for instruction in found:
+        if found[1:2] == ["cpuid"] and found[0] == found[-1] and found[0].startswith(_KEEPS_RBX):
+            self._write(self._value(found[0].removeprefix(_KEEPS_RBX), 32), "0")
+            found = found[1:2]
+        for instruction in _named(found):
             self._instruction(instruction)
         for name, condition in self._operands.flag_results.items():
             self._out.append(f"{name} = {self._condition(condition)};")
@@ -134,8 +175,21 @@ class _Translation:
             if re.fullmatch(pattern, text):
                 self._out.append(f"__atomic_thread_fence({order});")
                 return
-        if text == "rdtsc":
-            self._read_cycles()
+        if text in ("rdtsc", "rdtscp"):
+            self._read_cycles(text)
+            return
+        if text == "cpuid":
+            for register in ("ax", "bx", "cx", "dx"):
+                if variable := self._operands.registers.get(register):
+                    self._write(self._register(variable, 32), "0")
+            return
+        if text.endswith(":"):
+            self._out.append(f"{text};")
+            self._flags = set()  # those of several instructions may come here
+            return
+        if jump := _JUMP.fullmatch(text):
+            when = "" if jump[1] == "mp" else f"if ({self._condition(jump[1])}) "
+            self._out.append(f"{when}goto {jump[2]};")
             return
         found = re.fullmatch(r"(lock )?([a-z]\w*)(?: (.*))?", text)
         if found is None:
@@ -154,6 +208,7 @@ class _Translation:
             ("cmpxchg", 2): self._compare_exchange,
             ("cmpxchg16b", 1): self._compare_exchange_pair,
             **{(each, 2): self._binary for each in _BINARY},
+            **{(each, 2): self._compare for each in ("cmp", "test")},
             **{(each, 1): self._unary for each in ("inc", "dec", "neg", "not")},
             **{(each, 2): self._bit for each in ("bt", "bts", "btr", "btc")},
             **{(each, 2): self._scan for each in ("bsf", "bsr")},
@@ -281,12 +336,25 @@ class _Translation:
 
     # --- instructions ---------------------------------------------------------------------------
 
-    def _read_cycles(self) -> None:
+    def _read_cycles(self, its: str) -> None:
         self._out.append("extern unsigned long weakspot_cycles(void);")
         cycles = self._new(64, "weakspot_cycles()")
         for register, half in (("ax", cycles), ("dx", f"{cycles} >> 32")):
             if variable := self._operands.registers.get(register):
                 self._write(self._register(variable, 32), half)
+        if its == "rdtscp" and (variable := self._operands.registers.get("cx")):
+            self._write(self._register(variable, 32), "0")
+
+    def _compare(self, its: _Instruction, one: _Value, other: _Value) -> None:
+        """Subtract, or and, for the flags alone."""
+        if its.locked:
+            raise NotUnderstood(its.name)
+        first = self._new(its.width, self._read(one, its.width))
+        second = first if other == one else self._new(its.width, self._read(other, its.width))
+        operator = {"cmp": "-", "test": "&"}[its.name]
+        result = self._new(its.width, f"{second} {operator} {first}")
+        self._set_flag("cf", f"{second} < {first}" if its.name == "cmp" else "0")
+        self._set_result_flags(its.width, result)
 
     def _move(self, its: _Instruction, source: _Value, target: _Value) -> None:
         if its.locked or (source.address and target.address):

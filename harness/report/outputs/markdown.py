@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.report.gate import closing, execution, machines, reaches
+from weakspot.harness.report.gate import closing, execution, machines, other_execution, reaches
 from weakspot.harness.report.outputs import File
 from weakspot.harness.values.finding import unnamed
 from weakspot.harness.values.numbers import amount
@@ -69,6 +69,10 @@ def _finding(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) 
         yield "<details><summary>The execution</summary>"
         yield ""
         yield from _fenced([*shown, *filter(None, [reaches(reported), machines(reported)])], "text")
+        for need in reported.needs:
+            if drawn := other_execution(reported, need):
+                yield f"`{need.place}` is too weak, as this execution shows:"
+                yield from _fenced(drawn, "text")
         yield ""
         yield "</details>"
 

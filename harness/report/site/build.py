@@ -23,16 +23,17 @@ from weakspot.harness.judge.findings import undecided
 from weakspot.harness.judge.observed import ObservedOutcome, observed_outcomes
 from weakspot.harness.report.campaign import summary
 from weakspot.harness.report.site.data import SiteData, site_data
+from weakspot.harness.report.site.litmus_page import test_view
+from weakspot.harness.report.site.litmus_table import PAGE, TestTable, table_of
 from weakspot.harness.report.site.observations import families, shape_table
 from weakspot.harness.report.site.pages import Pages, Templates
 from weakspot.harness.report.site.program_page import program_view
 from weakspot.harness.report.site.reproduction import of_program, of_structure, of_test
 from weakspot.harness.report.site.source_page import TITLES, source_view
 from weakspot.harness.report.site.structure_page import claim_views, scenarios
-from weakspot.harness.report.site.test_page import test_view
-from weakspot.harness.report.site.test_table import PAGE, TestTable, table_of
 from weakspot.harness.values.descriptions import (
     EMULATED,
+    describe_evidence,
     describe_origin,
     describe_steadiness,
     machine_label,
@@ -61,7 +62,9 @@ def write_site(record: Record, folder: Path) -> Path:
     """
     view = site_data(record)
     templates = Templates()
-    templates.environment.filters.update(profile=_profile, rate_text=_rate_text)
+    templates.environment.filters.update(
+        profile=_profile, rate_text=_rate_text, evidence_text=describe_evidence
+    )
     templates.environment.globals["source_link"] = view.source_link
     common = {
         "most": _MOST,

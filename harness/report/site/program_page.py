@@ -53,10 +53,10 @@ def program_view(site: SiteData, structure: StructureInfo, scenario: Scenario) -
     record = site.record
     name = program_name(structure.name, scenario.name)
     explorations = record.explorations_of[name]
-    found: defaultdict[tuple[str, str], list[tuple[str, Violation]]] = defaultdict(list)
+    found: defaultdict[str, list[tuple[str, Violation]]] = defaultdict(list)
     for exploration in explorations:
         for violation in (*exploration.violations, *exploration.warnings):
-            found[violation.kind, violation.message].append((exploration.model, violation))
+            found[violation.key].append((exploration.model, violation))
     return ProgramView(
         name=name,
         structure=structure.name,

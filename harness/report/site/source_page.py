@@ -32,7 +32,6 @@ TITLES: dict[Kind, tuple[str, str]] = {
 _ATOMIC = re.compile(
     r"\b(atomic_(?!int\b|bool\b|uint|ptr|size_t|flag\b)\w+|__atomic_\w+)\s*\(|memory_order_\w+"
 )
-_NEEDS = re.compile(r"(?P<file>.+):(?P<line>\d+) (?P<text>needs .*)")
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -137,10 +136,9 @@ def _marks(site: SiteData, structure: StructureInfo) -> dict[tuple[str, int], li
     found: defaultdict[tuple[str, int], list[Mark]] = defaultdict(list)
     for repair in site.record.repairs:
         if repair.program.partition("/")[0] == structure.name:
-            for need in repair.needs:
-                if known := _NEEDS.fullmatch(need):
-                    text = f"{known['text']}, in scenario {repair.program.partition('/')[2]}"
-                    found[known["file"], int(known["line"])].append(Mark("weak", text))
+            for need in repair.changes:
+                text = f"needs {need.order}, in scenario {repair.program.partition('/')[2]}"
+                found[_line(need.at)].append(Mark("weak", text))
     for finding in site.record.findings:
         if finding.id == "WS301":
             for each in finding.sites:

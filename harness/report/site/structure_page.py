@@ -6,22 +6,12 @@ import itertools
 
 import msgspec
 
-from weakspot.harness.judge.claims import matches_recorded
+from weakspot.harness.judge.claims import ClaimAnswer, claim_answers
 from weakspot.harness.report.site.data import SiteData
-from weakspot.harness.values.agreement import agreed_observation
 from weakspot.harness.values.claims import Claim, Scenario
-from weakspot.harness.values.descriptions import exploration_outcome
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.record import StructureInfo, program_name, unique
-
-
-class ClaimComparison(msgspec.Struct, frozen=True):
-    """What a claim records for a model, and what was found; `fits` is None if that is open."""
-
-    recorded: str
-    found: str
-    fits: bool | None
 
 
 class ClaimView(msgspec.Struct, frozen=True):
@@ -30,9 +20,9 @@ class ClaimView(msgspec.Struct, frozen=True):
 
     claim: Claim
     page: str
-    found: dict[str, ClaimComparison]
+    found: dict[str, ClaimAnswer]
     seen: tuple[Histogram, ...]
-    sites: tuple[str, ...] = ()
+    sites: tuple[str, ...]
 
 
 def claim_views(site: SiteData, structure: StructureInfo) -> tuple[ClaimView, ...]:
@@ -41,53 +31,23 @@ def claim_views(site: SiteData, structure: StructureInfo) -> tuple[ClaimView, ..
 
 def _claim(site: SiteData, structure: StructureInfo, claim: Claim) -> ClaimView:
     record = site.record
+    models = claim.explored or claim.verdict
+    answers = claim_answers(record, structure.name, claim)
+    found = {each.under: each for each in answers if each.under in models}
     if claim.explored:
         name = program_name(structure.name, claim.scenario)
-        given = {each.model: each for each in record.explorations_of.get(name, ())}
-        return ClaimView(
-            claim,
-            site.programs.get(name, ""),
-            {
-                model: ClaimComparison(
-                    expected,
-                    exploration_outcome(given[model]) if model in given else "not explored",
-                    matches_recorded(given[model], expected) if model in given else None,
-                )
-                for model, expected in claim.explored.items()
-            },
-            (),
-            unique(
-                place
-                for model in claim.explored
-                if model in given
-                for each in given[model].violations
-                for place in each.sites
-            ),
-        )
-    found: dict[str, ClaimComparison] = {}
-    wrong = [
-        each.message
-        for each in site.findings.get(claim.test, ())
-        if each.id == "WS001" and each.severity == "error"
-    ]
-    for model, expected in claim.verdict.items():
-        answer = agreed_observation(record, claim.test, model) or "not checked"
-        matched = None if answer in ("not checked", "Unknown") else answer == expected
-        if matched is False and not any(f" under {model}:" in message for message in wrong):
-            matched = True  # a checker that answers less than the claim does not contradict it
-        found[model] = ClaimComparison(expected, answer, matched)
-    seen = tuple(
-        each for each in record.histograms_of.get(claim.test, ()) if each.arch in claim.seen
-    )
-    sites = unique(
-        str(each)
-        for entry in record.tests_of(structure.name)
-        if entry.name == claim.test
-        for origin in entry.test.origins
-        if origin.structure == structure.name
-        for each in itertools.chain.from_iterable(origin.sites)
-    )
-    return ClaimView(claim, site.pages.get(claim.test, ""), found, seen, sites)
+        explored = (each for each in record.explorations_of.get(name, ()) if each.model in found)
+        violations = (violation for each in explored for violation in each.violations)
+        page, places = site.programs.get(name, ""), [each.sites for each in violations]
+    else:
+        entries = (each for each in record.tests_of(structure.name) if each.name == claim.test)
+        origins = (origin for entry in entries for origin in entry.test.origins)
+        threads = [each.sites for each in origins if each.structure == structure.name]
+        page = site.pages.get(claim.test, "")
+        places = [tuple(map(str, sites)) for sites in itertools.chain.from_iterable(threads)]
+    histograms = record.histograms_of.get(claim.test, ())
+    seen = tuple(each for each in histograms if each.arch in claim.seen)
+    return ClaimView(claim, page, found, seen, unique(itertools.chain.from_iterable(places)))
 
 
 def scenarios(

@@ -125,7 +125,7 @@ fn of(
     match op {
         Op::Given(_) | Op::ReadsFrom if position == Position::AnywhereInThread => given(false),
         Op::Given(name) => match typed.plan.names.text(*name) {
-            "po" | "addr" | "data" | "ctrl" | "rmw" | "amo" => given(true),
+            "po" | "addr" | "data" | "ctrl" | "chosen" | "rmw" | "amo" => given(true),
             // The new event is no initial write.
             "IW" => Growth {
                 sink: true,

@@ -1,9 +1,10 @@
 //! Builds a path, event by event.
 
-use super::path::{Action, Path, PathEvent, PathEventId, RegisterState};
+use super::path::{Action, EventIds, Path, PathEvent, PathEventId, RegisterState};
 use crate::term::{partial, Equation, Term};
 use litmus::assembly::instruction::Source;
 use litmus::value::{NoResult, Op};
+use smallvec::smallvec;
 
 #[derive(Clone, Debug)]
 pub struct PathBuilder {
@@ -202,6 +203,19 @@ impl PathBuilder {
             value,
             self.event(Action::Read { at, value }, annotations, data_port),
         )
+    }
+
+    /// What a value that is chosen by these events comes from.
+    pub fn chosen(&mut self, from: EventIds, data_port: bool) -> EventIds {
+        if !self.split_rmw || from.is_empty() {
+            return from;
+        }
+        let writer = self.event(Action::RegisterWrite, 0, false);
+        self.data(&from, writer);
+        let reader = self.event(Action::RegisterRead, 0, data_port);
+        self.path.rf_reg.push((writer, reader));
+        self.path.chosen.push((writer, reader));
+        smallvec![reader]
     }
 
     pub fn data(&mut self, from: &[PathEventId], to: PathEventId) {

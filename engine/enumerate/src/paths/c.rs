@@ -132,10 +132,7 @@ impl<'a> Walk<'a> {
         otherwise: Vec<Task<'a>>,
     ) {
         let start = b.path.events.len();
-        let comparison = matches!(
-            condition,
-            Expression::Binary(Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge, ..)
-        );
+        let comparison = matches!(condition, Expression::Binary(op, ..) if compares(*op));
         for (mut b, out) in eval(b, condition, false) {
             let truth = match comparison {
                 true => out.value,
@@ -204,6 +201,10 @@ fn simple(b: BoxedBuilder, stmt: &Statement) -> Builders {
     }
 }
 
+fn compares(op: Op) -> bool {
+    matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge)
+}
+
 fn eval(mut b: BoxedBuilder, e: &Expression, data: bool) -> Outcomes {
     match e {
         Expression::Const(v) => {
@@ -228,6 +229,9 @@ fn eval(mut b: BoxedBuilder, e: &Expression, data: bool) -> Outcomes {
             let value = b.compute(*op, x.value, y.value);
             let mut from = x.from.clone();
             from.extend(y.from);
+            if compares(*op) {
+                from = b.chosen(from, data);
+            }
             Evaluated { value, from }
         }),
         Expression::Exchange { at, value, order } => {
@@ -298,7 +302,11 @@ fn eval(mut b: BoxedBuilder, e: &Expression, data: bool) -> Outcomes {
                     done.extend(succeed(b, &at, seen, old, desired, *success));
                 }
             }
-            done.into_iter().flatten().collect()
+            let done = done.into_iter().flatten().collect();
+            map(done, |b, out| Evaluated {
+                from: b.chosen(out.from, data),
+                ..out
+            })
         }
         Expression::Kernel(e) => kernel::expression(eval, b, e, data),
     }

@@ -55,15 +55,38 @@ pub struct Dependencies {
     pub addr: Relation,
     pub data: Relation,
     pub ctrl: Relation,
+    /// Those in `data` only by values that are chosen.
+    pub chosen: Relation,
     /// Dependencies from memory events to register events.
     pub depend: Relation,
 }
 
-/// `pairs` are the rmw pairs of the path.
+/// `pairs` are the rmw pairs of the path. A chosen address orders what a branch does: later stores
+/// wait for what it depends on.
 pub fn dependencies(
     path: &Path,
     order: &Order,
     pairs: &[(PathEventId, PathEventId)],
+) -> Dependencies {
+    let mut all = through(path, order, pairs, &path.rf_reg);
+    if !path.chosen.is_empty() {
+        let computed = path.rf_reg.iter().filter(|pair| !path.chosen.contains(pair));
+        let computed = through(path, order, pairs, &computed.copied().collect::<Vec<_>>());
+        let addr = all.addr.difference(&computed.addr);
+        all.ctrl.union_with(&addr.sequence(order.po()));
+        all.ctrl.union_with(&addr);
+        all.chosen = all.data.difference(&computed.data);
+        all.addr = computed.addr;
+    }
+    all
+}
+
+/// The dependencies by these registers.
+fn through(
+    path: &Path,
+    order: &Order,
+    pairs: &[(PathEventId, PathEventId)],
+    rf_reg: &[(PathEventId, PathEventId)],
 ) -> Dependencies {
     let n = path.events.len();
     if pairs.is_empty() && has_no_dependencies(path) {
@@ -71,6 +94,7 @@ pub fn dependencies(
             addr: Relation::new(n),
             data: Relation::new(n),
             ctrl: Relation::new(n),
+            chosen: Relation::new(n),
             depend: Relation::new(n),
         };
     }
@@ -85,7 +109,7 @@ pub fn dependencies(
     let iico_data = Relation::of(n, path.iico_data.iter().copied());
     let iico_ctrl = Relation::of(n, path.iico_ctrl.iter().copied());
     let mut inside = within(&iico_data, &internal, &internal);
-    path.rf_reg.iter().for_each(|(a, b)| inside.insert(*a, *b));
+    rf_reg.iter().for_each(|(a, b)| inside.insert(*a, *b));
     inside.close();
     let mut given = iico_ctrl.restrict_domain(&stores);
     let from_loads = iico_data.restrict_domain(&loads);
@@ -124,6 +148,7 @@ pub fn dependencies(
     Dependencies {
         ctrl: within(&ctrl, &loads.union(&stores), &relevant),
         data: data.restrict_range(&actions(Action::is_memory)),
+        chosen: Relation::new(n),
         addr,
         depend,
     }

@@ -2,7 +2,7 @@
 //! shares.
 
 use super::builder::PathBuilder;
-use super::path::PathEventId;
+use super::path::EventIds;
 use crate::term::Term;
 use litmus::c::ast::Expression;
 use smallvec::SmallVec;
@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 /// The value of an expression, and the events from which it comes.
 pub struct Evaluated {
     pub value: Term,
-    pub from: SmallVec<[PathEventId; 2]>,
+    pub from: EventIds,
 }
 
 /// Builders are large and move with each part of an expression.

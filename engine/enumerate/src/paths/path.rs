@@ -3,9 +3,12 @@
 
 use crate::term::{Equation, Term};
 use litmus::Annotations;
+use smallvec::SmallVec;
 
 /// Index of an event in its path.
 pub type PathEventId = usize;
+
+pub type EventIds = SmallVec<[PathEventId; 2]>;
 
 /// What an event does; `at` is the address.
 #[derive(Clone, Copy, Debug)]
@@ -180,6 +183,9 @@ pub struct Path {
     /// From the events that decide a structured `if` to the events in its branches.
     pub control: Pairs,
     pub rf_reg: Pairs,
+    /// Those of `rf_reg` that pass on a value that is chosen by what it depends on: by a comparison or
+    /// a compare-exchange. Only where read-modify-writes are two events.
+    pub chosen: Pairs,
     pub registers: Vec<RegisterState>,
     /// The path ends because a loop has reached its bound.
     pub loop_bound_reached: bool,

@@ -1,6 +1,6 @@
 //! Decides whether a cat model allows an execution graph, and what it flags.
 
-use crate::consistency::rows::{Rows, RMW};
+use crate::consistency::rows::{Rows, DEPENDENCIES, RMW};
 use crate::consistency::stale_access::StaleAccess;
 use crate::consistency::view::{tag, View, ASYMMETRIC, EMPTY, SETS};
 use crate::exploration::{Acyclic, ExploreError};
@@ -14,9 +14,6 @@ use rustc_hash::FxHashMap;
 /// read-modify-write is one event, so no read is paired with a write, unless reads are postponed.
 const RELATIONS: [&str; 9] = ["po", "rf", "co", "mo", "loc", "int", "ext", "sm", "si"];
 const NO_PAIRS: [&str; 2] = [RMW, "amo"];
-
-/// The relations that a graph defines besides, where dependencies are tracked.
-const DEPENDENCIES: [&str; 3] = ["addr", "data", "ctrl"];
 
 /// Relations that herd7 derives from dependencies, which no exploration defines.
 const DERIVED: [&str; 2] = ["depend", "control"];
@@ -42,6 +39,8 @@ pub struct ConsistencyChecker {
     /// Whether the model states coherence per location, so that candidates that violate it need no
     /// check.
     pub coherent: bool,
+    /// Whether one of the model's axioms implies that po | rf has no cycle.
+    pub shows_porf_acyclic: bool,
     /// Whether a write that releases follows the events before it, as if it depended on them.
     pub releases_last: bool,
     /// Whether the model is extensible: a consistent graph stays consistent when a po-maximal event
@@ -127,6 +126,7 @@ impl ConsistencyChecker {
                     .map(|index| (index, relations[index])),
             ),
             coherent: consistency.states_coherence(),
+            shows_porf_acyclic: consistency.shows_porf_acyclic(),
             releases_last: !by_dependencies,
             extensible: only_cycles || consistency.keeps_maximal(),
             only_cycles,

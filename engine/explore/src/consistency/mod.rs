@@ -2,6 +2,7 @@
 
 pub mod checker;
 pub mod guarantee;
+pub mod ordering_accesses;
 pub mod rows;
 pub mod stale_access;
 pub mod view;

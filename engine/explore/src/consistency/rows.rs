@@ -8,6 +8,9 @@ use relation::by_stride;
 /// The relation between the read and the write of a read-modify-write.
 pub const RMW: &str = "rmw";
 
+/// The relations that a graph defines besides, where dependencies are tracked.
+pub const DEPENDENCIES: [&str; 4] = ["addr", "data", "ctrl", "chosen"];
+
 #[derive(Clone)]
 pub struct Rows {
     sets: Vec<(usize, u32)>,
@@ -54,8 +57,9 @@ impl Rows {
                 "ext" => self.external(stride, out, view),
                 "sm" | "si" => memory(stride, out, view),
                 RMW => halves(stride, out, view),
-                // dependencies
-                _ => {}
+                // see `add_dependencies`
+                name if DEPENDENCIES.contains(&name) => {}
+                name => unreachable!("the model is asked for no relation {name}"),
             }
         }
     }
@@ -72,6 +76,7 @@ impl Rows {
                 "addr" => &dependencies.addr,
                 "data" => &dependencies.data,
                 "ctrl" => &dependencies.ctrl,
+                "chosen" => &dependencies.chosen,
                 _ => continue,
             };
             let stride = consistency.stride();

@@ -102,6 +102,8 @@ pub struct DependencyPairs {
     pub addr: Vec<(EventId, EventId)>,
     pub data: Vec<(EventId, EventId)>,
     pub ctrl: Vec<(EventId, EventId)>,
+    /// Those of `data` whose write has one of several values.
+    pub chosen: Vec<(EventId, EventId)>,
 }
 
 #[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
@@ -456,6 +458,7 @@ impl Graph {
         self.dependencies.addr.clear();
         self.dependencies.data.clear();
         self.dependencies.ctrl.clear();
+        self.dependencies.chosen.clear();
     }
 
     /// Recomputes the causal prefixes of all events, in a graph in which po | rf may have cycles.

@@ -18,10 +18,13 @@
 use super::judgement::{conclude, hangs};
 use super::semantics::{ReferenceThread, Semantics};
 use crate::consistency::checker::ConsistencyChecker;
+use crate::evidence::{Exhausted, Guarantee};
 use crate::exploration::{
     Acyclic, ExecutionEnd, Exploration, ExploreError, Limit, Options, Truncation,
 };
 use crate::graph::execution_graph::{EventId, Graph, NONE};
+use crate::reductions::Reductions;
+use crate::search::descents::mix;
 use crate::search::findings::{name_misuses, Findings};
 use crate::search::run::CheckedModel;
 use crate::source::{
@@ -50,45 +53,31 @@ pub fn explore_reference(
     limits: Limits,
     options: &Options,
 ) -> Result<ReferenceExploration, ExploreError> {
-    let begun = Instant::now();
-    let fences = program.has_asymmetric_fences();
-    let checked = CheckedModel::new(model, options.acyclic, fences)?;
-    if checked.acyclic != Acyclic::ProgramOrder {
-        return Err(ExploreError::Unsuitable(format!(
-            "{} allows cycles of po and rf, which the reference does not build; use sc, tso, rc11 \
-             or rc20",
-            model.name
-        )));
-    }
-    let mut explorer = Explorer {
-        semantics: Semantics::new(program, limits, checked.defines_asymmetric_fences()),
-        checker: ConsistencyChecker::new(model, Some(Acyclic::ProgramOrder), fences)?,
-        options,
-        begun,
-        open: Vec::new(),
-        seen: FxHashSet::default(),
-        found: Findings::default(),
-        results: BTreeMap::new(),
-    };
+    let mut explorer = Explorer::new(program, model, limits, options)?;
     let mut limit = explorer.explore()?;
     while explorer.semantics.overlaps.get() && limit.is_none() {
         explorer.semantics.restart();
         limit = explorer.explore()?;
     }
+    explorer.found.remove_repeated();
+    name_misuses(program, &mut explorer.found.violations);
     let Explorer {
         semantics,
         checker,
+        guarantee,
+        begun,
         mut found,
         results,
         ..
     } = explorer;
-    found.remove_repeated();
-    name_misuses(program, &mut found.violations);
     found
         .violations
         .sort_by_key(|v| (v.fault.kind, v.fault.site));
     Ok(ReferenceExploration {
         found: Exploration {
+            reductions: Reductions::NONE,
+            guarantee: Some(guarantee),
+            exhausted: Exhausted::new(limit.is_some(), false, false),
             counts: found.counts,
             violations: found.violations,
             truncations: found.truncations,
@@ -109,29 +98,92 @@ struct Node {
     threads: Vec<Option<Arc<ReferenceThread>>>,
 }
 
-struct Explorer<'a> {
-    semantics: Semantics<'a>,
+pub(super) struct Explorer<'a> {
+    pub semantics: Semantics<'a>,
     checker: ConsistencyChecker,
+    guarantee: Guarantee,
     options: &'a Options,
     begun: Instant,
     /// Graphs to be extended.
     open: Vec<Node>,
     seen: FxHashSet<Vec<u32>>,
-    found: Findings,
+    pub found: Findings,
     results: BTreeMap<u64, u64>,
 }
 
-impl Explorer<'_> {
-    /// Explores everything from the empty graph on, up to a limit, or until locations are found to
-    /// overlap.
-    fn explore(&mut self) -> Result<Option<Limit>, ExploreError> {
+impl<'a> Explorer<'a> {
+    pub fn new(
+        program: &'a Program,
+        model: &Model,
+        limits: Limits,
+        options: &'a Options,
+    ) -> Result<Explorer<'a>, ExploreError> {
+        let begun = Instant::now();
+        let fences = program.has_asymmetric_fences();
+        let checked = CheckedModel::new(model, options.acyclic, fences)?;
+        if checked.acyclic != Acyclic::ProgramOrder {
+            return Err(ExploreError::Unsuitable(format!(
+                "{} allows cycles of po and rf, which the reference does not build; use sc, tso, \
+                 rc11 or rc20",
+                model.name
+            )));
+        }
+        Ok(Explorer {
+            semantics: Semantics::new(program, limits, checked.defines_asymmetric_fences()),
+            guarantee: checked.guarantee,
+            checker: checked.into_checker(),
+            options,
+            begun,
+            open: Vec::new(),
+            seen: FxHashSet::default(),
+            found: Findings::default(),
+            results: BTreeMap::new(),
+        })
+    }
+
+    fn start(&mut self) {
         self.seen.clear();
-        self.found = Findings::default();
-        self.results.clear();
         self.open = vec![Node {
             graph: Graph::new(),
             threads: vec![Some(Arc::new(self.semantics.main()))],
         }];
+    }
+
+    /// Extends the empty graph by one event after another, of the alternatives one with equal
+    /// probability, until nothing can be added. Returns whether that is so before the time is over.
+    pub fn descend(
+        &mut self,
+        random: &mut u64,
+        end: Option<Instant>,
+    ) -> Result<bool, ExploreError> {
+        self.start();
+        while !self.open.is_empty() {
+            let stop = self.options.limits.stop.as_ref();
+            let stopped = stop.is_some_and(|stop| stop.load(Relaxed));
+            if stopped || end.is_some_and(|end| Instant::now() >= end) {
+                return Ok(false);
+            }
+            *random = mix(*random);
+            let chosen = *random % self.open.len() as u64;
+            let node = self.open.swap_remove(chosen as usize);
+            self.open.clear();
+            self.seen.clear();
+            self.extend(node)?;
+            if self.semantics.overlaps.get() {
+                self.semantics.restart();
+                self.found = Findings::default();
+                self.start();
+            }
+        }
+        Ok(true)
+    }
+
+    /// Explores everything from the empty graph on, up to a limit, or until locations are found to
+    /// overlap.
+    fn explore(&mut self) -> Result<Option<Limit>, ExploreError> {
+        self.found = Findings::default();
+        self.results.clear();
+        self.start();
         let limits = &self.options.limits;
         while let Some(node) = self.open.pop() {
             if self.semantics.overlaps.get() {

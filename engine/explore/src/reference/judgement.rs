@@ -82,8 +82,8 @@ pub fn conclude(
             }
         }
     }
-    for fault in misused {
-        found.violate(&fault, None, None, graph, 1);
+    for misuse in misused {
+        found.violate(&misuse.fault, misuse.pair, None, graph, 1);
     }
     Ok(Some(end))
 }

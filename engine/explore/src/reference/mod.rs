@@ -7,6 +7,7 @@
 //! | `memory`        | instructions that access memory → events                               |
 //! | `library`       | library calls → events                                                 |
 //! | [`explorer`]    | program × model → all graphs                                           |
+//! | [`audit`]       | program × model → what random descents show that a search must have found |
 //! | `judgement`     | a graph that ends → what it shows                                      |
 //!
 //! It is slow, and short, so that it can be read against the papers. It shares with the search the
@@ -20,10 +21,12 @@
 //! everything as it was counts towards the same bound: no round is left out here because nothing comes
 //! of it.
 
+mod audit;
 mod explorer;
 mod judgement;
 mod library;
 mod memory;
 mod semantics;
 
+pub use audit::audit;
 pub use explorer::{explore_reference, ReferenceExploration};

@@ -78,11 +78,7 @@ impl Findings {
             misused.push(unordered_use(execution.graph, unordered));
         }
         misused.extend(misused_threads(source, execution));
-        for fault in misused {
-            self.violate(&fault, None, None, execution.graph, 1);
-            violated = true;
-        }
-        for flagged in flagged {
+        for flagged in misused.iter().chain(flagged) {
             self.violate(&flagged.fault, flagged.pair, None, execution.graph, 1);
             violated = true;
         }
@@ -226,7 +222,7 @@ pub fn name_misuses(program: &Program, violations: &mut Vec<Violation>) {
 }
 
 fn misuse(program: &Program, race: &Violation) -> Option<Fault> {
-    let (one, other) = race.pair?;
+    let (one, other) = race.pair.filter(|_| race.fault.kind == FaultKind::Race)?;
     [one, other].into_iter().find_map(|id| {
         let site = race.graph.event(id).site;
         let message = match program.sites[site as usize].kind {
@@ -325,12 +321,15 @@ fn unjoined<'e, S: Source>(
 }
 
 /// Threads that one thread has detached and another joins or detaches, in whatever order.
-fn misused_threads<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Vec<Fault> {
+fn misused_threads<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Vec<Flagged> {
     let threads = (0..execution.graph.threads.len()).filter_map(|id| execution.thread(id));
-    let fault = |misuse: Misuse, site: SiteId| Fault {
-        kind: FaultKind::Lock,
-        message: misuse.0.to_owned(),
-        site: Some(site),
+    let fault = |misuse: Misuse, site: SiteId| Flagged {
+        fault: Fault {
+            kind: FaultKind::Lock,
+            message: misuse.0.to_owned(),
+            site: Some(site),
+        },
+        pair: None,
     };
     let mut detached = 0;
     let mut faults = Vec::new();
@@ -355,7 +354,7 @@ fn misused_threads<S: Source>(source: &S, execution: &EndedExecution<S::Thread>)
 const UNALLOCATED: &str = "use not ordered with the allocation";
 
 /// A use that the model does not order with the allocation, or with a free, of its object.
-pub fn unordered_use(graph: &Graph, (one, other): (EventId, EventId)) -> Fault {
+pub fn unordered_use(graph: &Graph, (one, other): (EventId, EventId)) -> Flagged {
     let action = |id: EventId| graph.event(id).action;
     let frees = |id: &EventId| matches!(action(*id), Action::Free { .. });
     let allocates = |id: &EventId| matches!(action(*id), Action::Allocate { .. });
@@ -370,10 +369,13 @@ pub fn unordered_use(graph: &Graph, (one, other): (EventId, EventId)) -> Fault {
             }
         }
     };
-    Fault {
-        kind: FaultKind::Memory,
-        message: message.to_owned(),
-        site: Some(graph.event(id).site),
+    Flagged {
+        fault: Fault {
+            kind: FaultKind::Memory,
+            message: message.to_owned(),
+            site: Some(graph.event(id).site),
+        },
+        pair: Some((one, other)),
     }
 }
 
@@ -453,14 +455,17 @@ pub fn freed(graph: &Graph, initial: &Extents) -> Vec<(EventId, u32)> {
 }
 
 /// Uses after or unordered with a free, double frees, and frees of what was not allocated.
-pub fn misused_objects(graph: &Graph, initial: &Extents) -> Vec<Fault> {
+pub fn misused_objects(graph: &Graph, initial: &Extents) -> Vec<Flagged> {
     let ids = || (0..graph.len() as EventId).map(|id| (id, graph.event(id)));
-    let mut faults = Vec::new();
-    let mut fault = |message: &str, id: EventId| {
-        faults.push(Fault {
-            kind: FaultKind::Memory,
-            message: message.to_owned(),
-            site: Some(graph.event(id).site),
+    let mut found = Vec::new();
+    let mut fault = |message: &str, id: EventId, earlier: Option<EventId>| {
+        found.push(Flagged {
+            fault: Fault {
+                kind: FaultKind::Memory,
+                message: message.to_owned(),
+                site: Some(graph.event(id).site),
+            },
+            pair: earlier.map(|earlier| (earlier, id)),
         });
     };
     for (free, event) in ids() {
@@ -468,13 +473,13 @@ pub fn misused_objects(graph: &Graph, initial: &Extents) -> Vec<Fault> {
             continue;
         };
         let Some(size) = extent(graph, initial, base) else {
-            fault("free of a pointer that malloc did not return", free);
+            fault("free of a pointer that malloc did not return", free, None);
             continue;
         };
         for (id, event) in ids() {
             match event.action {
                 Action::Free { base: at } if at == base && id < free => {
-                    fault("double free", free);
+                    fault("double free", free, Some(id));
                 }
                 Action::Read { at, .. } | Action::Write { at, .. }
                     if base <= at.address
@@ -489,11 +494,11 @@ pub fn misused_objects(graph: &Graph, initial: &Extents) -> Vec<Fault> {
                         true => "use after free",
                         false => unordered_with_end(base),
                     };
-                    fault(message, id);
+                    fault(message, id, Some(free));
                 }
                 _ => {}
             }
         }
     }
-    faults
+    found
 }

@@ -7,7 +7,7 @@
 mod alike;
 mod branching;
 mod conclusion;
-mod descents;
+pub mod descents;
 mod equivariance;
 pub mod execution;
 pub mod findings;

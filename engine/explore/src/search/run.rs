@@ -13,10 +13,13 @@ use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::guarantee::{
     allowed_cycle, branches_on_compare, orders_by_barriers, releases_last, updates_continue,
 };
+use crate::consistency::ordering_accesses::OrderingAccesses;
+use crate::evidence::{Exhausted, Guarantee};
 use crate::exploration::{
     Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Frontier, OpenBranch, Options,
     Search, Violation,
 };
+use crate::reductions::Reduction;
 use crate::search::execution::EndedExecution;
 use crate::source::{FaultKind, Source};
 use cat::{CatError, Model};
@@ -31,6 +34,7 @@ const STACK: usize = 1 << 28;
 /// A model that was asked whether programs can be explored under it.
 pub struct CheckedModel {
     pub acyclic: Acyclic,
+    pub guarantee: Guarantee,
     /// Whether the model orders what follows a compare-exchange as after a branch on what it
     /// compares.
     pub branches: bool,
@@ -47,6 +51,7 @@ impl CheckedModel {
         acyclic: Option<Acyclic>,
         asymmetric_fences: bool,
     ) -> Result<CheckedModel, ExploreError> {
+        let stated = acyclic.is_some();
         let acyclic = match acyclic {
             Some(known) => known,
             None => match ConsistencyChecker::new(model, None, asymmetric_fences) {
@@ -73,11 +78,21 @@ impl CheckedModel {
             checker.releases_last = releases_last(&mut checker)?;
             branches = branches_on_compare(&mut checker)?;
         }
+        let proved = acyclic == Acyclic::ProgramOrder && checker.shows_porf_acyclic;
         Ok(CheckedModel {
             acyclic,
+            guarantee: match (proved, stated) {
+                (true, _) => Guarantee::Proved,
+                (false, true) => Guarantee::Stated,
+                (false, false) => Guarantee::Asked,
+            },
             branches,
             checker,
         })
+    }
+
+    pub fn into_checker(self) -> ConsistencyChecker {
+        self.checker
     }
 
     /// Whether a read that another one makes superfluous may be left out.
@@ -103,6 +118,14 @@ impl CheckedModel {
     /// See [`updates_continue`].
     pub fn updates_continue(&self) -> Result<bool, CatError> {
         updates_continue(&mut self.checker.clone())
+    }
+
+    /// The accesses that order others even where only one thread uses what they access.
+    pub fn ordering_accesses(&self) -> Result<OrderingAccesses, CatError> {
+        match self.acyclic {
+            Acyclic::ProgramOrder => OrderingAccesses::new(&mut self.checker.clone()),
+            Acyclic::Dependencies => Ok(OrderingAccesses::default()),
+        }
     }
 
     /// Whether the model has an axiom of coherence.
@@ -160,7 +183,7 @@ pub fn explore_under<S: Source>(
         return Err(ExploreError::Unsuitable(message.to_owned()));
     }
     let search = search(source, model, options);
-    match search {
+    let mut found = match search {
         Search::Revisits => {
             let queue = BranchQueue::new(source, checker.clone(), options, each);
             let found = run::<_, _, Worker<_, _>>(&queue);
@@ -171,7 +194,9 @@ pub fn explore_under<S: Source>(
             let found = run::<_, _, PostponingWorker<_, _>>(&queue);
             exploration(queue, search, found)
         }
-    }
+    }?;
+    found.guarantee = Some(model.guarantee);
+    Ok(found)
 }
 
 /// How a program is searched for executions.
@@ -183,7 +208,9 @@ fn search<S: Source>(source: &S, model: &CheckedModel, options: &Options) -> Sea
     match given {
         _ if model.acyclic == Acyclic::Dependencies => Search::Postpones,
         Some(search) => search,
-        None if options.symmetry && alike(source, options.limits.events) >= ALIKE => {
+        None if options.reductions.has(Reduction::Symmetry)
+            && alike(source, options.limits.events) >= ALIKE =>
+        {
             Search::Postpones
         }
         None => Search::Revisits,
@@ -370,17 +397,33 @@ where
 {
     let seconds = queue.start.elapsed().as_secs_f64();
     let exchanges = queue.exchanges.known();
+    let options = queue.options;
     let (limit, mut branches) = queue.into_limit()?;
     branches.extend(found.open);
+    let open = Frontier {
+        search: Some(search),
+        branches,
+        exchanges,
+    };
+    let drawn = matches!(
+        options.extent,
+        Extent::Sample { .. } | Extent::Estimate { .. }
+    );
+    let of_twins = [Reduction::Symmetry, Reduction::Elements];
     let mut exploration = Exploration {
         limit,
         checks: found.checks,
         beyond: found.beyond,
-        open: Frontier {
-            search: Some(search),
-            branches,
-            exchanges,
+        exhausted: Exhausted::new(
+            limit.is_some(),
+            !open.branches.is_empty(),
+            drawn || found.beyond,
+        ),
+        reductions: match search {
+            Search::Postpones => options.reductions,
+            Search::Revisits => options.reductions.without(of_twins),
         },
+        open,
         estimate: found.leaves.estimates.estimate(),
         sample: found.leaves.sample(),
         seconds,

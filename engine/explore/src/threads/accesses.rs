@@ -1,4 +1,5 @@
 //! How a thread reads and writes memory: its own directly, shared memory by events.
+use crate::consistency::ordering_accesses::Kind;
 use crate::source::{Action, FaultKind, Location};
 use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
 use crate::threads::local_state::Written;
@@ -48,6 +49,7 @@ impl ThreadEnvironment<'_> {
         plain: bool,
     ) {
         self.sharing.record_use(at, self.user(t, spot.site), false);
+        self.sharing.record_write(at, self.user(t, spot.site));
         if self.local.quiet || self.still || self.local.unchanged {
             return;
         }
@@ -74,7 +76,9 @@ impl ThreadEnvironment<'_> {
         if is_there && self.sharing.is_own(at, t.id) {
             return;
         }
-        self.local.rewrites += u64::from(again.is_some());
+        if again.is_some() && self.sharing.is_only_writer(at, t.id) {
+            self.local.rewrites += 1;
+        }
         // the same value may be written again, or that of a read-modify-write be unchanged
         let is_reread = read.is_some_and(|read| read.bits.is_none());
         let updates = self.local.answers.contains(&None);
@@ -116,6 +120,24 @@ impl ThreadEnvironment<'_> {
         if reads.iter().any(|reads| self.require(*reads).is_err()) {
             // it is not known whether the state of memory has changed
             t.progress_in_doubt();
+        }
+    }
+
+    /// Shares an object of the thread's own whose access orders others in the model. Compilers keep no
+    /// access of a local variable whose address does not escape.
+    fn check_ordering(
+        &self,
+        place: ResolvedAddress,
+        kind: Kind,
+        order: Order,
+    ) -> Result<(), SharingChanged> {
+        let object = self.local.memory.object(place);
+        let orders = self.sharing.ordering.contains(kind, order);
+        match orders && !self.local.alone && !object.private && !object.constant {
+            true => Err(self
+                .sharing
+                .learn_shared(object.base, object.base + object.size)),
+            false => Ok(()),
         }
     }
 
@@ -196,6 +218,7 @@ impl ThreadEnvironment<'_> {
         let AccessTarget { size, site, .. } = spot;
         self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, size.into(), false)? {
+            self.check_ordering(place, Kind::Read, how.order)?;
             self.has_read_own(t, spot, size.into());
             let memory = &self.local.memory;
             let mut value = memory.read(place, size, |a, b| self.sets.union(a, b));
@@ -252,6 +275,8 @@ impl ThreadEnvironment<'_> {
         let AccessTarget { size, site, .. } = spot;
         self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, size.into(), true)? {
+            let kind = if rmw { Kind::Update } else { Kind::Write };
+            self.check_ordering(place, kind, order)?;
             self.own_address(t, spot);
             let ignored = self.is_ignored(spot)?;
             let before = self.stored(place, size.into());

@@ -27,8 +27,6 @@ pub struct SuspendedThread {
     pub run: Option<Run<SuspendedThread>>,
     /// The compare-exchanges that have failed for no reason since the thread made progress.
     pub attempts: Vec<Arc<Attempt>>,
-    /// Those that were tried again after only writing values again that others may have replaced.
-    pub rewritten: Vec<SiteId>,
 }
 
 impl SuspendedThread {
@@ -47,7 +45,6 @@ impl SuspendedThread {
             steps: 0,
             run: None,
             attempts: Vec::new(),
-            rewritten: Vec::new(),
         }
     }
 }

@@ -32,12 +32,11 @@
 //! in G' as well, or is ordered with W as with W0: if W0 happens before X, it does because of something
 //! that follows W, and so does W.
 //!
-//! **What is assumed.** A thread may also write a value again that another thread uses meanwhile: an
-//! atomic pointer in a node that is about to be published, which another thread used before. Such a
-//! write is progress, so that each round would be another state. The thread is taken to be in the same
-//! state if all its progress since the failure consists of such writes, but for one failure of each
-//! compare-exchange. What may be missed are executions with two such failures, in which writes of
-//! other threads come between those of the rounds in coherence order.
+//! A third case is a location that other threads read, and that none of them writes while the thread runs
+//! ([`LearnedSharing::is_only_writer`]): a node that is linked again before each attempt to publish it. W
+//! directly follows W0 in coherence order then, and what reads from W in G reads from W0 in G'. A write of
+//! a value again that another thread may have overwritten is progress: each round is another state, and the
+//! limit of iterations ends the loop.
 //!
 //! **Before threads are started**, main and the constructors of global objects run without events, and
 //! cannot choose. A compare-exchange of theirs does not fail if the thread would come back to it in
@@ -47,6 +46,8 @@
 //! [`left_out_reads`]: crate::threads::left_out_reads
 //! [`failed_rounds`]: crate::threads::failed_rounds
 //! [`location_uses`]: crate::threads::location_uses
+//! [`LearnedSharing::is_only_writer`]: crate::threads::sharing::LearnedSharing::is_only_writer
+use crate::reductions::Reduction;
 use crate::source::{Answer, Next, Wait};
 use crate::threads::advance::{Runner, SuspendedThread, MAX_AHEAD};
 use crate::threads::retries::{Attempt, HeaderState};
@@ -112,23 +113,19 @@ impl Runner<'_> {
     /// How a thread stops that is about to try a compare-exchange again, in the state in which it has
     /// failed for no reason.
     pub(super) fn attempts_again(&self, run: &mut SuspendedThread) -> Option<State> {
-        if run.attempts.is_empty() || !run.local.answers.is_empty() {
+        let on = self.sharing.reductions.has(Reduction::SpuriousFailures);
+        if !on || run.attempts.is_empty() || !run.local.answers.is_empty() {
             return None;
         }
         let now = self.at_exchange(run, 0)?;
         let same = |known: &&Arc<Attempt>| known.state == now.state && known.news() == now.news();
         let first = run.attempts.iter().find(same)?.clone();
-        let rewritten = first.epoch != now.epoch;
-        if rewritten && !run.rewritten.contains(&now.site) {
-            run.rewritten.push(now.site);
-            return None;
-        }
         run.attempts.clear();
         Some(State::Spinning {
             site: now.site,
-            from: match rewritten {
-                true => 0,
-                false => first.reads,
+            from: match first.epoch == now.epoch {
+                true => first.reads,
+                false => 0,
             },
             failed: true,
         })

@@ -14,9 +14,11 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub const MARKED: Dep = 1;
 /// Where dependencies are tracked: the value depends on other threads, though on no read.
 const SHARED: Dep = 2;
-const MARKS: Dep = MARKED | SHARED;
+/// Where dependencies are tracked: the value is one of several, which the reads decide.
+const CHOSEN: Dep = 4;
+const MARKS: Dep = MARKED | SHARED | CHOSEN;
 /// The number in a set of the event at position 0.
-const FIRST: u32 = 2;
+const FIRST: u32 = 3;
 
 /// The dependencies of a value that so many of the thread's first events decide.
 fn decided_by(events: usize) -> Dep {
@@ -108,6 +110,20 @@ impl DependencySets {
         known.unwrap_or_else(|| self.write().single(event))
     }
 
+    /// The set of a value that is chosen by what the reads of a set are: a machine's code may do so by
+    /// a branch, or by an instruction whose result does not wait for them. A value that is computed
+    /// from it counts as chosen, too.
+    pub fn chosen(&self, set: Dep) -> Dep {
+        match self.tracked && set != 0 {
+            true => self.union(set, CHOSEN),
+            false => set,
+        }
+    }
+
+    pub fn is_chosen(&self, set: Dep) -> bool {
+        self.tracked && !self.are_disjoint(set, CHOSEN)
+    }
+
     pub fn is_marked(&self, set: Dep) -> bool {
         match self.tracked {
             true => !self.are_disjoint(set, MARKED),
@@ -149,7 +165,8 @@ mod tests {
         };
         for (near, far) in [(0, 28), (3, 29), (40, 700)] {
             let reads = sets.union(sets.of_read(far), sets.of_read(near));
-            let marked = sets.union(reads, MARKED);
+            assert!(sets.is_chosen(sets.chosen(reads)) && !sets.is_chosen(reads));
+            let marked = sets.union(sets.chosen(reads), MARKED);
             assert!(sets.is_marked(marked) && !sets.is_marked(reads));
             assert_eq!(sets.unmarked(sets.union(marked, SHARED)), reads);
             assert_eq!(sets.reads(marked), [near as u32, far as u32]);

@@ -161,9 +161,13 @@ impl<'a> ThreadEnvironment<'a> {
                 site,
                 dependencies: match self.sets.tracked {
                     true => Dependencies {
-                        addr: self.sets.unmarked(addr),
+                        addr: match self.sets.is_chosen(addr) {
+                            true => 0, // they are in `ctrl`
+                            false => self.sets.unmarked(addr),
+                        },
                         data: self.sets.unmarked(data),
                         ctrl: self.sets.unmarked(t.ctrl),
+                        chosen: self.sets.is_chosen(data),
                     },
                     false => Dependencies::default(),
                 },

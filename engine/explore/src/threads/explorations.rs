@@ -1,6 +1,7 @@
 //! Explores a program, again and again until it is known which objects its threads share.
 use crate::exploration::{Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Options};
 use crate::history::Specification;
+use crate::reductions::{Reduction, Reductions};
 use crate::search::findings::name_misuses;
 use crate::search::run::{explore_under, CheckedModel};
 use crate::search::EndedExecution;
@@ -85,6 +86,19 @@ impl ProgramSource<'_> {
         Ok((found, histories))
     }
 
+    /// Which of the reductions of a search were used by the threads too.
+    fn used(&self, ordered: bool, reductions: Reductions) -> Reductions {
+        let used = [
+            (Reduction::Arrivals, ordered),
+            (Reduction::Waits, self.waits_in_place),
+            (Reduction::Retries, self.retries != Retries::All),
+            (Reduction::UndoneRounds, self.undoes),
+        ];
+        used.into_iter().fold(reductions, |some, (each, on)| {
+            some.with(each, on && some.has(each))
+        })
+    }
+
     /// Calls `each` with every execution and how it ends, `restart` before they are explored again.
     fn explore_each(
         &mut self,
@@ -94,31 +108,34 @@ impl ProgramSource<'_> {
         restart: impl Fn(),
     ) -> Result<Exploration, ExploreError> {
         let start = Instant::now();
+        let on = |reduction| options.reductions.has(reduction);
+        self.reduce(options.reductions);
         let fences = self.program.has_asymmetric_fences();
         let model = CheckedModel::new(model, options.acyclic, fences)?;
         self.track_dependencies(model.acyclic == Acyclic::Dependencies);
-        let ordered = self.meets && !options.arrivals && model.orders_by_barriers()?;
+        let ordered = self.meets && on(Reduction::Arrivals) && model.orders_by_barriers()?;
         self.sharing.meetings.explore_all_orders(!ordered);
         self.sharing.flag_races(model.may_flag());
+        self.sharing.ordering = model.ordering_accesses()?;
         // without a round, fewer calls may precede one another
         self.compares_calls = options.specification.is_some();
         self.asymmetric_fences = model.defines_asymmetric_fences();
         self.branches = model.branches;
         self.fails_once = options.fails_once;
         let every = self.compares_calls || !model.allows_fewer_reads();
-        self.waits_in_place = !every && !options.waits;
-        let all = every || options.retries;
-        self.retries = match all {
-            true => Retries::All,
-            false if model.knows_failures() => Retries::OfSameKind,
-            false => Retries::OfAnyKind,
+        self.waits_in_place = !every && on(Reduction::Waits);
+        self.retries = match on(Reduction::Retries) && !every {
+            false => Retries::All,
+            true if model.knows_failures() => Retries::OfSameKind,
+            true => Retries::OfAnyKind,
         };
         let asks = model.acyclic == Acyclic::ProgramOrder && self.program.updates();
         self.updates_continue = !asks || model.updates_continue()?;
         let adds = self.program.adds_and_subtracts() && self.updates_continue;
         let trusts = !model.knows_failures() && model.states_coherence();
         // a thread that has joined others reads no number that one of their rounds has added
-        self.undoes = !all && adds && trusts && model.orders_by_barriers()?;
+        let undoes = on(Reduction::UndoneRounds) && !every;
+        self.undoes = undoes && adds && trusts && model.orders_by_barriers()?;
         let mut options = options.clone();
         let before = options.limits.counted.load(Relaxed);
         let most = options.limits.time;
@@ -132,6 +149,7 @@ impl ProgramSource<'_> {
                 found.seconds = start.elapsed().as_secs_f64();
                 found.threads = self.sharing.threads() - 1;
                 found.resumed = resumes;
+                found.reductions = self.used(ordered, found.reductions);
                 return Ok(found);
             }
             restart();

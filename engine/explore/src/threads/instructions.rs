@@ -50,6 +50,10 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         self.local.postponed != 0
     }
 
+    fn by_choice(&mut self, reads: Dep) -> Dep {
+        self.sets.chosen(reads)
+    }
+
     fn compares_at_once(&self) -> bool {
         self.sets.tracked && !self.branches
     }
@@ -78,6 +82,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
 
     fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Result<Val, Interruption> {
         self.local.uses = address.dep;
+        self.shared_address(t, address.dep)?;
         let how = ReadMode {
             order: access.order,
             rmw: false,
@@ -96,6 +101,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         access: &Access,
     ) -> Result<(), Interruption> {
         self.local.uses = self.sets.union(address.dep, value.dep);
+        self.shared_address(t, address.dep)?;
         self.write(t, self.spot(address, access), access.order, false, value)
     }
 
@@ -108,6 +114,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         access: &Access,
     ) -> Result<Val, Interruption> {
         self.local.uses = self.sets.union(address.dep, operand.dep);
+        self.shared_address(t, address.dep)?;
         let spot = self.spot(address, access);
         let how = ReadMode {
             order: access.order,
@@ -142,6 +149,7 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
     ) -> Result<(Val, bool), Interruption> {
         let compared = self.sets.union(cas.address.dep, cas.expected.dep);
         self.local.uses = self.sets.union(compared, cas.desired.dep);
+        self.shared_address(t, cas.address.dep)?;
         let spot = self.spot(cas.address, access);
         let how = ReadMode {
             order: cas.failure,
@@ -192,6 +200,10 @@ impl interpreter::Environment for ThreadEnvironment<'_> {
         t.ctrl = ctrl;
         written?;
         self.local.unchanged = false;
+        if at_once {
+            // the instruction may return what was expected
+            old.dep = self.sets.chosen(old.dep);
+        }
         Ok((old, true))
     }
 

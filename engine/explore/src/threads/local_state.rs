@@ -60,7 +60,8 @@ pub struct LocalState {
     pub uses: Dep,
     /// The last values that the thread has written to shared locations.
     pub written: Vec<Written>,
-    /// How much of the thread's progress was a write of the value that it had written there before.
+    /// How much of the thread's progress was a write of the value that it had written there before,
+    /// where no other thread writes.
     pub rewrites: u64,
     /// Where the last write that was progress was.
     pub progress: Option<Location>,

@@ -5,6 +5,7 @@ use crate::exploration::{
     Acyclic, Estimate, Exploration, ExploreError, Extent, Limit, Options, Violation,
 };
 use crate::history::Specification;
+use crate::reference::audit;
 use crate::search::findings::name_misuses;
 use crate::search::run::CheckedModel;
 use crate::source::FaultKind;
@@ -57,6 +58,7 @@ pub fn request<'p>(
     request: Request,
     earlier: Option<Checkpoint>,
 ) -> Result<ExploredProgram<'p>, ExploreError> {
+    let begun = Instant::now();
     let specification = program.specification();
     let skips_calls = specification.is_some() && !orders_calls(model, options)?;
     let specification = specification.filter(|_| !skips_calls);
@@ -70,6 +72,12 @@ pub fn request<'p>(
         specification,
     )?;
     answer.found.skips_calls = skips_calls;
+    let off = options.audit == Some(Duration::ZERO);
+    if !off && request != Request::Share && answer.found.safe().is_ok() {
+        let took = Duration::from_secs_f64(answer.found.seconds);
+        let left = options.limits.time.saturating_sub(begun.elapsed());
+        answer.found.audit = Some(audit(program, model, limits, options, (took, left)));
+    }
     Ok(answer)
 }
 
@@ -244,6 +252,7 @@ fn everything<'p>(
     let mut extent = Extent::All;
     if let Some(mut earlier) = earlier {
         let learned = std::mem::take(&mut earlier.learned);
+        source.reduce(clock.given.reductions);
         if source.resume(learned) {
             complete = earlier.loops();
             found = earlier.exploration();
@@ -322,6 +331,7 @@ fn share<'p>(
     let mut extent = Extent::All;
     let mut loops = None;
     if let Some(mut earlier) = earlier {
+        source.reduce(clock.given.reductions);
         if !source.resume(std::mem::take(&mut earlier.learned)) {
             return Err(ExploreError::OtherTree);
         }

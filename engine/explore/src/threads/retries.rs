@@ -198,7 +198,7 @@ impl HeaderState {
 pub struct Attempt {
     pub state: HeaderState,
     /// The thread's progress so far, and how much of it was a write of the value that it had written
-    /// there before.
+    /// there before, where no other thread writes.
     pub epoch: u64,
     pub rewrites: u64,
     /// The number of reads in this epoch.

@@ -71,6 +71,7 @@ pub fn join(
     let mut source = ProgramSource::new(program, limits);
     let loops = one.loops().max(other.loops());
     let (mut one, mut other) = (one, other);
+    source.reduce(one.learned.reductions);
     if !source.resume(std::mem::take(&mut one.learned)) {
         return Err(ExploreError::OtherTree);
     }

@@ -6,6 +6,8 @@
 pub mod stored;
 mod undone;
 
+use crate::consistency::ordering_accesses::OrderingAccesses;
+use crate::reductions::{Reduction, Reductions};
 use crate::source::{Action, Location, ThreadId};
 use crate::threads::failed_rounds::FailedRounds;
 use crate::threads::left_out_reads::{LeftOutRead, LeftOutReads};
@@ -51,6 +53,7 @@ struct Known {
 const MAX_UPDATED: usize = 16;
 
 pub struct LearnedSharing {
+    pub reductions: Reductions,
     known: Known,
     /// For each object of the initial memory that only one thread uses so far, the number of that
     /// thread plus one.
@@ -66,10 +69,14 @@ pub struct LearnedSharing {
     /// The number of each thread, by its creator and how many threads that had created before.
     threads: Mutex<FxHashMap<(ThreadId, u32), ThreadId>>,
     uses: Mutex<LocationUses>,
+    /// The uses that write.
+    writes: Mutex<LocationUses>,
     left_out: Mutex<LeftOutReads>,
     failed_rounds: Mutex<FailedRounds>,
     pub likeness: Likeness,
     pub meetings: Meetings,
+    /// The accesses that are events even where no other thread uses what they access.
+    pub ordering: OrderingAccesses,
     /// How operation calls are written, by their numbers.
     calls: Mutex<BTreeMap<u32, String>>,
 }
@@ -83,6 +90,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Default for LearnedSharing {
     fn default() -> LearnedSharing {
         LearnedSharing {
+            reductions: Reductions::ALL,
             known: Known::default(),
             owners: Vec::new(),
             changed: AtomicBool::new(false),
@@ -92,10 +100,12 @@ impl Default for LearnedSharing {
             near: (0..NEAR).map(|_| AtomicU64::new(0)).collect(),
             threads: Mutex::default(),
             uses: Mutex::default(),
+            writes: Mutex::default(),
             left_out: Mutex::default(),
             failed_rounds: Mutex::default(),
             likeness: Likeness::default(),
             meetings: Meetings::default(),
+            ordering: OrderingAccesses::default(),
             calls: Mutex::default(),
         }
     }
@@ -133,12 +143,16 @@ impl LearnedSharing {
         *lock(&self.pieces) = BTreeMap::new();
         self.near.iter().for_each(|n| n.store(0, Relaxed));
         lock(&self.uses).restart();
+        lock(&self.writes).restart();
         lock(&self.left_out).restart();
         lock(&self.failed_rounds).restart();
     }
 
     /// Whether several threads use some byte of `start..end`.
     pub fn is_shared(&self, start: u64, end: u64) -> bool {
+        if !self.reductions.has(Reduction::UnsharedObjects) {
+            return true;
+        }
         let before = self.known.shared.range(..end.max(start + 1)).next_back();
         before.is_some_and(|(_, e)| *e > start)
     }
@@ -275,6 +289,19 @@ impl LearnedSharing {
         }
     }
 
+    /// Records a write of a shared location.
+    pub fn record_write(&self, at: Location, by: User) {
+        if lock(&self.writes).record(at, by, false, |thread| self.creator(thread)) {
+            self.change();
+        }
+    }
+
+    /// Whether no other thread writes the location while `thread` runs. From then on the exploration
+    /// assumes it.
+    pub fn is_only_writer(&self, at: Location, thread: ThreadId) -> bool {
+        lock(&self.writes).is_own(at, thread, |thread| self.creator(thread))
+    }
+
     /// Whether the model flags races.
     pub fn flags_races(&self) -> bool {
         lock(&self.left_out).flags
@@ -327,7 +354,8 @@ impl LearnedSharing {
 
     /// See [`LocationUses::is_own`].
     pub fn is_own(&self, at: Location, thread: ThreadId) -> bool {
-        lock(&self.uses).is_own(at, thread, |thread| self.creator(thread))
+        self.reductions.has(Reduction::UnnoticedWrites)
+            && lock(&self.uses).is_own(at, thread, |thread| self.creator(thread))
     }
 
     /// See [`LocationUses::is_known_shared`].
@@ -337,7 +365,7 @@ impl LearnedSharing {
 
     /// See [`LocationUses::is_unobserved`].
     pub fn is_unobserved(&self, at: Location) -> bool {
-        lock(&self.uses).is_unobserved(at)
+        self.reductions.has(Reduction::UnnoticedWrites) && lock(&self.uses).is_unobserved(at)
     }
 
     /// The locations of a thread's own memory that updates write and that these bytes overlap.
@@ -351,6 +379,9 @@ impl LearnedSharing {
     /// As `is_unobserved`, for the update of a location of a thread's own memory. Reads of such
     /// memory are not recorded before it is known that updates write it.
     pub fn is_unobserved_update(&self, at: Location) -> Result<bool, SharingChanged> {
+        if !self.reductions.has(Reduction::UnnoticedWrites) {
+            return Ok(false);
+        }
         if self.known.updated.contains(&at) {
             return Ok(self.is_unobserved(at));
         }

@@ -1,5 +1,6 @@
 //! Threads that sleep at an address, as explored threads do: [`program::library::sleepers`] defines
 //! the operations. The sleepers are a location of their own, which is in no object.
+use crate::reductions::Reduction;
 use crate::source::{Action, Location, Wait};
 use crate::threads::environment::{AccessTarget, Interruption, ThreadEnvironment};
 use crate::threads::synchronisation::spot;
@@ -138,7 +139,8 @@ impl ThreadEnvironment<'_> {
         let mask = u64::from(call.arg(2).bits as u32);
         let before = self.read_sleepers(t, (word, at), sleepers::WAKE, true)?;
         let all = before != 0 && count >= sleepers::number(before);
-        if all && call.function == Extern::Notify {
+        let reduced = self.sharing.reductions.has(Reduction::NotifiedSleepers);
+        if reduced && all && call.function == Extern::Notify {
             return Err(Interruption::Blocked(Wait::Redundant, call.site));
         }
         let after = self.left_of(t, call, before, (count, mask))?;

@@ -1,4 +1,5 @@
 //! A `Program` as a `Source`: the interpreter, suspended at each event.
+use crate::reductions::{Reduction, Reductions};
 use crate::source::*;
 use crate::threads::advance::{changed, Runner, SuspendedThread};
 use crate::threads::dependencies::DependencySets;
@@ -85,7 +86,7 @@ impl<'p> ProgramSource<'p> {
             sets: DependencySets::default(),
             limits,
             main: ProgramThread::new(main),
-            initial: initial.clone(),
+            initial,
             memories: Vec::new(),
             refused: None,
             numbers_threads: program.calls(Extern::ThreadSelf),
@@ -100,7 +101,7 @@ impl<'p> ProgramSource<'p> {
             branches: true,
             fails_once: false,
         };
-        source.prologue(initial);
+        source.prologue();
         for object in source.initial.objects() {
             source.sharing.met(object.base, object.size, object.named);
         }
@@ -144,16 +145,32 @@ impl<'p> ProgramSource<'p> {
         self.sharing.forget_change();
     }
 
-    fn prologue(&mut self, memory: Arc<Memory>) {
-        let (mut memory, mut at_exit) = (memory, Vec::new());
+    /// Sets which reductions explorations use.
+    pub(super) fn reduce(&mut self, reductions: Reductions) {
+        if reductions != self.sharing.reductions {
+            self.sharing.reductions = reductions;
+            self.prologue();
+            self.settle();
+        }
+    }
+
+    fn prologue(&mut self) {
+        let alone = self.sharing.reductions.has(Reduction::MainAlone);
+        let mut memory = Memory::new(self.program);
+        memory.add_thread(self.program);
+        let (mut memory, mut at_exit) = (Arc::new(memory), Vec::new());
         for start in self.program.constructors.iter().chain([&self.program.main]) {
-            let mut run = SuspendedThread::new(self.program, 0, *start, memory);
-            run.local.alone = true;
+            let mut run = SuspendedThread::new(self.program, 0, *start, memory.clone());
             run.thread.at_exit = at_exit;
+            let main = *start == self.program.main;
+            if main && !alone {
+                self.main = ProgramThread::new(run);
+                break;
+            }
+            run.local.alone = true;
             let end = self.runner().advance(&mut run, self.limits.instructions);
             memory = run.local.memory.clone();
             at_exit = run.thread.at_exit.clone();
-            let main = *start == self.program.main;
             if end.is_none() && !main {
                 self.refused = Some(match run.thread.inst(self.program).map(|inst| &inst.op) {
                     Some(Op::Cas { .. }) => "a global constructor that does something else if a weak compare-exchange fails is not supported",
@@ -181,8 +198,11 @@ impl<'p> ProgramSource<'p> {
     }
 
     /// Continues with what an earlier exploration has learned. Returns whether it may have been one
-    /// of this program.
+    /// of this program with the same reductions.
     pub(super) fn resume(&mut self, learned: Learned) -> bool {
+        if learned.reductions != self.sharing.reductions {
+            return false;
+        }
         let count = self.initial.objects().count();
         let Some(sharing) = LearnedSharing::resumed(learned, count) else {
             return false;

@@ -71,6 +71,16 @@ impl ThreadEnvironment<'_> {
         }
     }
 
+    /// The address of a shared access. If it is chosen, it is as if the thread branched on the reads:
+    /// later stores wait for them, while a load may be performed before they are.
+    pub(super) fn shared_address(&mut self, t: &mut Thread, address: Dep) -> Result<(), Interruption> {
+        if self.sets.is_chosen(address) {
+            self.require(address)?;
+            self.add_control(t, address);
+        }
+        Ok(())
+    }
+
     /// Interrupts a library call if it needs the value of a postponed read. A library function may
     /// branch on its arguments, except on a value that it only copies or returns, and on what it
     /// reads.

@@ -17,7 +17,9 @@ impl Witness {
         let mut slice = Slice::new(source, graph, end);
         let nodes = Nodes::new(graph, &slice.by_thread);
         let mut selection = match (violation.fault.kind, violation.pair) {
-            (FaultKind::Flag, _) | (_, None) => depended(&mut slice, &nodes, violation),
+            (FaultKind::Flag | FaultKind::Memory, _) | (_, None) => {
+                depended(&mut slice, &nodes, violation)
+            }
             (_, Some(pair)) => race(&mut slice, &nodes, pair),
         };
         leave_out(source, graph, &mut selection);

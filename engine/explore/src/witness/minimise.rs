@@ -39,7 +39,12 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, violation: &Violation) -> Sele
         let number = slice.by_thread[thread].len();
         match end {
             Next::Fault(own) if (own.kind, own.site) == (fault.kind, fault.site) => {
-                direct.extend(slice.explain(thread, number));
+                let required = slice.explain(thread, number);
+                if fault.kind == FaultKind::Uninitialised {
+                    let indeterminate = |id: &EventId| graph.answer(*id).undefined != 0;
+                    subject.extend(required.iter().copied().filter(indeterminate));
+                }
+                direct.extend(required);
                 seeded = true;
             }
             Next::Blocked { wait, site } if fault.kind == FaultKind::Hang => {

@@ -5,7 +5,7 @@
 //! affects everything after it. Reads found this way that do not affect the event, whatever they
 //! read, are left out.
 use crate::graph::execution_graph::{EventId, Graph, NONE};
-use crate::source::{Action, Answer, Location, Next, Source, ThreadId};
+use crate::source::{Action, Location, Next, Source, ThreadId};
 use crate::threads::source::{ProgramSource, ProgramThread};
 use crate::witness::independence::{Property, Query, STEPS};
 use rustc_hash::FxHashMap;
@@ -92,9 +92,9 @@ impl<'a> Slice<'a> {
             if number >= stop || !matches!(next, Next::Event(_)) {
                 return (now, reached, next);
             }
-            let event = self.graph.event(self.by_thread[thread][number]);
-            if event.action.has_answer() {
-                self.source.answer(&mut now, Answer::new(event.value));
+            let id = self.by_thread[thread][number];
+            if self.graph.event(id).action.has_answer() {
+                self.source.answer(&mut now, self.graph.answer(id));
             }
         }
     }

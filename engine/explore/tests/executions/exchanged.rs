@@ -5,7 +5,9 @@ use crate::models::{model, options};
 use crate::naive::{canonical, Event};
 use crate::seeds::seeds;
 use cat::Model;
-use explore::{explore_each, ExecutionEnd, FaultKind, Options, Search, ThreadId};
+use explore::{
+    explore_each, ExecutionEnd, FaultKind, Options, Reduction, Reductions, Search, ThreadId,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::Mutex;
@@ -32,7 +34,7 @@ const MOST: u64 = 1000;
 fn found(program: &Elements, model: &Model, search: Search, symmetry: bool) -> Option<Found> {
     let mut options = Options {
         search: Some(search),
-        symmetry,
+        reductions: Reductions::ALL.with(Reduction::Symmetry, symmetry),
         ..options(1)
     };
     options.limits.executions = MOST;

@@ -1,6 +1,6 @@
 //! The models that executions are explored under.
 use cat::Model;
-use explore::{Acyclic, Options};
+use explore::{Acyclic, Options, Reduction, Reductions};
 use std::path::{Path, PathBuf};
 
 /// The models of machines, and that between the language and machines.
@@ -39,6 +39,7 @@ pub fn options(workers: usize) -> Options {
     Options {
         workers,
         acyclic: Some(Acyclic::ProgramOrder),
+        reductions: Reductions::ALL.with(Reduction::Symmetry, false),
         ..Options::default()
     }
 }

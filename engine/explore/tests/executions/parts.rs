@@ -9,7 +9,7 @@ use crate::random_litmus::random_test;
 use cat::Model;
 use explore::{
     explore, explore_each, ExecutionEnd, Exploration, ExploreError, Extent, Frontier, Limit,
-    Limits, OpenBranch, Options, Search, Source, Violation,
+    Limits, OpenBranch, Options, Reduction, Reductions, Search, Source, Violation,
 };
 use litmus::Test;
 use std::collections::BTreeSet;
@@ -222,7 +222,7 @@ fn each_search_resumes_with_and_without_symmetry() {
                 for symmetry in [false, true] {
                     let options = Options {
                         search: Some(search),
-                        symmetry,
+                        reductions: Reductions::ALL.with(Reduction::Symmetry, symmetry),
                         ..options(1)
                     };
                     let name = format!("{seed} under {name} by {search:?} {symmetry}");

@@ -5,7 +5,9 @@ use crate::naive::{canonical, Canonical, Event};
 use crate::random::Program;
 use crate::seeds::seeds;
 use cat::Model;
-use explore::{explore_each, ExecutionEnd, FaultKind, Options, Search, ThreadId};
+use explore::{
+    explore_each, ExecutionEnd, FaultKind, Options, Reduction, Reductions, Search, ThreadId,
+};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
@@ -27,7 +29,7 @@ fn found(program: &Program, model: &Model, options: &Options) -> (Found, u64, Ki
 fn by(search: Search, symmetry: bool) -> Options {
     Options {
         search: Some(search),
-        symmetry,
+        reductions: Reductions::ALL.with(Reduction::Symmetry, symmetry),
         ..options(1)
     }
 }

@@ -2,7 +2,7 @@
 use crate::models::{model, options};
 use crate::random::{Do, Program, HEAP};
 use cat::Model;
-use explore::{explore, Counts, Exploration, ExploreError, FaultKind, Limit, Options};
+use explore::{explore, Counts, Exploration, ExploreError, FaultKind, Limit, Options, Reductions};
 use program::ir::Order::{Acq, Na, Rel, Rlx, Sc};
 use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
@@ -361,7 +361,7 @@ fn each_order_of_additions_is_one_execution() {
     };
     assert_eq!(counts, complete);
     let symmetric = Options {
-        symmetry: true,
+        reductions: Reductions::ALL,
         ..options(1)
     };
     let counts = explore(&many(5), &model("rc11"), &symmetric)

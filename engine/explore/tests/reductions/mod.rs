@@ -1,6 +1,6 @@
 //! What random programs do with all reductions and with none.
 use crate::found::{found, model, Found};
-use explore::{Acyclic, Counts, Limit, Options, Search};
+use explore::{Acyclic, Counts, Limit, Options, Reduction, Reductions, Search};
 use program::interpreter::Limits;
 use program::Program;
 use std::ops::Range;
@@ -35,10 +35,18 @@ impl Comparison {
                     workers: 1,
                     acyclic: Some(**acyclic),
                     search: search[(seed / count) as usize % 3],
-                    symmetry: !every && seed / (3 * count) % 2 == 0,
-                    arrivals: every,
-                    retries: every,
-                    waits: every,
+                    reductions: match every {
+                        true => Reductions::ALL.without([
+                            Reduction::Symmetry,
+                            Reduction::Arrivals,
+                            Reduction::Retries,
+                            Reduction::UndoneRounds,
+                            Reduction::Waits,
+                        ]),
+                        false => {
+                            Reductions::ALL.with(Reduction::Symmetry, seed / (3 * count) % 2 == 0)
+                        }
+                    },
                     ..Options::default()
                 };
                 options.limits.executions = most;

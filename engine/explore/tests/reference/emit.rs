@@ -19,11 +19,38 @@ const GLOBALS: &str = "\
 @elements = global [4 x i32] zeroinitializer, align 4
 @once = global i32 0, align 4
 @lent = global ptr null, align 8
+@callee = global ptr null, align 8
 define void @first() {
   store atomic i32 1, ptr @x monotonic, align 4
   store i32 1, ptr @p
   ret void
 }
+define void @futex_wait(ptr %word, i32 %expected) {
+  %value = load atomic i32, ptr %word monotonic, align 4
+  %same = icmp eq i32 %value, %expected
+  br i1 %same, label %enters, label %end
+enters:
+  %entered = call i32 @weakspot_begin_sleep(ptr %word, i32 -1)
+  %sleeps = icmp ne i32 %entered, 0
+  br i1 %sleeps, label %compares, label %end
+compares:
+  %again = load atomic i32, ptr %word monotonic, align 4
+  %still = icmp eq i32 %again, %expected
+  br i1 %still, label %waits, label %never
+never:
+  call void @weakspot_discard()
+  unreachable
+waits:
+  call void @weakspot_sleep(ptr %word, i32 0)
+  br label %end
+end:
+  ret void
+}
+declare i32 @weakspot_begin_sleep(ptr, i32)
+declare void @weakspot_discard()
+declare void @weakspot_sleep(ptr, i32)
+declare i32 @weakspot_wake(ptr, i32, i32)
+declare i64 @weakspot_notify(ptr, i32)
 declare i32 @pthread_once(ptr, ptr)
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_trylock(ptr)
@@ -247,7 +274,9 @@ impl Function {
                 to,
                 order,
                 weak,
+                round,
             } => self.until(|f| {
+                f.ops(round);
                 let (from, to) = (from.to_string(), to.to_string());
                 f.exchange(at, (&from, &to), order, *weak).1
             }),
@@ -328,6 +357,36 @@ impl Function {
             Op::Barrier => {
                 self.value("call i32 @pthread_barrier_wait(ptr @b)");
             }
+            Op::Sleep { at, equal, order } => {
+                let (head, sleeps, next) = (self.name(), self.name(), self.name());
+                self.jump(&head);
+                self.label(&head);
+                let read = self.load(at, order);
+                let same = self.compare("eq", &read, &equal.to_string());
+                self.branch(&same, &sleeps, &next);
+                self.label(&sleeps);
+                self.line(&format!("call void @futex_wait(ptr @{at}, i32 {equal})"));
+                self.jump(&head);
+                self.label(&next);
+            }
+            Op::Wake { at, all, notify } => {
+                let count = if *all { "2147483647" } else { "1" };
+                self.value(&match notify {
+                    true => format!("call i64 @weakspot_notify(ptr @{at}, i32 {count})"),
+                    false => format!("call i32 @weakspot_wake(ptr @{at}, i32 {count}, i32 -1)"),
+                });
+            }
+            Op::Point(to, order) => self.line(&format!(
+                "store atomic ptr @f{to}, ptr @callee {order}, align 8"
+            )),
+            Op::Call(order) => {
+                let callee = self.value(&format!("load atomic ptr, ptr @callee {order}, align 8"));
+                let is = self.value(&format!("icmp ne ptr {callee}, null"));
+                self.when(&is, |f| {
+                    let seen = f.value(&format!("call i32 {callee}(i64 %number)"));
+                    f.see(&seen);
+                });
+            }
             Op::Publish(order) => {
                 let object = self.value("call ptr @malloc(i64 8)");
                 let last = self.value("load i32, ptr %last");
@@ -390,6 +449,18 @@ impl Function {
 
 pub fn emit(threads: &Threads) -> String {
     let mut text = format!("{TARGET}{LIBRARY}{GLOBALS}");
+    for (number, ops) in threads.functions.iter().enumerate() {
+        let mut body = Function::default();
+        body.begin();
+        body.line("%lent = alloca i32");
+        body.ops(ops);
+        let own = body.value("load i32, ptr %own");
+        let _ = write!(
+            text,
+            "define i32 @f{number}(i64 %number) {{\n{}  ret i32 {own}\n}}\n",
+            body.text
+        );
+    }
     for (number, ops) in threads.bodies.iter().enumerate() {
         let mut body = Function::default();
         body.begin();

@@ -7,6 +7,7 @@
 #[path = "../dice/mod.rs"]
 mod dice;
 mod emit;
+mod print;
 mod programs;
 #[allow(dead_code)] // threads get an argument here
 #[path = "../random_threads/mod.rs"]
@@ -16,10 +17,13 @@ mod seeds;
 
 use cat::Model;
 use emit::emit;
-use explore::{explore_reference, Acyclic, Exploration, FaultKind, Options, ProgramSource, Search};
+use explore::{
+    explore_reference, Acyclic, Exploration, FaultKind, Options, ProgramSource, Reduction,
+    Reductions, Search,
+};
 use program::interpreter::Limits;
 use program::Program;
-use programs::Threads;
+use programs::{Op, Threads, Value};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
@@ -66,9 +70,8 @@ impl Observations {
 
     /// How the search's observations differ from these of the reference. A loop whose round changes
     /// memory and changes it back is one that the search bounds, and says so; the reference sees that it
-    /// may never end. `fenced`: read-modify-writes of objects that one thread uses order other accesses;
-    /// they are no events of the search, which so allows more.
-    fn difference(&self, search: &Observations, fenced: bool) -> Option<String> {
+    /// may never end.
+    fn difference(&self, search: &Observations) -> Option<String> {
         let undecided = |kind| kind == FaultKind::Hang && search.truncated;
         let mut missed = self.violations.difference(&search.violations);
         let missed = missed.find(|(kind, _)| !undecided(*kind));
@@ -81,7 +84,7 @@ impl Observations {
         }
         let more = search.violations.difference(&self.violations).next();
         let result = search.results.difference(&self.results).next();
-        match (more, result, self.truncated || fenced) {
+        match (more, result, self.truncated) {
             (Some(more), _, false) => Some(format!("the search alone finds {more:?}")),
             (_, Some(result), false) => Some(format!("the search alone finds the result {result}")),
             _ => None,
@@ -90,26 +93,22 @@ impl Observations {
 }
 
 /// The search with all reductions, without each, and without any.
-const STACKS: [&str; 8] = [
-    "all",
-    "without symmetry",
-    "without arrivals",
-    "without retries",
-    "without waits",
-    "none",
-    "revisits",
-    "postpones",
-];
+fn stacks() -> Vec<String> {
+    let without = Reduction::ALL.map(|each| format!("without {}", each.name()));
+    let others = ["all", "none", "revisits", "postpones"].map(String::from);
+    others.into_iter().chain(without).collect()
+}
 
 fn options(stack: &str, most: u64, seconds: u64) -> Options {
-    let without = |name: &str| stack == "none" || stack == format!("without {name}");
+    let without = |each: Reduction| stack == "none" || stack == format!("without {}", each.name());
+    let mut reductions = Reductions::ALL;
+    for each in Reduction::ALL {
+        reductions = reductions.with(each, !without(each));
+    }
     let mut options = Options {
         workers: 1,
         acyclic: Some(Acyclic::ProgramOrder),
-        symmetry: !without("symmetry"),
-        arrivals: without("arrivals"),
-        retries: without("retries"),
-        waits: without("waits"),
+        reductions,
         search: match stack {
             "revisits" => Some(Search::Revisits),
             "postpones" => Some(Search::Postpones),
@@ -142,10 +141,10 @@ enum Compared {
 }
 
 impl Comparison {
-    fn compare(&self, threads: &Threads, model: usize, stacks: &[&str]) -> Compared {
+    fn compare(&self, threads: &Threads, model: usize, stacks: &[String]) -> Compared {
         let text = emit(threads);
         let program = Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
-        let (name, model) = &self.models[model];
+        let model = &self.models[model].1;
         let limits = rounds(self.loops);
         let reference = explore_reference(&program, model, limits, &options("all", 3_000, 1))
             .unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -161,7 +160,7 @@ impl Comparison {
             let Some(found) = Observations::new(&found, results.into_keys()) else {
                 continue;
             };
-            if let Some(difference) = expected.difference(&found, *name == "tso") {
+            if let Some(difference) = expected.difference(&found) {
                 return Compared::Different(format!("{stack}: {difference}"));
             }
         }
@@ -174,7 +173,7 @@ impl Comparison {
     fn shrink(&self, threads: Threads, model: usize, difference: &str) -> (Threads, String) {
         let stack = difference.split(": ").next().unwrap_or("all");
         let alone = difference.contains("alone");
-        let differs = |less: &Threads| match self.compare(less, model, &[stack]) {
+        let differs = |less: &Threads| match self.compare(less, model, &[stack.to_owned()]) {
             Compared::Different(found) if found.contains("alone") == alone => Some(found),
             _ => None,
         };
@@ -200,8 +199,9 @@ fn compare(seeds: std::ops::Range<u64>) {
     let (mut equal, mut truncated, mut large, mut different) = (0, 0, 0, Vec::new());
     for seed in seeds.clone() {
         let threads = Threads::random(seed);
+        let stacks = stacks();
         let model = (seed % MODELS.len() as u64) as usize;
-        match comparison.compare(&threads, model, &STACKS) {
+        match comparison.compare(&threads, model, &stacks) {
             Compared::Equal { truncated: some } => {
                 equal += 1;
                 truncated += u64::from(some);
@@ -209,9 +209,10 @@ fn compare(seeds: std::ops::Range<u64>) {
             Compared::TooLarge => large += 1,
             Compared::Different(how) => {
                 let (smallest, how) = comparison.shrink(threads.clone(), model, &how);
-                let shown = format!("seed {seed} under {}: {how}\n{smallest:?}", MODELS[model]);
+                let shown = print::print(&smallest);
+                let shown = format!("seed {seed} under {}: {how}\n{shown}", MODELS[model]);
                 println!("{shown}");
-                different.push(format!("{shown}\n{}", emit(&smallest)));
+                different.push(shown);
             }
         }
     }
@@ -221,7 +222,58 @@ fn compare(seeds: std::ops::Range<u64>) {
         different.len()
     );
     assert!(different.is_empty(), "{}", different.join("\n"));
-    assert!(equal > 10 * large, "{equal} {large}");
+    // on a machine that does something else, more take too long
+    assert!(equal > 2 * large, "{equal} {large}");
+}
+
+/// Compares a program of these bodies under a model.
+fn compare_bodies(name: &'static str, bodies: Vec<Vec<Op>>) {
+    let comparison = Comparison {
+        models: vec![(name, model(name))],
+        loops: 2,
+    };
+    let count = bodies.len();
+    let threads = Threads {
+        bodies,
+        functions: Vec::new(),
+        starts: (0..count).collect(),
+        joins: (0..count).collect(),
+        main: Vec::new(),
+    };
+    match comparison.compare(&threads, 0, &stacks()) {
+        Compared::Equal { .. } => {}
+        Compared::TooLarge => panic!("too large"),
+        Compared::Different(how) => panic!("{how}\n{}", print::print(&threads)),
+    }
+}
+
+/// On x86 a locked instruction drains the store buffer, whatever it writes to.
+#[test]
+fn a_read_modify_write_of_an_object_of_one_thread_orders_under_tso() {
+    let store = |at| Op::Store(at, Value::Constant(1), "monotonic");
+    let locked = Op::Spin {
+        order: "monotonic",
+        free: "monotonic",
+        section: Vec::new(),
+    };
+    let one = vec![store("x"), locked, Op::Load("y", "monotonic")];
+    let other = vec![store("y"), Op::Fence("seq_cst"), Op::Load("x", "monotonic")];
+    compare_bodies("tso", vec![one, other]);
+}
+
+/// The other thread may take the value between any two attempts.
+#[test]
+fn a_weak_exchange_fails_again_after_each_write_of_the_same_value() {
+    let attempts = Op::AwaitExchange {
+        at: "y",
+        from: 0,
+        to: 1,
+        order: "monotonic",
+        weak: true,
+        round: vec![Op::Store("x", Value::Constant(1), "monotonic")],
+    };
+    let take = || Op::Update("x", "xchg", Value::Constant(0), "monotonic");
+    compare_bodies("rc20", vec![vec![attempts], vec![take(), take()]]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Random programs, with everything that the search treats in a way of its own: all atomic accesses and
-//! fences, plain ones, loops that wait, retry and undo, locks, condition variables, barriers,
-//! allocation, threads that behave alike, joins in any order.
+//! fences, plain ones, loops that wait, also within one another, retry and undo, locks, condition
+//! variables, barriers, futexes, allocation, calls through pointers, threads that behave alike, joins in
+//! any order.
 use crate::dice::Dice;
 
 pub type Order = &'static str;
@@ -69,12 +70,14 @@ pub enum Op {
         not: u64,
         order: Order,
     },
+    /// Tries to exchange until it succeeds, and does this before each attempt.
     AwaitExchange {
         at: &'static str,
         from: u64,
         to: u64,
         order: Order,
         weak: bool,
+        round: Vec<Op>,
     },
     /// Adds one to what it reads; reads again if that has changed, or takes what the exchange has read.
     Retry {
@@ -101,6 +104,18 @@ pub enum Op {
         all: bool,
     },
     Barrier,
+    /// Sleeps while the value is this.
+    Sleep {
+        at: &'static str,
+        equal: u64,
+        order: Order,
+    },
+    /// Wakes one thread that sleeps there, or all; as a futex, or as a notification.
+    Wake {
+        at: &'static str,
+        all: bool,
+        notify: bool,
+    },
     /// Allocates, writes, and stores the address.
     Publish(Order),
     /// Reads what is at the address, if there is one.
@@ -115,6 +130,10 @@ pub enum Op {
     Lend(Order),
     /// Writes through the address of another thread's local variable.
     Borrow(Order),
+    /// Stores the address of one of the functions.
+    Point(usize, Order),
+    /// Calls the function at the address, if there is one.
+    Call(Order),
     /// Fails if the last value is this.
     Assert(u64),
 }
@@ -123,7 +142,9 @@ pub enum Op {
 pub struct Threads {
     /// What threads do.
     pub bodies: Vec<Vec<Op>>,
-    /// Which of it each thread does.
+    /// What functions do that are called through a pointer.
+    pub functions: Vec<Vec<Op>>,
+    /// Which of `bodies` each thread does.
     pub starts: Vec<usize>,
     /// The order of joins.
     pub joins: Vec<usize>,
@@ -195,14 +216,14 @@ impl Random<'_> {
     fn special(&mut self, depth: u32) -> Op {
         let (at, dice) = (self.place(), &mut *self.dice);
         let with = dice.below(3);
-        match (self.style / 2 % 4, dice.below(12)) {
+        match (self.style / 2, dice.below(12)) {
             (0, 0..=3) => {
                 let order = dice.one(&LOADS);
                 let test = dice.one(&["ne", "eq", "ult"]);
-                let round = if self.dice.happens(3) {
-                    self.ops(1, 2)
-                } else {
-                    Vec::new()
+                let round = match self.dice.below(6) {
+                    0..=1 => self.ops(1, 2),
+                    2 => self.ops(2, 1),
+                    _ => Vec::new(),
                 };
                 Op::Await {
                     at,
@@ -238,7 +259,11 @@ impl Random<'_> {
                 from: with,
                 to: 1 + dice.below(2),
                 order: dice.one(&UPDATES),
-                weak: dice.happens(3),
+                weak: dice.happens(2),
+                round: match self.dice.below(3) {
+                    0 => self.ops(1, 2),
+                    _ => Vec::new(),
+                },
             },
             (0 | 1, 7) | (1, 0..=1) => {
                 let order = dice.one(&UPDATES);
@@ -281,6 +306,18 @@ impl Random<'_> {
             (2, 11) => Op::Once,
             (3, 8) => Op::Lend(dice.one(&STORES)),
             (3, 10) => Op::Borrow(dice.one(&LOADS)),
+            (4, 0..=2) => Op::Sleep {
+                at,
+                equal: dice.below(2),
+                order: dice.one(&LOADS),
+            },
+            (4, 3..=5) => Op::Wake {
+                at,
+                all: dice.happens(2),
+                notify: dice.happens(2),
+            },
+            (4, 6..=7) => Op::Call(dice.one(&LOADS)),
+            (4, 8 | 10) => Op::Point(dice.below(2) as usize, dice.one(&STORES)),
             (_, 9) => Op::Repeat(2, self.ops(1, 2)),
             _ => Op::Load(at, dice.one(&LOADS)),
         }
@@ -292,7 +329,7 @@ impl Threads {
     pub fn random(seed: u64) -> Threads {
         let dice = &mut Dice::new(seed + 1);
         dice.below(2);
-        let style = dice.below(8);
+        let style = dice.below(10);
         let count = dice.one(&[2, 2, 3]) as usize;
         let alike = dice.happens(4);
         let meets = dice.happens(6);
@@ -315,11 +352,16 @@ impl Threads {
             .map(|thread| thread.min(bodies.len() - 1))
             .collect();
         let mut joins: Vec<usize> = (0..count).collect();
-        if random.dice.happens(3) {
-            joins.reverse();
+        for last in (1..count).rev() {
+            joins.swap(last, random.dice.below(last as u64 + 1) as usize);
         }
+        let functions = match style / 2 {
+            4 => vec![random.ops(2, 2), random.ops(2, 2)],
+            _ => Vec::new(),
+        };
         Threads {
             bodies,
+            functions,
             starts,
             joins,
             main,
@@ -346,6 +388,13 @@ impl Threads {
                 main: ops,
                 ..self.clone()
             });
+        }
+        for (number, body) in self.functions.iter().enumerate() {
+            for ops in smaller(body) {
+                let mut less = self.clone();
+                less.functions[number] = ops;
+                all.push(less);
+            }
         }
         for (number, body) in self.bodies.iter().enumerate() {
             for ops in smaller(body) {
@@ -409,6 +458,26 @@ fn smaller(ops: &[Op]) -> Vec<Vec<Op>> {
                         test,
                         with: value,
                         order,
+                        round,
+                    }]);
+                }
+            }
+            Op::AwaitExchange {
+                at,
+                from,
+                to,
+                order,
+                weak,
+                round,
+            } => {
+                let (at, from, to, order, weak) = (*at, *from, *to, *order, *weak);
+                for round in smaller(round) {
+                    with(vec![Op::AwaitExchange {
+                        at,
+                        from,
+                        to,
+                        order,
+                        weak,
                         round,
                     }]);
                 }

@@ -52,6 +52,10 @@ pub trait Environment {
     fn has_unknown(&self) -> bool {
         false
     }
+    /// What a value depends on that is chosen by these reads, as by a comparison.
+    fn by_choice(&mut self, reads: Dep) -> Dep {
+        reads
+    }
     /// Whether a compare-exchange is an instruction that compares without a branch.
     fn compares_at_once(&self) -> bool {
         false

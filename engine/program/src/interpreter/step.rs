@@ -159,6 +159,7 @@ fn run<W: Environment>(
                 environment.computes_with_thread(thread)?;
             }
             let dep = environment.union(a.dep, b.dep);
+            let dep = environment.by_choice(dep);
             let bits = u64::from(arithmetic::compare(*predicate, *bits, a.bits, b.bits));
             set!(*dst, Val::new(bits, dep));
         }
@@ -245,7 +246,8 @@ fn run<W: Environment>(
             } else {
                 val!(*b)
             };
-            let dep = environment.union(condition.dep, chosen.dep);
+            let dep = environment.by_choice(condition.dep);
+            let dep = environment.union(dep, chosen.dep);
             set!(*dst, Val { dep, ..chosen });
         }
         Op::Gep {
@@ -353,6 +355,7 @@ fn run<W: Environment>(
             set!(*dst, value);
             // success depends on the value read and on the one expected
             let dep = environment.union(value.dep, cas.expected.dep);
+            let dep = environment.by_choice(dep);
             set!(*flag, Val::new(u64::from(success), dep));
         }
         Op::Fence {

@@ -5,6 +5,7 @@ use crate::ir::instruction::*;
 use crate::ir::sites::{DESTROY, INIT};
 use crate::library::mutex;
 use crate::llvm::ast::{Inst, Typed, Value};
+use crate::llvm::metadata::is_system;
 use crate::llvm::types::{Type, TypeId};
 use crate::lower::cxx;
 use crate::lower::function::Lower;
@@ -18,15 +19,20 @@ pub const IGNORED: &[&str] = &[
     "thrd_yield",
     "pthread_setaffinity_np",
     "pthread_setconcurrency",
+    "sched_setscheduler",
+    "pthread_setschedparam",
     // Time does not pass, and orders nothing. No signal interrupts a sleep: 0 says that it is over.
     "usleep",
     "sleep",
     "nanosleep",
+    "clock_nanosleep",
     "thrd_sleep",
     // Output, which is not looked at. The lock of a stream orders nothing that the standards name. 0
     // is a success; `COUNTS` have another result.
     "printf",
     "fprintf",
+    "vprintf",
+    "vfprintf",
     "puts",
     "putchar",
     "fputs",
@@ -37,6 +43,15 @@ pub const IGNORED: &[&str] = &[
     "setvbuf",
     // How large a stack is does not matter: no object outgrows it.
     "pthread_attr_setstacksize",
+    // No process is started.
+    "pthread_atfork",
+    // No signal arrives.
+    "sigemptyset",
+    "sigfillset",
+    "sigaddset",
+    "sigdelset",
+    "sigprocmask",
+    "pthread_sigmask",
     // For debuggers.
     "pthread_setname_np",
     // For the front end's headers: that it is called is what matters.
@@ -44,7 +59,9 @@ pub const IGNORED: &[&str] = &[
 ];
 
 /// Those whose result says what was written.
-const COUNTS: &[&str] = &["printf", "fprintf", "putchar", "fputc"];
+const COUNTS: &[&str] = &[
+    "printf", "fprintf", "vprintf", "vfprintf", "putchar", "fputc",
+];
 
 impl<'a> Lower<'_, '_, 'a> {
     pub fn call_inst(
@@ -190,6 +207,13 @@ impl<'a> Lower<'_, '_, 'a> {
         self.emit(inst, op);
     }
 
+    /// Whether an instruction is in a header or a source of the library of C++, which calls POSIX.
+    fn is_in_library(&self, inst: &Inst<'a>) -> bool {
+        let chain = inst.dbg.map(|dbg| self.l.module.metadata.chain(dbg));
+        let innermost = chain.iter().flatten().next();
+        innermost.is_some_and(|position| is_system(&position.file))
+    }
+
     fn library(&mut self, inst: &Inst<'a>, name: &str, args: &[Typed<'a>]) -> Result<()> {
         let given = self.values(args)?;
         let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
@@ -247,7 +271,9 @@ impl<'a> Lower<'_, '_, 'a> {
                 (MutexTrylock, "lock", Order::Acq, args)
             }
             "pthread_mutex_unlock" | "mtx_unlock" | "pthread_spin_unlock" => {
-                (MutexUnlock, "unlock", Order::Rel, given)
+                let posix = name == "pthread_mutex_unlock" && !self.is_in_library(inst);
+                let args = vec![arg(0), Operand::Const(posix.into())];
+                (MutexUnlock, "unlock", Order::Rel, args)
             }
             "pthread_cond_wait" | "cnd_wait" => {
                 self.wait(inst, CondWait, given);

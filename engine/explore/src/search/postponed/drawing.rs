@@ -92,6 +92,10 @@ impl PartialExecution {
                     pairs.extend(reads.filter(|read| *read != NONE).map(|read| (read, own)));
                 }
             }
+            if label.chosen {
+                let data = pairs.data.iter().rev().take_while(|(_, to)| *to == own);
+                pairs.chosen.extend(data);
+            }
         }
         for place in &self.locations {
             let mut previous = NONE;

@@ -36,6 +36,7 @@
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::{ExecutionEnd, ExploreError};
 use crate::graph::execution_graph::Graph;
+use crate::reductions::Reduction;
 use crate::search::branching::{Branching, Turn};
 use crate::search::conclusion::conclude;
 use crate::search::execution::EndedExecution;
@@ -131,7 +132,9 @@ where
                 return self.take(turn, execution);
             }
             self.states.trim(self.queue.options.limits.states);
-            if self.queue.options.symmetry {
+            let reductions = self.queue.options.reductions;
+            let symmetric = reductions.has(Reduction::Symmetry);
+            if symmetric && reductions.has(Reduction::Elements) {
                 let most = self.queue.options.limits.events;
                 self.states.prepare(source, most);
             }
@@ -144,7 +147,6 @@ where
             if let Some(at) = self.ready(&execution) {
                 if let Action::Create { thread } = execution.slot(at).label.action {
                     execution.add(at, 0);
-                    let symmetric = self.queue.options.symmetry;
                     execution.create(source, &mut self.states, at, thread, symmetric);
                 } else if !self.place(&mut execution, at)? {
                     return Ok(());

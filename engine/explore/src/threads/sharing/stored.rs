@@ -1,5 +1,6 @@
 //! What explorations learn of sharing, as it is stored and joined.
 use super::{lock, Extent, Known, LearnedSharing};
+use crate::reductions::Reductions;
 use crate::source::ThreadId;
 use crate::threads::failed_rounds::FailedRounds;
 use crate::threads::left_out_reads::LeftOutReads;
@@ -16,12 +17,14 @@ use std::sync::Mutex;
 /// starts with it has the same search tree.
 #[derive(Clone, Default, BorshSerialize, BorshDeserialize)]
 pub struct Learned {
+    pub reductions: Reductions,
     known: Known,
     owners: Vec<u8>,
     extents: BTreeMap<u64, Extent>,
     pieces: BTreeMap<u64, u64>,
     threads: FxHashMap<(ThreadId, u32), ThreadId>,
     uses: LocationUses,
+    writes: LocationUses,
     left_out: LeftOutReads,
     failed_rounds: FailedRounds,
     likeness: KnownLikeness,
@@ -33,9 +36,11 @@ impl LearnedSharing {
     pub fn learned(&self) -> Learned {
         // whoever adds a field decides whether the search tree depends on it
         let LearnedSharing {
+            reductions,
             known,
             owners,
             changed: _,
+            ordering: _,
             calls: _,
             learned: _,
             extents,
@@ -43,18 +48,21 @@ impl LearnedSharing {
             near: _,
             threads,
             uses,
+            writes,
             left_out,
             failed_rounds,
             likeness,
             meetings,
         } = self;
         Learned {
+            reductions: *reductions,
             known: known.clone(),
             owners: owners.iter().map(|owner| owner.load(Relaxed)).collect(),
             extents: lock(extents).clone(),
             pieces: lock(pieces).clone(),
             threads: lock(threads).clone(),
             uses: lock(uses).clone(),
+            writes: lock(writes).clone(),
             left_out: lock(left_out).clone(),
             failed_rounds: lock(failed_rounds).clone(),
             likeness: likeness.learned(),
@@ -66,12 +74,14 @@ impl LearnedSharing {
     /// objects in its initial memory.
     pub fn resumed(learned: Learned, owned: usize) -> Option<LearnedSharing> {
         (learned.owners.len() == owned).then(|| LearnedSharing {
+            reductions: learned.reductions,
             known: learned.known,
             owners: learned.owners.into_iter().map(AtomicU8::new).collect(),
             extents: Mutex::new(learned.extents),
             pieces: Mutex::new(learned.pieces),
             threads: Mutex::new(learned.threads),
             uses: Mutex::new(learned.uses),
+            writes: Mutex::new(learned.writes),
             left_out: Mutex::new(learned.left_out),
             failed_rounds: Mutex::new(learned.failed_rounds),
             likeness: Likeness::resumed(learned.likeness),
@@ -85,7 +95,8 @@ impl LearnedSharing {
     /// exploration has to start again ([`has_changed`](Self::has_changed)). Returns whether the
     /// other's tree is the same at all: that it has started with the same.
     pub fn join(&self, other: Learned, objects: &[(u64, u64)]) -> bool {
-        let same = self.known == other.known
+        let same = self.reductions == other.reductions
+            && self.known == other.known
             && self.meetings.assumes(&other.meetings)
             && self.owners.len() == other.owners.len();
         if !same {
@@ -109,6 +120,7 @@ impl LearnedSharing {
         }
         let creator = |thread| self.creator(thread);
         let mut changed = lock(&self.uses).join(other.uses, creator);
+        changed |= lock(&self.writes).join(other.writes, creator);
         changed |= lock(&self.left_out).join(other.left_out, creator);
         changed |= lock(&self.failed_rounds).join(other.failed_rounds, creator);
         changed |= self.likeness.join(other.likeness);

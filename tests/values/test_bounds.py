@@ -1,0 +1,25 @@
+"""Limits of explorations are checked where they are made."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from weakspot.errors import BadInput
+from weakspot.harness.values.bounds import RANGES, Bounds
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_a_number_out_of_range_is_refused_and_named(name: str) -> None:
+    least, most = RANGES[name]
+    for number in (least, most):
+        assert getattr(msgspec.structs.replace(Bounds(), **{name: number}), name) == number
+    for number in (least - 1, most + 1):
+        with pytest.raises(BadInput, match=f"{name} is {number}; it must be from {least} to"):
+            msgspec.structs.replace(Bounds(), **{name: number})
+
+
+def test_a_time_that_is_no_time_is_refused() -> None:
+    for seconds in (-1.0, float("nan")):
+        with pytest.raises(BadInput, match="seconds is"):
+            Bounds(seconds=seconds)
