@@ -162,6 +162,21 @@ pub fn sequence_with_transitive(stride: usize, a: &[u64], b: &[u64], out: &mut [
 #[inline(always)]
 fn sequence_of(stride: usize, a: &[u64], b: &[u64], out: &mut [u64], transitive: bool) -> bool {
     let mut any = 0;
+    if stride == 1 {
+        for (word, row) in out.iter_mut().zip(a) {
+            let (mut reached, mut left) = (0, *row);
+            while left != 0 {
+                reached |= b[left.trailing_zeros() as usize];
+                left &= left - 1;
+                if transitive {
+                    left &= !reached;
+                }
+            }
+            *word = reached;
+            any |= reached;
+        }
+        return any != 0;
+    }
     for (reached, row) in out.chunks_exact_mut(stride).zip(a.chunks_exact(stride)) {
         reached.fill(0);
         for (index, word) in row.iter().enumerate() {
@@ -204,6 +219,15 @@ fn restrict_of(
     out: &mut [u64],
 ) -> bool {
     let mut any = 0;
+    if let (1, Some(from)) = (stride, from) {
+        let to = to.map_or(u64::MAX, |to| to[0]);
+        out.fill(0);
+        for item in Bits(from[0]) {
+            out[item] = a[item] & to;
+            any |= out[item];
+        }
+        return any != 0;
+    }
     let rows = out.chunks_exact_mut(stride).zip(a.chunks_exact(stride));
     for (item, (out, row)) in rows.enumerate() {
         let kept = from.map_or(u64::MAX, |from| {
