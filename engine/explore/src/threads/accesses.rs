@@ -49,6 +49,7 @@ impl ThreadEnvironment<'_> {
         plain: bool,
     ) {
         self.sharing.record_use(at, self.user(t, spot.site), false);
+        self.sharing.record_write(at, self.user(t, spot.site));
         if self.local.quiet || self.still || self.local.unchanged {
             return;
         }
@@ -68,12 +69,15 @@ impl ThreadEnvironment<'_> {
         let is_there = is_known && known == Some(value.bits);
         let mut written = self.local.written.iter();
         let same = |known: &&Written| is_there && known.at == at && known.bits == value.bits;
-        let unpublished = written.find(same).is_some_and(|known| known.unpublished);
-        if plain && unpublished && self.sharing.flags_races() {
+        let again = written.find(same).map(|known| known.unpublished);
+        if plain && again == Some(true) && self.sharing.flags_races() {
             return;
         }
         if is_there && self.sharing.is_own(at, t.id) {
             return;
+        }
+        if again.is_some() && self.sharing.is_only_writer(at, t.id) {
+            self.local.rewrites += 1;
         }
         // the same value may be written again, or that of a read-modify-write be unchanged
         let is_reread = read.is_some_and(|read| read.bits.is_none());

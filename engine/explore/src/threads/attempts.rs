@@ -32,8 +32,11 @@
 //! in G' as well, or is ordered with W as with W0: if W0 happens before X, it does because of something
 //! that follows W, and so does W.
 //!
-//! A thread that writes a value again where another thread may have overwritten it has made progress: each
-//! round is then another state, and the limit of iterations ends the loop.
+//! A third case is a location that other threads read, and that none of them writes while the thread runs
+//! ([`LearnedSharing::is_only_writer`]): a node that is linked again before each attempt to publish it. W
+//! directly follows W0 in coherence order then, and what reads from W in G reads from W0 in G'. A write of
+//! a value again that another thread may have overwritten is progress: each round is another state, and the
+//! limit of iterations ends the loop.
 //!
 //! **Before threads are started**, main and the constructors of global objects run without events, and
 //! cannot choose. A compare-exchange of theirs does not fail if the thread would come back to it in
@@ -43,6 +46,7 @@
 //! [`left_out_reads`]: crate::threads::left_out_reads
 //! [`failed_rounds`]: crate::threads::failed_rounds
 //! [`location_uses`]: crate::threads::location_uses
+//! [`LearnedSharing::is_only_writer`]: crate::threads::sharing::LearnedSharing::is_only_writer
 use crate::reductions::Reduction;
 use crate::source::{Answer, Next, Wait};
 use crate::threads::advance::{Runner, SuspendedThread, MAX_AHEAD};
@@ -60,7 +64,8 @@ impl SuspendedThread {
         let Some(attempt) = attempt else {
             return;
         };
-        self.attempts.retain(|known| known.epoch == attempt.epoch);
+        let news = attempt.news();
+        self.attempts.retain(|known| known.news() == news);
         if self.attempts.len() < MAX_ATTEMPTS {
             self.attempts.push(Arc::new(attempt));
         }
@@ -99,6 +104,7 @@ impl Runner<'_> {
         Some(Attempt {
             state: HeaderState::with(thread, &run.local.memory, live.iter().copied())?,
             epoch: thread.epoch,
+            rewrites: run.local.rewrites,
             reads: thread.reads.len().saturating_sub(read),
             site: access.site,
         })
@@ -112,12 +118,15 @@ impl Runner<'_> {
             return None;
         }
         let now = self.at_exchange(run, 0)?;
-        let same = |known: &&Arc<Attempt>| known.state == now.state && known.epoch == now.epoch;
-        let from = run.attempts.iter().find(same)?.reads;
+        let same = |known: &&Arc<Attempt>| known.state == now.state && known.news() == now.news();
+        let first = run.attempts.iter().find(same)?.clone();
         run.attempts.clear();
         Some(State::Spinning {
             site: now.site,
-            from,
+            from: match first.epoch == now.epoch {
+                true => first.reads,
+                false => 0,
+            },
             failed: true,
         })
     }

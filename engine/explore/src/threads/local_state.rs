@@ -60,6 +60,9 @@ pub struct LocalState {
     pub uses: Dep,
     /// The last values that the thread has written to shared locations.
     pub written: Vec<Written>,
+    /// How much of the thread's progress was a write of the value that it had written there before,
+    /// where no other thread writes.
+    pub rewrites: u64,
     /// Where the last write that was progress was.
     pub progress: Option<Location>,
     /// The part of the memory's hash that locations have on whose values nothing depends.
@@ -90,6 +93,7 @@ impl LocalState {
             mark: None,
             uses: 0,
             written: Vec::new(),
+            rewrites: 0,
             progress: None,
             ignored: 0,
         }

@@ -69,6 +69,8 @@ pub struct LearnedSharing {
     /// The number of each thread, by its creator and how many threads that had created before.
     threads: Mutex<FxHashMap<(ThreadId, u32), ThreadId>>,
     uses: Mutex<LocationUses>,
+    /// The uses that write.
+    writes: Mutex<LocationUses>,
     left_out: Mutex<LeftOutReads>,
     failed_rounds: Mutex<FailedRounds>,
     pub likeness: Likeness,
@@ -98,6 +100,7 @@ impl Default for LearnedSharing {
             near: (0..NEAR).map(|_| AtomicU64::new(0)).collect(),
             threads: Mutex::default(),
             uses: Mutex::default(),
+            writes: Mutex::default(),
             left_out: Mutex::default(),
             failed_rounds: Mutex::default(),
             likeness: Likeness::default(),
@@ -140,6 +143,7 @@ impl LearnedSharing {
         *lock(&self.pieces) = BTreeMap::new();
         self.near.iter().for_each(|n| n.store(0, Relaxed));
         lock(&self.uses).restart();
+        lock(&self.writes).restart();
         lock(&self.left_out).restart();
         lock(&self.failed_rounds).restart();
     }
@@ -283,6 +287,19 @@ impl LearnedSharing {
         if lock(&self.uses).record(at, by, observes, |thread| self.creator(thread)) {
             self.change();
         }
+    }
+
+    /// Records a write of a shared location.
+    pub fn record_write(&self, at: Location, by: User) {
+        if lock(&self.writes).record(at, by, false, |thread| self.creator(thread)) {
+            self.change();
+        }
+    }
+
+    /// Whether no other thread writes the location while `thread` runs. From then on the exploration
+    /// assumes it.
+    pub fn is_only_writer(&self, at: Location, thread: ThreadId) -> bool {
+        lock(&self.writes).is_own(at, thread, |thread| self.creator(thread))
     }
 
     /// Whether the model flags races.

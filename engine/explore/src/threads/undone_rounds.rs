@@ -14,20 +14,19 @@
 //! and either waits there, or returns to the head of its loop in the same state, and stops as in any
 //! wait. If it does anything else first than read the location, all rounds are explored.
 //!
-//! **What is left out.** Let G be an execution with such rounds, and take them out of it: what has
-//! read from the last write of a round reads from the write before the round. Between the two writes
-//! of a round the location holds what it held before plus the number; several threads can be between
-//! these at once. So where a read of G has read v, the same read of the smaller execution reads v - n a,
-//! for the number a that rounds add, and an n of at most the number of other threads that run. By
-//! induction over po and rf, threads do in the smaller execution what they do in G, if none can tell
-//! v from v - n a. This is checked while exploring, since the smaller execution is explored: at every
-//! read of the location, for every n. The thread has to reach the same event in the same state with
-//! either value, except that a read-modify-write that adds may write what differs by n a. Or it has to
-//! end, with v, a round that is a wait without effect: then that round is left out of G too, as it is
-//! anyway. It must not be one that is undone, for two threads may undo their rounds for ever because of
-//! one another. The value that the second read-modify-write reads must be unused.
-//! Hence threads that hang in G, or rounds that are done over and over because the first read reads
-//! what the location holds in the end, are found.
+//! **What is left out.** Let G be an execution with such rounds, and G' the execution without them,
+//! which has fewer events: what has read from the last write of a round reads from the write before the
+//! round. Between the two writes of a round the location holds what it held before plus the number;
+//! several threads can be between these at once. So where a read of G has read v, the same read of G'
+//! reads v - n a, for the number a that rounds add, and an n of at most the number of other threads that
+//! run. By induction over po and rf, threads do in G' what they do in G, if none can tell v from v - n
+//! a. This is checked while exploring, since G' is explored: at every read of the location, for every n.
+//! The thread has to reach the same event in the same state with either value, except that a
+//! read-modify-write that adds may write what differs by n a. Or it has to end, with v, a round that is
+//! a wait without effect: then that round is left out of G too, as it is anyway. It must not be one that
+//! is undone, for two threads may undo their rounds for ever because of one another. The value that the
+//! second read-modify-write reads must be unused. Hence threads that hang in G, or rounds that are done
+//! over and over because the first read reads what the location holds in the end, are found.
 //!
 //! That the location is only accessed by atomic reads and read-modify-writes while other threads run
 //! is checked too: a write that does not add would change how much rounds add to what follows it, and
@@ -37,11 +36,11 @@
 //! from then on. So nothing depends on what it does, and without these reads the execution is one of
 //! the program.
 //!
-//! **The model.** The smaller execution has to be consistent if G is, and order no more. It has fewer
-//! events; the explorer reads from the model's text that this suffices
+//! **The model.** G' has to be consistent if G is, and order no more. It has fewer events; the explorer
+//! reads from the model's text that this suffices
 //! ([`holds_in_smaller`](cat::Consistency::holds_in_smaller)). But it has reads-from edges that G lacks,
-//! from the write before a round to what has read from the round, where G has a path of reads-from
-//! edges through read-modify-writes. Such a path has to order what the edge orders: read-modify-writes
+//! from the write before a round to what has read from the round, where G has a path of reads-from edges
+//! through read-modify-writes. Such a path has to order what the edge orders: read-modify-writes
 //! continue release sequences. The explorer asks the model
 //! ([`updates_continue`](crate::consistency::guarantee::updates_continue)). It also has to have an axiom
 //! of coherence, so that no thread reads the number that a round of its own has added, and to order what

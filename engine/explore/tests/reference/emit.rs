@@ -274,7 +274,9 @@ impl Function {
                 to,
                 order,
                 weak,
+                round,
             } => self.until(|f| {
+                f.ops(round);
                 let (from, to) = (from.to_string(), to.to_string());
                 f.exchange(at, (&from, &to), order, *weak).1
             }),

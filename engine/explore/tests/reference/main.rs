@@ -261,6 +261,21 @@ fn a_read_modify_write_of_an_object_of_one_thread_orders_under_tso() {
     compare_bodies("tso", vec![one, other]);
 }
 
+/// The other thread may take the value between any two attempts.
+#[test]
+fn a_weak_exchange_fails_again_after_each_write_of_the_same_value() {
+    let attempts = Op::AwaitExchange {
+        at: "y",
+        from: 0,
+        to: 1,
+        order: "monotonic",
+        weak: true,
+        round: vec![Op::Store("x", Value::Constant(1), "monotonic")],
+    };
+    let take = || Op::Update("x", "xchg", Value::Constant(0), "monotonic");
+    compare_bodies("rc20", vec![vec![attempts], vec![take(), take()]]);
+}
+
 #[test]
 fn random_programs_do_what_they_do_without_any_reduction() {
     compare(0..60);

@@ -151,9 +151,11 @@ fn op(of: &Op) -> String {
             to,
             order,
             weak,
+            round,
         } => {
             let done = exchange(at, ("from", &to.to_string()), order, *weak);
-            format!("{{ int from; do from = {from}; while (!{done}); }}")
+            let round = block(round);
+            format!("{{ int from; do {{ {round} from = {from}; }} while (!{done}); }}")
         }
         Op::Retry {
             at,

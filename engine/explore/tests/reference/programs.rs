@@ -70,12 +70,14 @@ pub enum Op {
         not: u64,
         order: Order,
     },
+    /// Tries to exchange until it succeeds, and does this before each attempt.
     AwaitExchange {
         at: &'static str,
         from: u64,
         to: u64,
         order: Order,
         weak: bool,
+        round: Vec<Op>,
     },
     /// Adds one to what it reads; reads again if that has changed, or takes what the exchange has read.
     Retry {
@@ -257,7 +259,11 @@ impl Random<'_> {
                 from: with,
                 to: 1 + dice.below(2),
                 order: dice.one(&UPDATES),
-                weak: dice.happens(3),
+                weak: dice.happens(2),
+                round: match self.dice.below(3) {
+                    0 => self.ops(1, 2),
+                    _ => Vec::new(),
+                },
             },
             (0 | 1, 7) | (1, 0..=1) => {
                 let order = dice.one(&UPDATES);
@@ -452,6 +458,26 @@ fn smaller(ops: &[Op]) -> Vec<Vec<Op>> {
                         test,
                         with: value,
                         order,
+                        round,
+                    }]);
+                }
+            }
+            Op::AwaitExchange {
+                at,
+                from,
+                to,
+                order,
+                weak,
+                round,
+            } => {
+                let (at, from, to, order, weak) = (*at, *from, *to, *order, *weak);
+                for round in smaller(round) {
+                    with(vec![Op::AwaitExchange {
+                        at,
+                        from,
+                        to,
+                        order,
+                        weak,
                         round,
                     }]);
                 }
