@@ -14,7 +14,9 @@ from weakspot.harness.cli.errors import guarded
 pytestmark = pytest.mark.usefixtures("empty_cache")
 
 STRONG = 'include "cos.cat"\nacyclic po | rf | co | fr as sc\n'
-WEAK = 'include "cos.cat"\nacyclic po-loc | rf | co | fr as coherence\nacyclic po | rf as causality\n'
+WEAK = (
+    'include "cos.cat"\nacyclic po-loc | rf | co | fr as coherence\nacyclic po | rf as causality\n'
+)
 PROGRAM = """\
 #include <assert.h>
 #include <pthread.h>
