@@ -143,7 +143,7 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             seed=seed,
             **whole,
         )
-        if part == part.whole:
+        if part == part.whole and not part.reference:
             part = msgspec.structs.replace(configured, **whole)
         return command(*args, bounds=bounds, part=part, **rest)
 

@@ -71,13 +71,17 @@ class Bounds(msgspec.Struct, frozen=True):
         for name, (least, most) in RANGES.items():
             if not least <= (number := getattr(self, name)) <= most:
                 raise BadInput(f"{name} is {number}; it must be from {least} to {most}")
-        if not self.seconds >= 0:
-            raise BadInput(f"seconds is {self.seconds}; it must not be negative")
+        if not 0 <= self.seconds < float("inf"):
+            raise BadInput(f"seconds is {self.seconds}; it must be a number of at least 0")
 
     @property
     def of_executions(self) -> tuple[int, ...]:
         """Those that decide which executions there are, not how many of them are explored."""
         return (self.loops, self.events, self.instructions, self.calls)
+
+
+MOST_DEPARTURES = 2**32 - 2
+"""The greatest bound on departures."""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -111,6 +115,15 @@ class Part(msgspec.Struct, frozen=True):
             if name not in REDUCTIONS:
                 known = ", ".join(REDUCTIONS)
                 raise BadInput(f"there is no reduction {name!r}", advice=f"known: {known}")
+        parts = self.departures is not None, self.sample, self.estimate, self.reference
+        if sum(parts) > 1:
+            raise BadInput("departures, sample, estimate and reference exclude one another")
+        if not 0 <= (self.departures or 0) <= MOST_DEPARTURES:
+            raise BadInput(f"departures must be from 0 to {MOST_DEPARTURES}")
+        if not 0 <= self.seed < 2**64:
+            raise BadInput("seed must be from 0 to 2**64 - 1")
+        if self.weak_failures not in get_args(Failures):
+            raise BadInput(f"weak_failures is always or once, not {self.weak_failures!r}")
 
     @property
     def whole(self) -> Part:
@@ -119,9 +132,6 @@ class Part(msgspec.Struct, frozen=True):
             self, departures=None, sample=False, estimate=False, fallback=False
         )
 
-
-MOST_DEPARTURES = 2**32 - 2
-"""The greatest bound on departures."""
 
 ALL = Part()
 """Every execution."""

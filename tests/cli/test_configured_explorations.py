@@ -108,6 +108,16 @@ def test_an_option_replaces_the_configuration(project: Path, run: Run) -> None:
     assert explored(run, "loop.c", "--loops", "8")["result"] == "Safe"
 
 
+def test_the_reference_explores_everything_whatever_is_configured(project: Path, run: Run) -> None:
+    configure(project, '[explore]\nseconds = "300ms"\nbound = 3')
+    found = explored(run, "wide.c", "--reference")
+    assert "time limit of 0.3 s" in found["reasons"]
+    assert "departures" not in found or found["departures"] is None
+    with_number = run("check", "wide.c", "--loops", "99999999999")
+    assert with_number.code == 2
+    assert "loops is 99999999999; it must be from 1 to" in with_number.err
+
+
 def test_the_gate_has_loops_of_its_own(project: Path, run: Run) -> None:
     for table, code in (("", 3), ("unroll = 8", 0)):
         configure(project, "[explore]\nloops = 1")

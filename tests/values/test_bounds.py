@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
 from weakspot.errors import BadInput
-from weakspot.harness.values.bounds import RANGES, Bounds
+from weakspot.harness.values.bounds import MOST_DEPARTURES, RANGES, Bounds, Part
 
 
 @pytest.mark.parametrize("name", RANGES)
@@ -20,6 +22,21 @@ def test_a_number_out_of_range_is_refused_and_named(name: str) -> None:
 
 
 def test_a_time_that_is_no_time_is_refused() -> None:
-    for seconds in (-1.0, float("nan")):
+    for seconds in (-1.0, float("nan"), float("inf")):
         with pytest.raises(BadInput, match="seconds is"):
             Bounds(seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"sample": True, "estimate": True},
+        {"departures": 0, "reference": True},
+        {"departures": MOST_DEPARTURES + 1},
+        {"seed": -1},
+        {"weak_failures": "twice"},
+    ],
+)
+def test_a_part_that_makes_no_sense_is_refused(what: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match=next(iter(what))):
+        Part(**what)

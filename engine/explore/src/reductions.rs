@@ -113,7 +113,7 @@ impl Reductions {
     /// These, but for one, which is on or off.
     pub fn with(self, reduction: Reduction, on: bool) -> Reductions {
         let bit = 1 << reduction as u16;
-        Reductions(self.0 & !bit | (u16::from(on) * bit))
+        Reductions((self.0 & !bit) | (u16::from(on) * bit))
     }
 
     pub fn without<const N: usize>(self, these: [Reduction; N]) -> Reductions {

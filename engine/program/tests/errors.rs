@@ -90,7 +90,7 @@ fn broken_text_is_invalid_and_says_where() {
     }
     let text = "define i32 @main() {\n  %x = bogus i32\n  store i32\n}";
     let error = Program::from_ir(text).expect_err("no value");
-    assert!(error.message.contains("line 4"), "{}", error.message);
+    assert_eq!(error.line, 4, "{}", error.message);
 }
 
 fn survive(text: &str) {

@@ -70,7 +70,10 @@ pub fn dependencies(
 ) -> Dependencies {
     let mut all = through(path, order, pairs, &path.rf_reg);
     if !path.chosen.is_empty() {
-        let computed = path.rf_reg.iter().filter(|pair| !path.chosen.contains(pair));
+        let computed = path
+            .rf_reg
+            .iter()
+            .filter(|pair| !path.chosen.contains(pair));
         let computed = through(path, order, pairs, &computed.copied().collect::<Vec<_>>());
         let addr = all.addr.difference(&computed.addr);
         all.ctrl.union_with(&addr.sequence(order.po()));

@@ -73,7 +73,11 @@ impl ThreadEnvironment<'_> {
 
     /// The address of a shared access. If it is chosen, it is as if the thread branched on the reads:
     /// later stores wait for them, while a load may be performed before they are.
-    pub(super) fn shared_address(&mut self, t: &mut Thread, address: Dep) -> Result<(), Interruption> {
+    pub(super) fn shared_address(
+        &mut self,
+        t: &mut Thread,
+        address: Dep,
+    ) -> Result<(), Interruption> {
         if self.sets.is_chosen(address) {
             self.require(address)?;
             self.add_control(t, address);
