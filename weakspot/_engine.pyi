@@ -21,6 +21,7 @@ class Problem(TypedDict):
     message: str
     file: str  # "" when no file is known; of a program, as its debug information names it
     line: int  # from 1; 0 when it is not known
+    line_of_ir: int  # of the program's LLVM IR, from 1; 0 when it is not known
     column: int  # in characters, from 1; 0 when it is not known
     length: int  # in characters; 0 when it is not known
     help: str  # what to do about it; may be empty

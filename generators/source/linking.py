@@ -8,6 +8,7 @@ understood and the library functions that the program calls are C functions too 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def linked(
     """
     functions: dict[str, str] = {}
     texts: list[str] = []
-    for text in units.values():
+    for text in _once(list(units.values())):
         text = enclose_atomic_functions(replace_system_calls(text))
         replaced, made = calls.replace_assembly(text, meanings)
         texts.append(replaced)
@@ -69,6 +70,24 @@ def linked(
     finally:
         for module in modules:
             module.close()
+
+
+def _once(texts: Sequence[str]) -> list[str]:
+    """The modules, where those that define a function at the same place, which is inline and in a
+    header, define it once."""
+    count = Counter(name for text in texts for name in _DEFINED.findall(text))
+    same = {
+        name
+        for name, units in count.items()
+        if units > 1
+        and len({place for text in texts if (place := irtext.definition(text, name))}) == 1
+    }
+
+    def merged(match: re.Match[str]) -> str:
+        inline = match[1] in same and match[0].startswith("define dso_local ")
+        return match[0].replace("define ", "define linkonce_odr ", 1) if inline else match[0]
+
+    return [_DEFINED.sub(merged, text) for text in texts] if same else list(texts)
 
 
 def _link(module: Any, other: Any, units: Mapping[Path, str], folder: Path) -> None:

@@ -229,10 +229,10 @@ def _placed(
     problem = error.problem
     from weakspot.generators.source import irtext  # only errors need it
 
-    number = _IR_LINE.search(problem["message"])
-    if number and not problem["line"] and (place := irtext.place_of_line(text, int(number[1]))):
+    of_ir = 0 if problem["file"] else problem["line_of_ir"]
+    if of_ir and (place := irtext.place_of_line(text, of_ir)):
         path = files.get(place[0], source.parent / place[0])
-        message = _IR_LINE.sub("", problem["message"])
+        message = problem["message"]
         if problem["kind"] == "invalid":
             message = f"what the compiler makes of this is not understood: {message}"
         return Unsupported(
@@ -241,6 +241,8 @@ def _placed(
             excerpt=excerpt(path, place[1], place[2]),
             advice=_advice(message),
         )
+    if of_ir:
+        problem = {**problem, "message": f"{problem['message']}, line {of_ir} of the IR"}
     if problem["about"] == "model":
         return reported(problem, BadInput, f"the engine cannot use the model: {error}")
     path = files.get(problem["file"], source.parent / problem["file"])
@@ -255,9 +257,6 @@ def _placed(
             )
         return reported(problem, BadInput, source=path, advice=advice)
     return reported(problem, Unsupported, source=path, advice=_advice(problem["message"]))
-
-
-_IR_LINE = re.compile(r"(?:, |^)line (\d+) of the IR(?:: )?")
 
 
 _STREAM = re.compile(r"\bstd::basic_\w*(?:stream|buf)<|\bstd::basic_ios<|\bstd::ios_base\b")

@@ -32,8 +32,8 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     if an interleaving reaches the error. `absent_under` is the model of earlier editions of the
     standard if exploring under it does not find the violation; see Model.earlier. `identity` is the
     same under every model: the kind, and the `file:line:column` of the failing operation, of both
-    accesses of a race, or of one of the threads that hang; of a flag, its name too. A violation of the kind
-    "missed" was found by the audit and not by the search: weakspot is wrong.
+    accesses of a race, or of one of the threads that hang; of a flag, its name too. A violation of
+    the kind "missed" was found by the audit and not by the search: weakspot is wrong.
     """
 
     kind: ViolationKind

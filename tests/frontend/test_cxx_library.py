@@ -38,6 +38,7 @@ MISTAKES = {
     "stop_token": ("  worker.request_stop();\n", "  worker.request_stop();\n  data = 2;\n", "race"),
     "thread_local": ("destroyed == 2", "destroyed == 1", "assertion"),
     "unordered_map": ("    std::lock_guard guard(m);\n    map[1]", "    map[1]", "race"),
+    "recursive_mutex": ("    m.lock();\n", "", "lock"),
     "string": ("release", "relaxed", "race"),
     "exception": ("throw Refused()", "throw 1", "assertion"),
     "system_error": ("operation_not_permitted", "invalid_argument", "assertion"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from weakspot.generators.source import clang
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.frontend import compile_source
+from weakspot.system.compilers.clang import newest
 
 pytestmark = pytest.mark.usefixtures("cache_of_its_own")
 
@@ -182,10 +182,10 @@ def test_a_changed_meaning_of_assembly_is_seen(tmp_path: Path) -> None:
 def test_an_installed_clang_sees_a_changed_header(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installed = shutil.which("clang")
+    installed = newest(clang.OLDEST)
     if installed is None:
-        pytest.skip("clang is not installed")
-    monkeypatch.setenv("WEAKSPOT_CLANG", installed)
+        pytest.skip(f"no clang {clang.OLDEST} or newer is installed (clang or clang-N on PATH)")
+    monkeypatch.setenv("WEAKSPOT_CLANG", installed.path)
     path = tmp_path / "m.c"
     path.write_text(PLAIN)
     for number, text in enumerate((ONE, TWO), start=1):

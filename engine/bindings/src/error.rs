@@ -28,6 +28,8 @@ pub struct Problem {
     line: usize,
     column: usize,
     length: usize,
+    /// Of the program's LLVM IR.
+    line_of_ir: u32,
     help: String,
 }
 
@@ -41,6 +43,7 @@ impl Problem {
         dict.set_item(intern!(py, "line"), self.line)?;
         dict.set_item(intern!(py, "column"), self.column)?;
         dict.set_item(intern!(py, "length"), self.length)?;
+        dict.set_item(intern!(py, "line_of_ir"), self.line_of_ir)?;
         dict.set_item(intern!(py, "help"), &self.help)?;
         Ok(dict)
     }
@@ -111,8 +114,8 @@ impl From<&LitmusError> for Problem {
             file: e.file.clone(),
             line: e.line,
             column: e.column,
-            length: 0,
             help: e.help.clone(),
+            ..Problem::default()
         }
     }
 }
@@ -126,8 +129,8 @@ impl From<&CatError> for Problem {
             file: e.file.clone(),
             line: e.line,
             column: e.column,
-            length: 0,
             help: e.advice.clone(),
+            ..Problem::default()
         }
     }
 }
@@ -138,6 +141,7 @@ impl From<ProgramError> for Problem {
             about: "program",
             kind: e.kind.name(),
             message: e.message,
+            line_of_ir: e.line,
             ..Problem::default()
         };
         problem.at(&e.place)

@@ -176,15 +176,18 @@ pub enum Action {
 }
 
 impl Action {
+    #[inline]
     pub fn is_read(self) -> bool {
         matches!(self, Action::Read { .. })
     }
 
+    #[inline]
     pub fn is_write(self) -> bool {
         matches!(self, Action::Write { .. })
     }
 
     /// Whether this is a part of a read-modify-write.
+    #[inline]
     pub fn is_rmw(self) -> bool {
         use Action::{Read, Write};
         matches!(self, Read { rmw: true, .. } | Write { rmw: true, .. })

@@ -18,42 +18,48 @@ impl ErrorKind {
 }
 
 /// An error in an IR text; `place` is `file:line:column` in the C source where debug information
-/// gives it, else empty.
+/// gives it, else empty; `line` is that of the text, 0 if it is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     pub kind: ErrorKind,
     pub message: String,
     pub place: String,
+    pub line: u32,
 }
 
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    fn new(kind: ErrorKind, message: String) -> Error {
+        Error {
+            kind,
+            message,
+            place: String::new(),
+            line: 0,
+        }
+    }
+
     /// `construct` is a noun phrase for what is not supported: "the instruction fadd".
     pub fn unsupported(construct: impl std::fmt::Display) -> Error {
-        Error {
-            kind: ErrorKind::Unsupported,
-            message: format!("{construct} is not supported"),
-            place: String::new(),
-        }
+        Error::new(
+            ErrorKind::Unsupported,
+            format!("{construct} is not supported"),
+        )
     }
 
     /// An unsupported program, in other words: it uses something that it declares but does not
     /// define.
     pub fn undefined(message: impl Into<String>) -> Error {
-        Error {
-            kind: ErrorKind::Unsupported,
-            message: message.into(),
-            place: String::new(),
-        }
+        Error::new(ErrorKind::Unsupported, message.into())
     }
 
     pub fn invalid(message: impl Into<String>) -> Error {
-        Error {
-            kind: ErrorKind::Invalid,
-            message: message.into(),
-            place: String::new(),
-        }
+        Error::new(ErrorKind::Invalid, message.into())
+    }
+
+    /// With the line of the text.
+    pub fn on_line(self, line: u32) -> Error {
+        Error { line, ..self }
     }
 
     /// Adds the source position, unless a more precise one is known.
@@ -69,6 +75,8 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.place.is_empty() {
             write!(f, "{}: ", self.place)?;
+        } else if self.line != 0 {
+            write!(f, "line {} of the IR: ", self.line)?;
         }
         write!(f, "{}: {}", self.kind.name(), self.message)
     }

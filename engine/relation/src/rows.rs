@@ -7,6 +7,7 @@ use super::set::Bits;
 
 /// Compiles a body for each of the usual strides, so that the loops over the words of a row are
 /// unrolled, and once for all others.
+#[macro_export]
 macro_rules! by_stride {
     ($stride:ident, $body:expr) => {
         match $stride {
@@ -38,10 +39,21 @@ pub fn stride(n: usize) -> usize {
 }
 
 /// Every event.
+#[inline]
 pub fn full_set(n: usize, out: &mut [u64]) {
     for (index, word) in out.iter_mut().enumerate() {
         *word = super::set::mask(n, index);
     }
+}
+
+/// Every pair of `n` events.
+pub fn full(n: usize, out: &mut [u64]) {
+    let stride = stride(n);
+    by_stride!(
+        stride,
+        out.chunks_exact_mut(stride)
+            .for_each(|row| full_set(n, row))
+    );
 }
 
 /// Adds the elements of `a`.
@@ -90,6 +102,11 @@ pub fn has(set: &[u64], item: usize) -> bool {
 
 /// Every pair of an event of `from` and one of `to`.
 pub fn product(stride: usize, from: &[u64], to: &[u64], out: &mut [u64]) -> bool {
+    by_stride!(stride, product_of(stride, from, to, out))
+}
+
+#[inline(always)]
+fn product_of(stride: usize, from: &[u64], to: &[u64], out: &mut [u64]) -> bool {
     for (item, row) in out.chunks_exact_mut(stride).enumerate() {
         if has(from, item) {
             row.copy_from_slice(to);
@@ -109,8 +126,8 @@ pub fn some(a: &[u64]) -> bool {
 /// The pairs of each event of a set with itself.
 pub fn identity(stride: usize, set: &[u64], out: &mut [u64]) -> bool {
     let mut any = 0;
+    out.fill(0);
     for (item, row) in out.chunks_exact_mut(stride).enumerate() {
-        row.fill(0);
         let word = set[item / 64] & 1 << (item % 64);
         row[item / 64] = word;
         any |= word;
@@ -127,17 +144,38 @@ pub fn add_identity(stride: usize, out: &mut [u64]) {
 
 /// The pairs a, c such that for some b the pair a, b is in the one and b, c in the other.
 pub fn sequence(stride: usize, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
-    by_stride!(stride, sequence_of(stride, a, b, out))
+    by_stride!(stride, sequence_of(stride, a, b, out, false))
+}
+
+/// [`sequence`] with a relation that is transitive: what an event leads to need not be added for
+/// another one that leads to this event.
+pub fn sequence_with_transitive(stride: usize, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
+    let any = by_stride!(stride, sequence_of(stride, a, b, out, true));
+    debug_assert!({
+        let mut all = vec![0; a.len()];
+        sequence(stride, a, b, &mut all);
+        all == *out
+    });
+    any
 }
 
 #[inline(always)]
-fn sequence_of(stride: usize, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
+fn sequence_of(stride: usize, a: &[u64], b: &[u64], out: &mut [u64], transitive: bool) -> bool {
     let mut any = 0;
     for (reached, row) in out.chunks_exact_mut(stride).zip(a.chunks_exact(stride)) {
         reached.fill(0);
         for (index, word) in row.iter().enumerate() {
-            for middle in Bits(*word) {
-                unite(&b[(index * 64 + middle) * stride..][..stride], reached);
+            let mut left = match transitive {
+                true => word & !reached[index],
+                false => *word,
+            };
+            while left != 0 {
+                let middle = index * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                unite(&b[middle * stride..][..stride], reached);
+                if transitive {
+                    left &= !reached[index];
+                }
             }
         }
         any |= reached.iter().fold(0, |any, word| any | word);
@@ -154,34 +192,27 @@ pub fn restrict(
     to: Option<&[u64]>,
     out: &mut [u64],
 ) -> bool {
+    by_stride!(stride, restrict_of(stride, from, a, to, out))
+}
+
+#[inline(always)]
+fn restrict_of(
+    stride: usize,
+    from: Option<&[u64]>,
+    a: &[u64],
+    to: Option<&[u64]>,
+    out: &mut [u64],
+) -> bool {
     let mut any = 0;
-    if stride == 1 {
-        let to = to.map_or(u64::MAX, |to| to[0]);
-        let Some(from) = from else {
-            for (word, a) in out.iter_mut().zip(a) {
-                *word = a & to;
-                any |= *word;
-            }
-            return any != 0;
-        };
-        out.fill(0);
-        for item in Bits(from[0]) {
-            out[item] = a[item] & to;
-            any |= out[item];
-        }
-        return any != 0;
-    }
     let rows = out.chunks_exact_mut(stride).zip(a.chunks_exact(stride));
     for (item, (out, row)) in rows.enumerate() {
-        if from.is_some_and(|from| !has(from, item)) {
-            out.fill(0);
-            continue;
+        let kept = from.map_or(u64::MAX, |from| {
+            0u64.wrapping_sub(u64::from(has(from, item)))
+        });
+        for (index, (word, a)) in out.iter_mut().zip(row).enumerate() {
+            *word = a & kept & to.map_or(u64::MAX, |to| to[index]);
+            any |= *word;
         }
-        out.copy_from_slice(row);
-        for (word, to) in out.iter_mut().zip(to.unwrap_or_default()) {
-            *word &= to;
-        }
-        any |= out.iter().fold(0, |any, word| any | word);
     }
     any != 0
 }
@@ -260,24 +291,58 @@ pub fn is_irreflexive(stride: usize, a: &[u64]) -> bool {
     rows.all(|(item, row)| !has(row, item))
 }
 
+/// Whether a; b is irreflexive: no pair of the one has its reverse in the other.
+pub fn is_sequence_irreflexive(stride: usize, a: &[u64], b: &[u64]) -> bool {
+    let count = |a: &[u64]| a.iter().map(|word| word.count_ones()).sum::<u32>();
+    let (fewer, more) = if count(a) <= count(b) { (a, b) } else { (b, a) };
+    let irreflexive = by_stride!(stride, !some_reversed(stride, fewer, more));
+    debug_assert_eq!(irreflexive, {
+        let mut all = vec![0; a.len()];
+        sequence(stride, a, b, &mut all);
+        is_irreflexive(stride, &all)
+    });
+    irreflexive
+}
+
+#[inline(always)]
+fn some_reversed(stride: usize, a: &[u64], b: &[u64]) -> bool {
+    a.chunks_exact(stride).enumerate().any(|(from, row)| {
+        let reverse = |to: usize| has(&b[to * stride..][..stride], from);
+        let mut words = row.iter().enumerate();
+        words.any(|(index, word)| Bits(*word).any(|to| reverse(index * 64 + to)))
+    })
+}
+
 /// Makes a relation its own transitive closure.
 pub fn close(stride: usize, rows: &mut [u64]) {
+    let oracle = cfg!(debug_assertions).then(|| {
+        let mut all = rows.to_vec();
+        by_stride!(stride, close_any(stride, &mut all));
+        all
+    });
     let acyclic = match stride {
         1 => close_acyclic(rows),
         _ => by_stride!(stride, close_wide(stride, rows)),
     };
-    if acyclic {
-        return;
+    if !acyclic {
+        by_stride!(stride, close_any(stride, rows));
     }
-    // Warshall's algorithm, row by row.
+    debug_assert!(oracle.is_none_or(|oracle| oracle == *rows));
+}
+
+/// Closes any relation: Warshall's algorithm, row by row.
+#[inline(always)]
+fn close_any(stride: usize, rows: &mut [u64]) {
     let mut through = vec![0; stride];
     for middle in 0..rows.len() / stride {
         through.copy_from_slice(&rows[middle * stride..][..stride]);
-        if some(&through) {
-            for row in rows.chunks_exact_mut(stride) {
-                if has(row, middle) {
-                    unite(&through, row);
-                }
+        if !some(&through) {
+            continue;
+        }
+        for row in rows.chunks_exact_mut(stride) {
+            let leads = 0u64.wrapping_sub(u64::from(has(row, middle)));
+            for (word, more) in row.iter_mut().zip(&through) {
+                *word |= more & leads;
             }
         }
     }
@@ -301,11 +366,16 @@ fn close_acyclic(rows: &mut [u64]) -> bool {
 /// [`close_acyclic`] for any number of events.
 #[inline(always)]
 fn close_wide(stride: usize, rows: &mut [u64]) -> bool {
+    let Some(order) = postorder(stride, rows) else {
+        return false;
+    };
     let mut left = vec![0; stride];
     let mut all = vec![0; stride];
-    depth_first_wide(stride, rows, &mut |rows: &mut [u64], item| {
-        left.copy_from_slice(&rows[item * stride..][..stride]);
-        all.copy_from_slice(&left);
+    let (left, all) = (&mut left[..stride], &mut all[..stride]);
+    for item in order {
+        let row = item as usize * stride;
+        left.copy_from_slice(&rows[row..][..stride]);
+        all.copy_from_slice(left);
         for word in 0..stride {
             while left[word] != 0 {
                 let next = word * 64 + left[word].trailing_zeros() as usize;
@@ -317,8 +387,9 @@ fn close_wide(stride: usize, rows: &mut [u64]) -> bool {
                 }
             }
         }
-        rows[item * stride..][..stride].copy_from_slice(&all);
-    })
+        rows[row..][..stride].copy_from_slice(all);
+    }
+    true
 }
 
 /// Visits a graph of up to 64 events depth first and leaves each event after those it leads to;
@@ -365,20 +436,20 @@ fn depth_first<R: ?Sized>(
     true
 }
 
-/// [`depth_first`] for any number of events.
+/// The events that lead to others, each after those it leads to; none if there is a cycle.
 #[inline(always)]
-fn depth_first_wide<R: AsRef<[u64]> + ?Sized>(
-    stride: usize,
-    rows: &mut R,
-    leave: &mut impl FnMut(&mut R, usize),
-) -> bool {
-    let n = rows.as_ref().len() / stride;
-    let mut done = vec![0; stride];
-    let mut open = vec![0; stride];
+fn postorder(stride: usize, rows: &[u64]) -> Option<Vec<u32>> {
+    let n = rows.len() / stride;
+    let (mut done, mut open) = (vec![0; stride], vec![0; stride]);
+    let (done, open) = (&mut done[..stride], &mut open[..stride]);
+    for (item, row) in rows.chunks_exact(stride).enumerate() {
+        done[item / 64] |= u64::from(!some(row)) << (item % 64);
+    }
+    let mut order = Vec::with_capacity(n);
     let mut path = Vec::new();
-    // most pairs lead to later events, which are then left already
+    // most pairs lead to later events, which are left then
     for start in (0..n).rev() {
-        let mut next = (!has(&done, start)).then_some(start);
+        let mut next = (!has(done, start)).then_some(start);
         loop {
             if let Some(item) = next {
                 open[item / 64] |= 1 << (item % 64);
@@ -389,7 +460,7 @@ fn depth_first_wide<R: AsRef<[u64]> + ?Sized>(
             };
             next = None;
             let mut back = 0;
-            let row = &rows.as_ref()[top * stride..][..stride];
+            let row = &rows[top * stride..][..stride];
             for (index, word) in row.iter().enumerate().rev() {
                 back |= word & open[index];
                 let fresh = word & !done[index];
@@ -398,17 +469,17 @@ fn depth_first_wide<R: AsRef<[u64]> + ?Sized>(
                 }
             }
             if back != 0 {
-                return false;
+                return None;
             }
             if next.is_none() {
-                leave(rows, top);
                 open[top / 64] &= !(1 << (top % 64));
                 done[top / 64] |= 1 << (top % 64);
+                order.push(top as u32);
                 path.pop();
             }
         }
     }
-    true
+    Some(order)
 }
 
 /// Whether no path leads from an event to itself.
@@ -416,6 +487,6 @@ pub fn is_acyclic(stride: usize, rows: &[u64]) -> bool {
     let mut rows = rows;
     match stride {
         1 => depth_first(rows.len(), &mut rows, &|rows, item| rows[item], &|_, _| {}),
-        _ => by_stride!(stride, depth_first_wide(stride, &mut rows, &mut |_, _| {})),
+        _ => by_stride!(stride, postorder(stride, rows).is_some()),
     }
 }

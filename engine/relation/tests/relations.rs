@@ -1,6 +1,6 @@
 //! Sets and relations agree with naive definitions, for up to 64 events and for more.
 use proptest::prelude::*;
-use relation::{Relation, Set};
+use relation::{rows, Relation, Set};
 use std::collections::BTreeSet;
 
 type Pairs = BTreeSet<(usize, usize)>;
@@ -70,12 +70,20 @@ proptest! {
         prop_assert_eq!(listed(&ra.intersection(&rb)), a.intersection(&b).copied().collect::<Pairs>());
         prop_assert_eq!(listed(&ra.difference(&rb)), a.difference(&b).copied().collect::<Pairs>());
         prop_assert_eq!(listed(&ra.sequence(&rb)), composed(&a, &b));
+        let irreflexive = composed(&a, &b).iter().all(|(x, y)| x != y);
+        prop_assert_eq!(rows::is_sequence_irreflexive(rows::stride(n), ra.rows(), rb.rows()), irreflexive);
+        prop_assert_eq!(listed(&Relation::full(n)).len(), n * n);
         prop_assert_eq!(listed(&ra.inverse()), a.iter().map(|(x, y)| (*y, *x)).collect::<Pairs>());
         let complement = ra.complement();
         prop_assert_eq!(complement.count(), n * n - a.len());
         prop_assert!(complement.intersection(&ra).is_empty());
         prop_assert_eq!(listed(&ra.restrict_domain(&set)), a.iter().filter(|(x, _)| s.contains(x)).copied().collect::<Pairs>());
         prop_assert_eq!(listed(&ra.restrict_range(&set)), a.iter().filter(|(_, y)| s.contains(y)).copied().collect::<Pairs>());
+        let mut restricted = vec![0; ra.rows().len()];
+        let mut words = vec![0; rows::stride(n)];
+        set.write(&mut words);
+        rows::restrict(rows::stride(n), Some(&words), ra.rows(), Some(&words), &mut restricted);
+        prop_assert_eq!(listed(&Relation::from_rows(n, &restricted)), a.iter().filter(|(x, y)| s.contains(x) && s.contains(y)).copied().collect::<Pairs>());
         prop_assert_eq!(ra.domain().iter().collect::<BTreeSet<_>>(), a.iter().map(|(x, _)| *x).collect::<BTreeSet<_>>());
         prop_assert_eq!(ra.range().iter().collect::<BTreeSet<_>>(), a.iter().map(|(_, y)| *y).collect::<BTreeSet<_>>());
         prop_assert_eq!(ra.is_subset(&rb), a.is_subset(&b));
@@ -96,8 +104,8 @@ proptest! {
     }
 
     #[test]
-    fn closures_and_cycles((n, a, _, _) in two()) {
-        let r = relation(n, &a);
+    fn closures_and_cycles((n, a, b, _) in two()) {
+        let (r, b) = (relation(n, &a), relation(n, &b));
         let all = closed(&a);
         prop_assert_eq!(listed(&r.closure()), all.clone());
         let acyclic = all.iter().all(|(x, y)| x != y);
@@ -111,6 +119,9 @@ proptest! {
             }
             prop_assert_eq!(cycle.iter().collect::<BTreeSet<_>>().len(), cycle.len());
         }
+        let mut sequence = vec![0; r.rows().len()];
+        rows::sequence_with_transitive(rows::stride(n), b.rows(), r.closure().rows(), &mut sequence);
+        prop_assert_eq!(listed(&Relation::from_rows(n, &sequence)), composed(&listed(&b), &all));
         let mut reflexive = all;
         reflexive.extend((0..n).map(|x| (x, x)));
         prop_assert_eq!(listed(&r.reflexive_closure()), reflexive);

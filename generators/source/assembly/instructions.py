@@ -57,6 +57,8 @@ _LEGACY = {
 }
 
 
+_KEEPS_RBX = "xchgq %rbx,"
+"""How code begins and ends that does not change %rbx, which some compilers reserve."""
 _SAME_PAIR = ["movq %rdx,%rcx", "movq %rax,%rbx"]
 
 
@@ -78,6 +80,7 @@ def statements(template: str, operands: Operands) -> list[str]:
 def instructions(template: str) -> list[str]:
     """The instructions of a template, each with its prefix: "lock xaddl $0,$1"."""
     text = template.replace("\\09", " ").replace("\\0A", "\n").replace("\\0D", "\n")
+    text = _DIALECTS.sub(r"\1", text)
     text = re.sub(r"#(?!\d).*|/\*.*?\*/", " ", text)
     found: list[str] = []
     for part in re.split(r"[;\n]", text):
@@ -119,6 +122,8 @@ def _named(found: Sequence[str]) -> list[str]:
     return [renamed(at, each) for at, each in enumerate(found)]
 
 
+_DIALECTS = re.compile(r"\$\((.*?)\$\|.*?\$\)")
+"""What is written in the dialect of AT&T and, after a bar, in Intel's."""
 _LABEL = re.compile(r"[\w.$]+(?:\$\{:uid\})?: ?")
 _NUMBERED = re.compile(r"\d+[bf]")
 _JUMP = re.compile(r"j([a-z]+) (\S+)")
@@ -147,6 +152,9 @@ class _Translation:
             # a load: whatever was in the registers, memory stays as it is
             for register in ("rax", "rdx"):
                 self._write(self._legacy(register), "0")
+        if found[1:2] == ["cpuid"] and found[0] == found[-1] and found[0].startswith(_KEEPS_RBX):
+            self._write(self._value(found[0].removeprefix(_KEEPS_RBX), 32), "0")
+            found = found[1:2]
         for instruction in _named(found):
             self._instruction(instruction)
         for name, condition in self._operands.flag_results.items():

@@ -2,7 +2,6 @@
 //! choose (co), so that there is no search: all operations of the model are computed once, in
 //! order.
 use super::graph_values::GraphValues;
-use super::schedule::ScheduledCheck;
 use crate::analysis::extents::{self, Extent};
 use crate::analysis::{cycles, growth};
 use crate::error::CatError;
@@ -12,12 +11,12 @@ use crate::plan::steps::{CheckStep, Plan, Step};
 use crate::syntax::ast::*;
 use crate::syntax::files::Files;
 use crate::types::inference::infer;
-use crate::types::instruction::Instruction;
+use crate::types::instruction::{Instruction, Slot};
 use crate::types::typed::TypedPlan;
 use crate::types::value_type::{InputType, Type};
 use crate::values::value::Value;
 use relation::rows;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The names of what the graphs of a [`Consistency`] give: those of [`crate::Input`], `rf`, and
@@ -51,10 +50,10 @@ struct Compiled {
     files: Arc<Files>,
     typed: TypedPlan,
     /// The axioms, cheapest first.
-    axioms: Vec<ScheduledCheck>,
+    axioms: Vec<DueCheck>,
     /// Flags, `undefined_unless` and assertions, in the model's order, with the operations that
     /// only they need.
-    others: Vec<ScheduledCheck>,
+    others: Vec<DueCheck>,
     /// The operations that both they and axioms need.
     shared: Vec<OpId>,
     /// For each set and relation that may be given: its slot and whether the model reads it.
@@ -64,6 +63,16 @@ struct Compiled {
     by_location: bool,
     /// The operations whose relation only grows when events are added.
     growing: Vec<bool>,
+}
+
+/// A check, and the operations to compute before it, apart from those that an earlier check
+/// computes.
+struct DueCheck {
+    check: CheckStep,
+    operations: Vec<OpId>,
+    /// The two relations whose sequence the check requires to be irreflexive, if only this check
+    /// needs the sequence, which is then not computed.
+    sequence: Option<(Slot, Slot)>,
 }
 
 #[derive(Clone, Copy)]
@@ -120,22 +129,30 @@ impl Compiled {
         };
         axioms.sort_by_cached_key(cost);
         let mut seen = HashSet::new();
-        let mut due = |check: CheckStep| ScheduledCheck {
-            operations: typed.needed(check.value, &mut seen),
-            check,
+        let sequences = sequences_for_one_check(&typed, axioms.iter().chain(&others));
+        let mut due = |check: CheckStep| {
+            let sequence = sequences.get(&typed.root(check.value)).copied();
+            let mut operations = typed.needed(check.value, &mut seen);
+            operations.retain(|id| sequence.is_none() || *id != typed.root(check.value));
+            DueCheck {
+                check,
+                operations,
+                sequence,
+            }
         };
-        let axioms: Vec<ScheduledCheck> = axioms.into_iter().map(&mut due).collect();
+        let axioms: Vec<DueCheck> = axioms.into_iter().map(&mut due).collect();
         let mut for_others = HashSet::new();
         let needed = others.iter();
         let shared: Vec<OpId> = needed
             .flat_map(|check| typed.needed(check.value, &mut for_others))
             .collect();
-        let others: Vec<ScheduledCheck> = others.into_iter().map(&mut due).collect();
+        let others: Vec<DueCheck> = others.into_iter().map(&mut due).collect();
         let own: HashSet<OpId> = others
             .iter()
             .flat_map(|due| due.operations.clone())
             .collect();
-        let shared = shared.into_iter().filter(|id| !own.contains(id)).collect();
+        let is_shared = |id: &OpId| !own.contains(id) && !sequences.contains_key(id);
+        let shared = shared.into_iter().filter(is_shared).collect();
         let entry = |name: &&str, ty: Type| {
             let mut found = typed.inputs.iter();
             let found = found.find(|taken| taken.name == *name && taken.ty == ty);
@@ -370,7 +387,7 @@ impl Consistency {
     pub fn axioms(&self) -> Vec<Axiom> {
         let typed = &self.compiled.typed;
         let grows = growth::only_grows(typed);
-        let axiom = |due: &ScheduledCheck| Axiom {
+        let axiom = |due: &DueCheck| Axiom {
             name: self.compiled.name(&due.check),
             claim: due.check.claim_text(),
             fails_for_good: !due.check.negated && grows[due.check.value as usize],
@@ -466,9 +483,12 @@ impl Consistency {
             .collect()
     }
 
-    fn check(&mut self, compiled: &Compiled, due: &ScheduledCheck) -> Result<bool, CatError> {
+    fn check(&mut self, compiled: &Compiled, due: &DueCheck) -> Result<bool, CatError> {
         for id in &due.operations {
             self.values.compute(&compiled.typed, *id);
+        }
+        if let Some(sequence) = due.sequence {
+            return Ok(self.values.rows.is_sequence_irreflexive(sequence) != due.check.negated);
         }
         let holds = self.values.holds(&compiled.typed, &due.check);
         holds.map_err(|fault| self.error(&due.check, fault))
@@ -478,4 +498,34 @@ impl Consistency {
         let files = &self.compiled.files;
         self.values.error(files, check.value, check.value_at, fault)
     }
+}
+
+/// The sequences of relations that one check requires to be irreflexive and nothing else needs,
+/// with the slots of the two relations.
+fn sequences_for_one_check<'c>(
+    typed: &TypedPlan,
+    checks: impl Iterator<Item = &'c CheckStep> + Clone,
+) -> HashMap<OpId, (Slot, Slot)> {
+    let operations = &typed.plan.operations;
+    let mut uses: HashMap<OpId, usize> = HashMap::new();
+    let mut seen = HashSet::new();
+    for check in checks.clone() {
+        typed.needed(check.value, &mut seen);
+        *uses.entry(typed.root(check.value)).or_default() += 1;
+    }
+    for id in &seen {
+        operations.operands(operations.op(*id), &mut |operand| {
+            *uses.entry(typed.root(operand)).or_default() += 1;
+        });
+    }
+    let found = checks.filter_map(|check| {
+        let root = typed.root(check.value);
+        match typed.instructions[root as usize] {
+            Instruction::Sequence(a, b, _) if check.claim == Claim::Irreflexive => {
+                (uses[&root] == 1).then_some((root, (a, b)))
+            }
+            _ => None,
+        }
+    });
+    found.collect()
 }

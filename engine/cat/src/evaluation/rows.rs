@@ -2,7 +2,9 @@
 //! instructions on them.
 use crate::plan::operation::OpId;
 use crate::syntax::ast::Claim;
-use crate::types::instruction::{Instruction, Slot, ALL_EVENTS, ALL_PAIRS, IDENTITY};
+use crate::types::instruction::{
+    Instruction, Slot, ALL_EVENTS, ALL_PAIRS, IDENTITY, NO_EVENTS, NO_PAIRS,
+};
 use crate::types::typed::TypedPlan;
 use crate::types::value_type::Type;
 use relation::rows;
@@ -23,21 +25,10 @@ pub struct Rows {
 
 impl Rows {
     /// Prepares for a graph of `n` events in which everything given is empty. Other slots may have
-    /// values of the previous graph; each is computed before it is read.
+    /// values of previous graphs; each is computed before it is read.
     pub fn begin(&mut self, typed: &TypedPlan, n: usize) {
-        let stride = rows::stride(n);
-        if (self.n, self.sets.len()) != (n, typed.sets * stride) {
-            (self.n, self.stride) = (n, stride);
-            self.sets = vec![0; typed.sets * stride];
-            self.relations = vec![0; typed.relations * n * stride];
-            self.no_events = vec![true; typed.sets];
-            self.no_pairs = vec![true; typed.relations];
-            rows::full_set(n, self.set_mut(ALL_EVENTS));
-            for row in self.relation_mut(ALL_PAIRS).chunks_exact_mut(stride) {
-                rows::full_set(n, row);
-            }
-            rows::add_identity(stride, self.relation_mut(IDENTITY));
-            return;
+        if (self.n, self.no_events.len()) != (n, typed.sets) || self.stride == 0 {
+            self.lay_out(typed, n);
         }
         for taken in &typed.inputs {
             match taken.ty {
@@ -45,6 +36,30 @@ impl Rows {
                 _ => self.relation_mut(taken.slot).fill(0),
             }
         }
+    }
+
+    /// Places the slots for graphs of `n` events, in the memory of graphs of another size, which is
+    /// not cleared, and sets the constants.
+    fn lay_out(&mut self, typed: &TypedPlan, n: usize) {
+        (self.n, self.stride) = (n, rows::stride(n));
+        let (sets, relations) = (typed.sets * self.stride, typed.relations * n * self.stride);
+        self.sets.resize(sets.max(self.sets.len()), 0);
+        self.relations
+            .resize(relations.max(self.relations.len()), 0);
+        self.no_events.clear();
+        self.no_events.resize(typed.sets, true);
+        self.no_pairs.clear();
+        self.no_pairs.resize(typed.relations, true);
+        self.set_mut(NO_EVENTS).fill(0);
+        self.relation_mut(NO_PAIRS).fill(0);
+        self.no_events[NO_EVENTS as usize] = true;
+        self.no_pairs[NO_PAIRS as usize] = true;
+        rows::full_set(n, self.set_mut(ALL_EVENTS));
+        rows::full(n, self.relation_mut(ALL_PAIRS));
+        let stride = self.stride;
+        let identity = self.relation_mut(IDENTITY);
+        identity.fill(0);
+        rows::add_identity(stride, identity);
     }
 
     pub fn set(&self, slot: Slot) -> &[u64] {
@@ -154,6 +169,13 @@ impl Rows {
             true => Relation::new(self.n),
             false => Relation::from_rows(self.n, self.relation(slot)),
         }
+    }
+
+    /// Whether the sequence of two relations is irreflexive.
+    pub fn is_sequence_irreflexive(&self, (a, b): (Slot, Slot)) -> bool {
+        self.no_pairs[a as usize]
+            || self.no_pairs[b as usize]
+            || rows::is_sequence_irreflexive(self.stride, self.relation(a), self.relation(b))
     }
 
     /// Whether a claim holds for a relation; for a set, whether it is empty.
@@ -268,8 +290,12 @@ impl Rows {
             Instruction::Product(a, b) => {
                 !no_events(*a) && !no_events(*b) && rows::product(stride, set(*a), set(*b), out)
             }
-            Instruction::Sequence(a, b) => {
-                !empty(*a) && !empty(*b) && rows::sequence(stride, relation(*a), relation(*b), out)
+            Instruction::Sequence(a, b, transitive) => {
+                let sequence = match transitive {
+                    true => rows::sequence_with_transitive,
+                    false => rows::sequence,
+                };
+                !empty(*a) && !empty(*b) && sequence(stride, relation(*a), relation(*b), out)
             }
             Instruction::Restrict(from, inner, to) => {
                 let mut sides = from.iter().chain(to);

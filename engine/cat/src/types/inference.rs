@@ -397,6 +397,15 @@ impl<'p> Inference<'p> {
         }
     }
 
+    /// Whether a relation is transitive, as its last operation shows.
+    fn is_transitive(&self, id: OpId) -> bool {
+        match self.typed.plan.operations.op(self.typed.root(id)) {
+            Op::Unary(Unary::Plus | Unary::Star, _) | Op::Call(Builtin::AsTransitive, _) => true,
+            Op::Unary(Unary::Optional, a) => self.is_transitive(*a),
+            _ => false,
+        }
+    }
+
     /// The operands of a union that may be non-empty.
     fn parts(&self, items: &[OpId]) -> Vec<OpId> {
         let parts = items.iter().map(|item| self.typed.root(*item));
@@ -449,7 +458,7 @@ impl<'p> Inference<'p> {
                 _ => Instruction::Difference(slot(*a), slot(*b)),
             },
             Op::Binary(Binary::Product, a, b) => Instruction::Product(set(*a), set(*b)),
-            Op::Sequence(a, b) => Instruction::Sequence(slot(*a), slot(*b)),
+            Op::Sequence(a, b) => Instruction::Sequence(slot(*a), slot(*b), self.is_transitive(*b)),
             Op::Restrict(from, inner, to) => {
                 let side = |side: &Option<OpId>| {
                     let side = side.filter(|side| type_of(*side) != Type::Universe);

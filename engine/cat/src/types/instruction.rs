@@ -37,7 +37,8 @@ pub enum Instruction {
     Difference(Slot, Slot),
     Complement(Slot),
     Product(Slot, Slot),
-    Sequence(Slot, Slot),
+    /// And whether the second relation is known to be transitive.
+    Sequence(Slot, Slot, bool),
     Restrict(Option<Slot>, Slot, Option<Slot>),
     Identity(Slot),
     Inverse(Slot),
@@ -64,7 +65,9 @@ impl Instruction {
             }
             Instruction::SetDifference(a, _) | Instruction::Identity(a) => events(*a),
             Instruction::Union(items) => items.iter().all(|item| pairs(*item)),
-            Instruction::Intersection(a, b) | Instruction::Sequence(a, b) => pairs(*a) || pairs(*b),
+            Instruction::Intersection(a, b) | Instruction::Sequence(a, b, _) => {
+                pairs(*a) || pairs(*b)
+            }
             Instruction::Difference(a, _)
             | Instruction::Domain(a)
             | Instruction::Range(a)

@@ -3,6 +3,7 @@
 use crate::consistency::view::{View, ViewEvent, TAGS};
 use crate::graph::execution_graph::DependencyPairs;
 use cat::Consistency;
+use relation::by_stride;
 
 /// The relation between the read and the write of a read-modify-write.
 pub const RMW: &str = "rmw";
@@ -36,19 +37,26 @@ impl Rows {
     pub fn fill(&mut self, consistency: &mut Consistency, view: &View) {
         consistency.begin(view.events.len());
         self.sets(consistency, view);
+        let stride = consistency.stride();
+        by_stride!(stride, self.relations(stride, consistency, view));
+    }
+
+    #[inline(always)]
+    fn relations(&mut self, stride: usize, consistency: &mut Consistency, view: &View) {
         for at in 0..self.relations.len() {
             let (index, name) = self.relations[at];
+            let out = consistency.relation_mut(index);
             match name {
-                "po" => self.program_order(consistency, view, index),
-                "rf" => reads_from(consistency, view, index),
-                "co" | "mo" => self.coherence(consistency, view, index),
-                "int" => self.same(consistency, view, index, |seen| seen.thread),
-                "loc" => self.same(consistency, view, index, |seen| {
+                "po" => self.program_order(stride, out, view),
+                "rf" => reads_from(stride, out, view),
+                "co" | "mo" => self.coherence(stride, out, view),
+                "int" => self.same(stride, out, view, |seen| seen.thread),
+                "loc" => self.same(stride, out, view, |seen| {
                     seen.location.map(|at| at as usize)
                 }),
-                "ext" => self.external(consistency, view, index),
-                "sm" | "si" => memory(consistency, view, index),
-                RMW => halves(consistency, view, index),
+                "ext" => self.external(stride, out, view),
+                "sm" | "si" => memory(stride, out, view),
+                RMW => halves(stride, out, view),
                 // see `add_dependencies`
                 name if DEPENDENCIES.contains(&name) => {}
                 name => unreachable!("the model is asked for no relation {name}"),
@@ -101,9 +109,8 @@ impl Rows {
         }
     }
 
-    fn program_order(&mut self, consistency: &mut Consistency, view: &View, index: usize) {
-        let stride = consistency.stride();
-        let out = consistency.relation_mut(index);
+    #[inline(always)]
+    fn program_order(&mut self, stride: usize, out: &mut [u64], view: &View) {
         self.scratch.clear();
         for (event, seen) in view.events.iter().enumerate().rev() {
             let Some(thread) = seen.thread else { continue };
@@ -113,31 +120,29 @@ impl Rows {
         }
     }
 
-    fn coherence(&mut self, consistency: &mut Consistency, view: &View, index: usize) {
-        let stride = consistency.stride();
-        let out = consistency.relation_mut(index);
+    #[inline(always)]
+    fn coherence(&mut self, stride: usize, out: &mut [u64], view: &View) {
         for order in view.starts.windows(2) {
             self.scratch.clear();
             self.scratch.resize(stride, 0);
             let writes = &view.orders[order[0] as usize..order[1] as usize];
             for write in writes.iter().rev() {
                 let write = *write as usize;
-                out[write * stride..][..stride].copy_from_slice(&self.scratch);
+                out[write * stride..][..stride].copy_from_slice(&self.scratch[..stride]);
                 self.scratch[write / 64] |= 1 << (write % 64);
             }
         }
     }
 
     /// All pairs of events of the same class.
+    #[inline(always)]
     fn same(
         &mut self,
-        consistency: &mut Consistency,
+        stride: usize,
+        out: &mut [u64],
         view: &View,
-        index: usize,
         of: impl Fn(&ViewEvent) -> Option<usize>,
     ) {
-        let stride = consistency.stride();
-        let out = consistency.relation_mut(index);
         self.scratch.clear();
         for (event, seen) in view.events.iter().enumerate() {
             if let Some(number) = of(seen) {
@@ -153,12 +158,11 @@ impl Rows {
     }
 
     /// Pairs of events of different threads; initial writes belong to none.
-    fn external(&mut self, consistency: &mut Consistency, view: &View, index: usize) {
+    #[inline(always)]
+    fn external(&mut self, stride: usize, out: &mut [u64], view: &View) {
         let number = |seen: &ViewEvent| seen.thread.map_or(0, |thread| thread + 1);
-        self.same(consistency, view, index, |seen| Some(number(seen)));
+        self.same(stride, out, view, |seen| Some(number(seen)));
         let n = view.events.len();
-        let stride = consistency.stride();
-        let out = consistency.relation_mut(index);
         for row in out.chunks_exact_mut(stride) {
             for (word, bits) in row.iter_mut().enumerate() {
                 let all = match n.saturating_sub(word * 64) {
@@ -171,9 +175,8 @@ impl Rows {
     }
 }
 
-fn reads_from(consistency: &mut Consistency, view: &View, index: usize) {
-    let stride = consistency.stride();
-    let out = consistency.relation_mut(index);
+#[inline(always)]
+fn reads_from(stride: usize, out: &mut [u64], view: &View) {
     for (event, seen) in view.events.iter().enumerate() {
         if let Some(source) = seen.source {
             out[source as usize * stride + event / 64] |= 1 << (event % 64);
@@ -182,18 +185,16 @@ fn reads_from(consistency: &mut Consistency, view: &View, index: usize) {
 }
 
 /// The read and the write of each read-modify-write.
-fn halves(consistency: &mut Consistency, view: &View, index: usize) {
-    let stride = consistency.stride();
-    let out = consistency.relation_mut(index);
+#[inline(always)]
+fn halves(stride: usize, out: &mut [u64], view: &View) {
     for (read, write) in &view.rmw {
         out[*read as usize * stride + *write as usize / 64] |= 1 << (write % 64);
     }
 }
 
 /// Each access of memory, paired with itself.
-fn memory(consistency: &mut Consistency, view: &View, index: usize) {
-    let stride = consistency.stride();
-    let out = consistency.relation_mut(index);
+#[inline(always)]
+fn memory(stride: usize, out: &mut [u64], view: &View) {
     for (event, seen) in view.events.iter().enumerate() {
         if seen.location.is_some() {
             out[event * stride + event / 64] |= 1 << (event % 64);
@@ -202,10 +203,11 @@ fn memory(consistency: &mut Consistency, view: &View, index: usize) {
 }
 
 /// The row of a class, added if it does not exist yet.
+#[inline(always)]
 fn class(rows: &mut Vec<u64>, stride: usize, number: usize) -> &mut [u64] {
-    let end = (number + 1) * stride;
-    if rows.len() < end {
-        rows.resize(end, 0);
+    let start = number * stride;
+    if rows.len() < start + stride {
+        rows.resize(start + stride, 0);
     }
-    &mut rows[end - stride..end]
+    &mut rows[start..][..stride]
 }

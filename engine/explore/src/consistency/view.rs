@@ -147,10 +147,13 @@ impl View {
         let known = graph.locations.len() as u32;
         let whole = lifetimes.iter().map(|(_, location)| location + 1);
         let mut hidden = whole.max().unwrap_or(0).max(known);
-        for (id, event) in graph.events.iter().enumerate() {
-            self.see(graph, id as EventId, event, &mut hidden);
-            for (_, location) in lifetimes.iter().filter(|(at, _)| *at == id as EventId) {
-                self.begin_or_end(graph, id as EventId, *location, &mut hidden);
+        let mut lifetimes = lifetimes.to_vec();
+        lifetimes.sort_by_key(|(at, _)| *at);
+        let mut lifetimes = lifetimes.into_iter().peekable();
+        for (id, event) in (0..).zip(&graph.events) {
+            self.see(graph, id, event, &mut hidden);
+            while let Some((_, location)) = lifetimes.next_if(|(at, _)| *at == id) {
+                self.begin_or_end(graph, id, location, &mut hidden);
             }
         }
         for (id, event) in graph.events.iter().enumerate() {
@@ -164,20 +167,23 @@ impl View {
         }
         self.orders.clear();
         self.starts.clear();
+        self.lifetimes.sort_by_key(|(location, ..)| *location);
+        let mut left = &self.lifetimes[..];
         for number in 0..graph.locations.len() as u32 {
             self.starts.push(self.orders.len() as u32);
             self.orders.push(number);
+            let count = left.iter().take_while(|(location, ..)| *location == number);
+            let (here, others) = left.split_at(count.count());
+            left = others;
             let begins = |id: EventId| matches!(graph.event(id).action, Action::Allocate { .. });
-            let here = |begin: bool| {
-                let here = self.lifetimes.iter();
-                let here = here.filter(move |(place, ..)| *place == number);
-                here.filter(move |(.., id)| begins(*id) == begin)
-                    .map(|(_, index, _)| *index)
+            let that = |begin: bool| {
+                let that = here.iter().filter(move |(.., id)| begins(*id) == begin);
+                that.map(|(_, index, _)| *index)
             };
             let shown = graph.writes(number).map(|id| self.index[id as usize]);
-            self.orders.extend(here(true));
+            self.orders.extend(that(true));
             self.orders.extend(shown.filter(|index| *index != NONE));
-            self.orders.extend(here(false));
+            self.orders.extend(that(false));
         }
         self.starts.push(self.orders.len() as u32);
     }

@@ -41,6 +41,7 @@ pub struct Event {
 }
 
 impl Event {
+    #[inline]
     pub fn is_read(&self) -> bool {
         self.action.is_read()
     }
@@ -49,6 +50,7 @@ impl Event {
         self.action.matters()
     }
 
+    #[inline]
     pub fn is_write(&self) -> bool {
         self.action.is_write()
     }
@@ -134,19 +136,23 @@ impl Graph {
         self.events.is_empty()
     }
 
+    #[inline]
     pub fn event(&self, id: EventId) -> &Event {
         &self.events[id as usize]
     }
 
+    #[inline]
     pub(super) fn event_mut(&mut self, id: EventId) -> &mut Event {
         &mut self.events[id as usize]
     }
 
+    #[inline]
     pub fn clock(&self, id: EventId) -> &[u32] {
         &self.clocks[id as usize * self.stride..][..self.stride]
     }
 
     /// Whether the first event is in the causal prefix of the other, or is the other.
+    #[inline]
     pub fn precedes(&self, first: EventId, other: EventId) -> bool {
         let event = self.event(first);
         self.clock(other)[event.thread] > event.index

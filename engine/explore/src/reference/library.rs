@@ -351,7 +351,7 @@ impl<'p> Library<'p> for ReferenceEnvironment<'_, 'p> {
     fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
         let (at, held) = (call.args[0], t.holds(call.args[0].bits));
         match held {
-            0 => return self.refuse_use(t, at, OwnersUse::Unlock, call.site),
+            0 => return self.refuse_use(t, at, OwnersUse::unlock(call), call.site),
             1 => self.release(t, at, call.site)?,
             _ => {}
         }

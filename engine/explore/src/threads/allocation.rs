@@ -176,7 +176,7 @@ impl<'p> Library<'p> for ThreadEnvironment<'p> {
     }
 
     fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
-        self.unlock_mutex(t, call.site, call.args[0])
+        self.unlock_mutex(t, call)
     }
 
     fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {

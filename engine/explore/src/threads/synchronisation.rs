@@ -242,10 +242,11 @@ impl ThreadEnvironment<'_> {
     }
 
     /// Returns 0, or an error number.
-    pub fn unlock_mutex(&mut self, t: &mut Thread, site: SiteId, at: Val) -> Done<u64> {
+    pub fn unlock_mutex(&mut self, t: &mut Thread, call: &ExternCall) -> Done<u64> {
+        let (at, site) = (call.args[0], call.site);
         let held = t.holds(at.bits);
         if held == 0 {
-            return self.refuse(t, site, at, OwnersUse::Unlock);
+            return self.refuse(t, site, at, OwnersUse::unlock(call));
         }
         if held == 1 {
             self.still = !self.program.has_trylock;

@@ -1,6 +1,7 @@
 //! Mutexes, with the types that POSIX gives them, and spin locks. How often a recursive mutex is locked is known to its
 //! owner ([`Held`](crate::interpreter::thread::Held)), and is no part of the state.
 use super::Misuse;
+use crate::interpreter::ExternCall;
 use crate::ir::instruction::Order;
 use crate::memory::address_space::MAX_THREADS;
 
@@ -75,15 +76,32 @@ pub fn free(state: u64) -> u64 {
 /// A use of a mutex that only its owner may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnersUse {
+    /// As `mtx_unlock` of C11 and `unlock` of C++ do it: by another thread than the owner it is
+    /// undefined, whatever the type.
     Unlock,
+    PosixUnlock,
     Wait,
 }
 
-/// What another thread than the owner gets for it: an error number, from a mutex that checks errors.
+impl OwnersUse {
+    /// The unlock of a call, whose second argument says whether the program calls POSIX itself.
+    pub fn unlock(call: &ExternCall) -> OwnersUse {
+        match call.args[1].bits {
+            0 => OwnersUse::Unlock,
+            _ => OwnersUse::PosixUnlock,
+        }
+    }
+}
+
+/// What another thread than the owner gets for it: an error number from a mutex that checks errors,
+/// and for unlocking a recursive one (POSIX.1-2017, `pthread_mutex_lock`).
 pub fn refuse(owners: OwnersUse, state: u64) -> Result<u64, Misuse> {
     match owners {
         _ if state & CHECKS_ERRORS != 0 => Ok(EPERM),
-        OwnersUse::Unlock => Err(Misuse("unlock of a mutex that the thread does not hold")),
+        OwnersUse::PosixUnlock if state & RECURSIVE != 0 => Ok(EPERM),
+        OwnersUse::Unlock | OwnersUse::PosixUnlock => {
+            Err(Misuse("unlock of a mutex that the thread does not hold"))
+        }
         OwnersUse::Wait => Err(Misuse(
             "wait for a condition variable without holding its mutex",
         )),
@@ -111,12 +129,16 @@ mod tests {
     }
 
     #[test]
-    fn only_a_mutex_that_checks_errors_returns_one_to_a_thread_that_does_not_own_it() {
-        for owners in [OwnersUse::Unlock, OwnersUse::Wait] {
+    fn a_thread_that_does_not_own_a_mutex_gets_an_error_where_posix_says_so() {
+        for owners in [OwnersUse::Unlock, OwnersUse::PosixUnlock, OwnersUse::Wait] {
             assert_eq!(refuse(owners, initial(2)), Ok(EPERM));
-            for state in [initial(0), initial(1), DESTROYED] {
+            for state in [initial(0), DESTROYED] {
                 assert!(refuse(owners, state).is_err());
             }
+        }
+        assert_eq!(refuse(OwnersUse::PosixUnlock, initial(1)), Ok(EPERM));
+        for owners in [OwnersUse::Unlock, OwnersUse::Wait] {
+            assert!(refuse(owners, initial(1)).is_err());
         }
     }
 }

@@ -94,7 +94,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn error(&self, message: &str) -> Error {
-        Error::invalid(format!("line {} of the IR: {message}", self.line))
+        Error::invalid(message).on_line(self.line)
     }
 
     fn number(&mut self) -> Result<Token<'a>> {

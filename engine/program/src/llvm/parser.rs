@@ -74,10 +74,8 @@ impl<'a> Parser<'a> {
             Token::Punct(c) => format!("`{}`", c as char),
             token => format!("{token:?}"),
         };
-        Err(Error::invalid(format!(
-            "line {} of the IR: expected {expected}, found {found}",
-            self.line()
-        )))
+        let message = format!("expected {expected}, found {found}");
+        Err(Error::invalid(message).on_line(self.line()))
     }
 
     pub fn eat(&mut self, c: u8) -> bool {

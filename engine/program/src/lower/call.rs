@@ -5,6 +5,7 @@ use crate::ir::instruction::*;
 use crate::ir::sites::{DESTROY, INIT};
 use crate::library::mutex;
 use crate::llvm::ast::{Inst, Typed, Value};
+use crate::llvm::metadata::is_system;
 use crate::llvm::types::{Type, TypeId};
 use crate::lower::cxx;
 use crate::lower::function::Lower;
@@ -206,6 +207,13 @@ impl<'a> Lower<'_, '_, 'a> {
         self.emit(inst, op);
     }
 
+    /// Whether an instruction is in a header or a source of the library of C++, which calls POSIX.
+    fn is_in_library(&self, inst: &Inst<'a>) -> bool {
+        let chain = inst.dbg.map(|dbg| self.l.module.metadata.chain(dbg));
+        let innermost = chain.iter().flatten().next();
+        innermost.is_some_and(|position| is_system(&position.file))
+    }
+
     fn library(&mut self, inst: &Inst<'a>, name: &str, args: &[Typed<'a>]) -> Result<()> {
         let given = self.values(args)?;
         let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
@@ -263,7 +271,9 @@ impl<'a> Lower<'_, '_, 'a> {
                 (MutexTrylock, "lock", Order::Acq, args)
             }
             "pthread_mutex_unlock" | "mtx_unlock" | "pthread_spin_unlock" => {
-                (MutexUnlock, "unlock", Order::Rel, given)
+                let posix = name == "pthread_mutex_unlock" && !self.is_in_library(inst);
+                let args = vec![arg(0), Operand::Const(posix.into())];
+                (MutexUnlock, "unlock", Order::Rel, args)
             }
             "pthread_cond_wait" | "cnd_wait" => {
                 self.wait(inst, CondWait, given);

@@ -186,13 +186,9 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                         let message = error.message;
                         self.emit(inst, Op::Refused { message, site });
                     }
-                    Err(mut error) => {
-                        let place = module.metadata.place(inst.dbg);
-                        if place.is_empty() {
-                            let line = format!(", line {} of the IR", inst.line);
-                            error.message.push_str(&line);
-                        }
-                        return Err(error.at(|| place));
+                    Err(error) => {
+                        let place = || module.metadata.place(inst.dbg);
+                        return Err(error.on_line(inst.line).at(place));
                     }
                 }
             }

@@ -222,7 +222,7 @@ impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
     }
 
     fn unlock(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, RunEnd> {
-        self.unlock_mutex(t, call.site, call.args[0])
+        self.unlock_mutex(t, call)
     }
 
     fn wait(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {

@@ -179,16 +179,12 @@ impl StepEnvironment<'_, '_> {
         mutex::refuse(owners, state).map_err(|misuse| misused(misuse, site))
     }
 
-    pub fn unlock_mutex(
-        &mut self,
-        t: &mut Thread,
-        site: SiteId,
-        mutex: Val,
-    ) -> Result<u64, RunEnd> {
+    pub fn unlock_mutex(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, RunEnd> {
+        let (mutex, site) = (call.args[0], call.site);
         let at = mutex.bits;
         let held = t.holds(at);
         if held == 0 {
-            return self.refuse(t, site, at, OwnersUse::Unlock);
+            return self.refuse(t, site, at, OwnersUse::unlock(call));
         }
         self.find(at, mutex::SIZE.into(), site, true)?;
         self.log_lock(t, site, mutex, EventKind::Unlock)?;
