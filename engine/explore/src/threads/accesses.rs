@@ -26,6 +26,9 @@ impl ThreadEnvironment<'_> {
     ) {
         self.sharing
             .record_use(at, self.user(t, spot.site), !spot.update);
+        if plain && self.sharing.flags_races() {
+            self.sharing.record_conflict(at, self.user(t, spot.site));
+        }
         if !ignored {
             let known = (!self.is_postponed()).then_some(bits);
             t.saw(at.address, at.size, known, plain);
@@ -49,7 +52,7 @@ impl ThreadEnvironment<'_> {
         plain: bool,
     ) {
         self.sharing.record_use(at, self.user(t, spot.site), false);
-        self.sharing.record_write(at, self.user(t, spot.site));
+        self.sharing.record_conflict(at, self.user(t, spot.site));
         if self.local.quiet || self.still || self.local.unchanged {
             return;
         }
@@ -65,6 +68,7 @@ impl ThreadEnvironment<'_> {
         };
         let is_known = self.require(value.dep).is_ok();
         // see `attempts`
+        let may_race = plain && self.sharing.flags_races();
         let plain = plain && value.undefined == 0;
         let is_there = is_known && known == Some(value.bits);
         let mut written = self.local.written.iter();
@@ -76,7 +80,7 @@ impl ThreadEnvironment<'_> {
         if is_there && self.sharing.is_own(at, t.id) {
             return;
         }
-        if again.is_some() && self.sharing.is_only_writer(at, t.id) {
+        if again.is_some() && !may_race && self.sharing.is_only_writer(at, t.id) {
             self.local.rewrites += 1;
         }
         // the same value may be written again, or that of a read-modify-write be unchanged

@@ -34,8 +34,8 @@
 //!
 //! A third case is a location that other threads read, and that none of them writes while the thread runs
 //! ([`LearnedSharing::is_only_writer`]): a node that is linked again before each attempt to publish it. W
-//! directly follows W0 in coherence order then, and what reads from W in G reads from W0 in G'. A write of
-//! a value again that another thread may have overwritten is progress: each round is another state, and the
+//! directly follows W0 in coherence order then, and what reads from W in G reads from W0 in G'. Where the
+//! model flags races, W is atomic, and no other thread reads the location plainly. A write of a value again that another thread may have overwritten is progress: each round is another state, and the
 //! limit of iterations ends the loop.
 //!
 //! **Before threads are started**, main and the constructors of global objects run without events, and

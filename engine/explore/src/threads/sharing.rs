@@ -69,8 +69,8 @@ pub struct LearnedSharing {
     /// The number of each thread, by its creator and how many threads that had created before.
     threads: Mutex<FxHashMap<(ThreadId, u32), ThreadId>>,
     uses: Mutex<LocationUses>,
-    /// The uses that write.
-    writes: Mutex<LocationUses>,
+    /// The uses that write, or may race with an atomic write.
+    conflicts: Mutex<LocationUses>,
     left_out: Mutex<LeftOutReads>,
     failed_rounds: Mutex<FailedRounds>,
     pub likeness: Likeness,
@@ -100,7 +100,7 @@ impl Default for LearnedSharing {
             near: (0..NEAR).map(|_| AtomicU64::new(0)).collect(),
             threads: Mutex::default(),
             uses: Mutex::default(),
-            writes: Mutex::default(),
+            conflicts: Mutex::default(),
             left_out: Mutex::default(),
             failed_rounds: Mutex::default(),
             likeness: Likeness::default(),
@@ -143,7 +143,7 @@ impl LearnedSharing {
         *lock(&self.pieces) = BTreeMap::new();
         self.near.iter().for_each(|n| n.store(0, Relaxed));
         lock(&self.uses).restart();
-        lock(&self.writes).restart();
+        lock(&self.conflicts).restart();
         lock(&self.left_out).restart();
         lock(&self.failed_rounds).restart();
     }
@@ -289,17 +289,17 @@ impl LearnedSharing {
         }
     }
 
-    /// Records a write of a shared location.
-    pub fn record_write(&self, at: Location, by: User) {
-        if lock(&self.writes).record(at, by, false, |thread| self.creator(thread)) {
+    /// Records a write of a shared location, or a read that may race with an atomic write.
+    pub fn record_conflict(&self, at: Location, by: User) {
+        if lock(&self.conflicts).record(at, by, false, |thread| self.creator(thread)) {
             self.change();
         }
     }
 
-    /// Whether no other thread writes the location while `thread` runs. From then on the exploration
-    /// assumes it.
+    /// Whether no other thread writes the location while `thread` runs, and no read of another one may
+    /// race with an atomic write. From then on the exploration assumes it.
     pub fn is_only_writer(&self, at: Location, thread: ThreadId) -> bool {
-        lock(&self.writes).is_own(at, thread, |thread| self.creator(thread))
+        lock(&self.conflicts).is_own(at, thread, |thread| self.creator(thread))
     }
 
     /// Whether the model flags races.

@@ -24,7 +24,7 @@ pub struct Learned {
     pieces: BTreeMap<u64, u64>,
     threads: FxHashMap<(ThreadId, u32), ThreadId>,
     uses: LocationUses,
-    writes: LocationUses,
+    conflicts: LocationUses,
     left_out: LeftOutReads,
     failed_rounds: FailedRounds,
     likeness: KnownLikeness,
@@ -48,7 +48,7 @@ impl LearnedSharing {
             near: _,
             threads,
             uses,
-            writes,
+            conflicts,
             left_out,
             failed_rounds,
             likeness,
@@ -62,7 +62,7 @@ impl LearnedSharing {
             pieces: lock(pieces).clone(),
             threads: lock(threads).clone(),
             uses: lock(uses).clone(),
-            writes: lock(writes).clone(),
+            conflicts: lock(conflicts).clone(),
             left_out: lock(left_out).clone(),
             failed_rounds: lock(failed_rounds).clone(),
             likeness: likeness.learned(),
@@ -81,7 +81,7 @@ impl LearnedSharing {
             pieces: Mutex::new(learned.pieces),
             threads: Mutex::new(learned.threads),
             uses: Mutex::new(learned.uses),
-            writes: Mutex::new(learned.writes),
+            conflicts: Mutex::new(learned.conflicts),
             left_out: Mutex::new(learned.left_out),
             failed_rounds: Mutex::new(learned.failed_rounds),
             likeness: Likeness::resumed(learned.likeness),
@@ -120,7 +120,7 @@ impl LearnedSharing {
         }
         let creator = |thread| self.creator(thread);
         let mut changed = lock(&self.uses).join(other.uses, creator);
-        changed |= lock(&self.writes).join(other.writes, creator);
+        changed |= lock(&self.conflicts).join(other.conflicts, creator);
         changed |= lock(&self.left_out).join(other.left_out, creator);
         changed |= lock(&self.failed_rounds).join(other.failed_rounds, creator);
         changed |= self.likeness.join(other.likeness);
