@@ -213,6 +213,7 @@ def test_an_operator_becomes_a_call(tmp_path: Path, name: str, before: str, afte
             "it is an argument of two that is one of several",
         ),
         ("a.c", "g = ++x;", "the value of ++ is used"),
+        ("a.c", "q++;", "it has no memory order"),
         ("a.c", "x *= 2;", "it has no memory order and is no call"),
         ("a.cpp", "int e = x = 1; (void)e;", "the value of = is used"),
         ("a.cpp", "cells[g] = take();", "it is part of an expression that changes something else"),
