@@ -77,7 +77,7 @@ impl Graph {
             "loc".to_owned(),
             pairs(&|a, b| place(a).is_some() && place(a) == place(b)),
         );
-        for name in ["rmw", "addr", "data", "ctrl", "amo"] {
+        for name in ["rmw", "addr", "data", "chosen", "ctrl", "amo"] {
             relations.insert(name.to_owned(), Relation::new(n));
         }
         relations.insert("sm".to_owned(), Relation::identity(&sets["M"]));

@@ -14,7 +14,7 @@ use explore::{
     explore_each, Action, Answer, Dependencies, EndedExecution, EventLabel, ExecutionEnd,
     Exploration, ExploreError, Initial, Location, Next, Options, Source, ThreadId, Wait,
 };
-use litmus::value::Value;
+use litmus::value::{Op, Value};
 use litmus::{Observable, Program, Test};
 use program::ir::SiteId;
 use program::memory::Dep;
@@ -101,6 +101,13 @@ fn location(address: u64) -> Location {
     Location { address, size: 8 }
 }
 
+/// Beside the reads that a register depends on: they choose its value.
+const CHOSEN: Dep = 1 << (Dep::BITS - 1);
+
+fn compares(op: Op) -> bool {
+    matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge)
+}
+
 impl Source for Threads<'_> {
     type Thread = SuspendedThread;
 
@@ -156,10 +163,14 @@ impl Source for Threads<'_> {
                     thread.at = at;
                     return Next::Needs(depend[to] & thread.postponed);
                 }
-                dependencies.addr = depend[to];
+                match depend[to] & CHOSEN {
+                    0 => dependencies.addr = depend[to],
+                    _ => thread.ctrl |= depend[to] & !CHOSEN,
+                }
             }
             if let Step::Write { from, .. } = *step {
-                dependencies.data = depend[from];
+                dependencies.data = depend[from] & !CHOSEN;
+                dependencies.chosen = depend[from] & CHOSEN != 0;
             }
             let action = match *step {
                 Step::Set(to, value) => {
@@ -174,6 +185,9 @@ impl Source for Threads<'_> {
                 }
                 Step::Compute(to, op, a, b) => {
                     depend[to] = depend[a] | depend[b];
+                    if depend[to] != 0 && compares(op) {
+                        depend[to] |= CHOSEN;
+                    }
                     if depend[to] & thread.postponed != 0 {
                         continue;
                     }
@@ -195,14 +209,14 @@ impl Source for Threads<'_> {
                     return Next::Needs(depend[register] & thread.postponed);
                 }
                 Step::Zero(register, target) => {
-                    thread.ctrl |= depend[register];
+                    thread.ctrl |= depend[register] & !CHOSEN;
                     if registers[register] == 0 {
                         thread.at = target;
                     }
                     continue;
                 }
                 Step::Depend(to, from) => {
-                    depend[to] |= depend[from];
+                    depend[to] |= depend[from] | CHOSEN;
                     continue;
                 }
                 Step::Jump(target) => {
@@ -210,7 +224,7 @@ impl Source for Threads<'_> {
                     continue;
                 }
                 Step::Await(register) => {
-                    thread.ctrl |= depend[register];
+                    thread.ctrl |= depend[register] & !CHOSEN;
                     if registers[register] == 0 {
                         continue;
                     }
@@ -249,7 +263,7 @@ impl Source for Threads<'_> {
                 Step::Fence(order) => Action::Fence { order },
                 Step::Choose(_) => Action::Choose { alternatives: 2 },
                 Step::Compare(_, a, b) => {
-                    thread.compared = depend[a] | depend[b];
+                    thread.compared = (depend[a] | depend[b]) & !CHOSEN;
                     let is_known = thread.compared & thread.postponed == 0;
                     let outcome = is_known.then_some(registers[a] == registers[b]);
                     Action::Compare { outcome }
