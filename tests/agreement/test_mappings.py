@@ -178,6 +178,8 @@ def test_herd7_reads_the_assembly_and_allows_no_more(
         paths[-1].write_text(each.test.text, encoding="utf-8")
     packaged = {"AArch64": "aarch64.cat", "PPC": "ppc.cat", "RISCV": "riscv.cat", "ARM": "arm.cat"}
     model = packaged.get(to.dialect, models.load()["x86"].path)
+    if name == "riscv-zalasr":  # for herd7's model, lw.aq and sw.rl are no RCsc
+        model = models.load()["riscv"].path
     answers = ask(herd7, model, paths)
     assert len(answers) == len(tests)
     for test in tests:

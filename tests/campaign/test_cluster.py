@@ -187,7 +187,9 @@ def stored(folder: Path) -> list[str]:
         for name in ANSWERS
         for line in (folder / name).read_text(encoding="utf-8").splitlines()
     ]
-    return sorted(json.dumps({**each, "seconds": 0}, sort_keys=True) for each in lines)
+    return sorted(
+        json.dumps({**each, "seconds": 0, "evidence": None}, sort_keys=True) for each in lines
+    )
 
 
 def count(folder: Path) -> int:

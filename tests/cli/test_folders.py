@@ -133,7 +133,7 @@ int main(void) {
 @pytest.fixture
 def programs(folder: Path) -> Path:
     """A folder with a program, one that is not supported, and one that does not compile."""
-    uses = {"good": "", "prints": 'snprintf(text, 9, "%d", 1);', "wrong": "unknown();"}
+    uses = {"good": "", "prints": 'popen(text, "r");', "wrong": "unknown();"}
     (folder / "programs").mkdir()
     for name, use in uses.items():
         (folder / "programs" / f"{name}.c").write_text(PROGRAM.replace("USE", use))
@@ -145,7 +145,7 @@ def test_programs_that_cannot_be_read_do_not_end_a_folder(run: Run) -> None:
     result = run("check", "programs", "-m", "sc", "--json")
     assert [json.loads(line)["program"] for line in result.out.splitlines()] == ["good.c/good"]
     assert result.code == 3
-    assert "prints.c cannot be read: the function snprintf" in result.err
+    assert "prints.c cannot be read: the function popen" in result.err
     assert "(programs/prints.c:8:3)" in result.err
     assert "wrong.c cannot be read: " in result.err
     assert "prints.c cannot be read: " in run("check", "programs", "-m", "sc").out
@@ -157,7 +157,7 @@ def test_a_folder_without_a_program_that_can_be_read_is_an_error(run: Run, progr
     (programs / "wrong.c").unlink()
     result = run("check", "programs", "-m", "sc")
     assert result.code == 2
-    assert result.err.startswith("error: the function snprintf is called but not defined")
+    assert result.err.startswith("error: the function popen is called but not defined")
 
 
 def test_a_program_that_is_named_must_be_readable(run: Run, programs: Path) -> None:
@@ -173,7 +173,7 @@ def test_other_commands_name_the_programs_of_a_folder_that_they_cannot_read(
     name, *options = command.split()
     result = run(name, "programs", *options)
     assert "(programs/wrong.c:8:3)" in result.err
-    assert "prints.c cannot be read: the function snprintf" in result.err
+    assert "prints.c cannot be read: the function popen" in result.err
     assert result.code == (1 if name in ("relax", "mutate") else 3)
     assert name == "gen" or "good.c" in result.out
 

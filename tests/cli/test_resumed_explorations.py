@@ -52,7 +52,7 @@ def longer(steps: int) -> str:
 
 
 TEST = ("test", "tangled.c", "-m", "rc20", "--for", "0", "--checker", "engine")
-MEASURED = ("seconds", "resumed", "notes")
+MEASURED = ("seconds", "resumed", "notes", "evidence")
 
 
 @pytest.fixture

@@ -116,7 +116,7 @@ def test_an_unsupported_construct_is_named_at_its_line(
     run: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     (folder / "asm.c").write_text(
-        'int main(void) {\n  __asm__ volatile("cpuid" ::: "memory");\n  return 0;\n}\n'
+        'int main(void) {\n  __asm__ volatile("hlt" ::: "memory");\n  return 0;\n}\n'
     )
     ended = run("gen", "asm.c")
     assert error(ended) == snapshot
