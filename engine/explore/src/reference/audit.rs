@@ -47,18 +47,19 @@ pub fn audit(
     // an operation may wait for ever where its specification does, which is not asked here
     let may_hang = program.specification().is_some();
     let mut random = SEED;
-    while explorer.found.violations.is_empty() {
-        match explorer.descend(&mut random, end) {
-            Ok(true) => audit.descents += 1,
-            Ok(false) => break,
+    loop {
+        let complete = match explorer.descend(&mut random, end) {
+            Ok(complete) => complete,
             Err(error) => {
                 audit.refused = Some(error.to_string());
                 return audit;
             }
-        }
-        if may_hang {
-            let found = &mut explorer.found.violations;
-            found.retain(|each| each.fault.kind != FaultKind::Hang);
+        };
+        audit.descents += u64::from(complete);
+        let found = &mut explorer.found.violations;
+        found.retain(|each| !may_hang || each.fault.kind != FaultKind::Hang);
+        if !complete || !found.is_empty() {
+            break;
         }
     }
     name_misuses(program, &mut explorer.found.violations);
