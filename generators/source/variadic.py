@@ -55,8 +55,8 @@ def replace_variadic(texts: Sequence[str]) -> list[str]:
     if not names:
         return list(texts)
     for call in (call for text in texts for call in _calls(text)):
-        if call.rest is None:
-            names.discard(call.name)
+        if call.rest is None:  # a pointer may lead to any of them
+            names -= {call.name} if call.name else names
     return [_replaced(text, names) for text in texts]
 
 
@@ -83,12 +83,12 @@ def _replaced(text: str, names: set[str]) -> str:
 def _started(name: str, number: int) -> Iterator[str]:
     for offset, type_, value in _LIST:
         yield f"  %weakspot.{number}.{offset} = getelementptr i8, ptr {name}, i64 {offset}\n"
-        yield f"  store {type_} {value}, ptr %weakspot.{number}.{offset}, align 8\n"
+        yield f"  store {type_} {value}, ptr %weakspot.{number}.{offset}, align 4\n"
 
 
 def _copied(match: re.Match[str]) -> Iterator[str]:
     for offset, type_, _ in _LIST:
-        name = f"%weakspot.{match.start()}.{offset}"
+        name = f"%weakspot.copy.{match.start()}.{offset}"
         yield f"  {name} = getelementptr i8, ptr {match['source']}, i64 {offset}\n"
         yield f"  {name}.to = getelementptr i8, ptr {match['to']}, i64 {offset}\n"
         yield f"  {name}.value = load {type_}, ptr {name}, align 4\n"

@@ -57,6 +57,19 @@ def test_what_is_not_modelled_of_a_function_is_refused_at_its_line(
     assert re.search("is not supported|modelled", error.value.message)
 
 
+@pytest.mark.parametrize("call", ["all(1, 2.0L)", "through(1, 2.0L)"])
+def test_an_argument_of_another_type_is_refused(tmp_path: Path, call: str) -> None:
+    path = tmp_path / "program.c"
+    path.write_text(
+        "#include <stdarg.h>\nstatic int all(int n, ...) {\n  va_list list;\n"
+        "  va_start(list, n);\n  va_end(list);\n  return n;\n}\n"
+        "static int (*volatile through)(int, ...) = all;\n"
+        f"int main(void) {{ return {call} - 1; }}\n"
+    )
+    with pytest.raises(Unsupported, match=r"variadic|x86_fp80"):
+        asked(read_program(path), models.resolve("rc11"), Bounds())
+
+
 def test_a_system_call_where_an_object_is_to_be_destroyed(tmp_path: Path) -> None:
     path = tmp_path / "program.cpp"
     path.write_text(
