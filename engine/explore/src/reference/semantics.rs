@@ -6,7 +6,6 @@
 use crate::source::{
     Action, Answer, EventLabel, Fault, FaultKind, Initial, Location, Next, ThreadId, Wait,
 };
-use crate::threads::environment::thread_start;
 use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Limits, Outcome, RunEnd};
 use program::ir::{FuncId, Program, SiteId};
@@ -174,7 +173,9 @@ impl<'p> Semantics<'p> {
 
     /// The thread started by the `Create` that is the next event of `creator`.
     pub fn created(&self, creator: &ReferenceThread, id: ThreadId) -> ReferenceThread {
-        let (start, argument) = thread_start(self.program, &creator.thread)
+        let (start, argument) = creator
+            .thread
+            .creates(self.program)
             .unwrap_or((self.program.main, Default::default()));
         let memory = Arc::new(self.memory(id));
         let mut created = ReferenceThread::new(self.program, id, start, memory);

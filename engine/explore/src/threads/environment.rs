@@ -10,7 +10,7 @@ use crate::threads::location_uses::User;
 use crate::threads::sharing::{LearnedSharing, SharingChanged};
 use program::interpreter::thread::Thread;
 use program::interpreter::RunEnd;
-use program::ir::{Access, Extern, FuncId, Op, Order, Program, SiteId};
+use program::ir::{Access, Order, Program, SiteId};
 use program::library::threads::thread_of_handle;
 use program::memory::{mixed, Memory, ResolvedAddress, Visibility};
 use program::memory::{Dep, Val};
@@ -312,19 +312,4 @@ impl<'a> ThreadEnvironment<'a> {
 /// Whether an address belongs to another thread's heap, stack or thread-local variables.
 fn foreign(t: &Thread, address: u64) -> bool {
     Memory::is_of_thread(address) && Memory::thread_of(address) != t.id
-}
-
-/// The start function and the argument of the thread that a thread is about to create.
-pub fn thread_start(program: &Program, creator: &Thread) -> Option<(FuncId, Val)> {
-    match &creator.inst(program)?.op {
-        Op::Extern {
-            function: Extern::ThreadCreate,
-            args,
-            ..
-        } => {
-            let start = program.function_at(creator.get(args[1]).bits)?;
-            Some((start, creator.get(args[2])))
-        }
-        _ => None,
-    }
 }

@@ -3,7 +3,6 @@ use crate::reductions::{Reduction, Reductions};
 use crate::source::*;
 use crate::threads::advance::{changed, Runner, SuspendedThread};
 use crate::threads::dependencies::DependencySets;
-use crate::threads::environment::thread_start;
 use crate::threads::retries::{Counterpart, EarlierRead, Retries, Run};
 use crate::threads::sharing::stored::Learned;
 use crate::threads::sharing::LearnedSharing;
@@ -277,7 +276,7 @@ impl ProgramSource<'_> {
         other: (&ProgramThread, ThreadId),
         arguments: impl Fn(u64, u64) -> bool,
     ) -> bool {
-        let started = |creator: &ProgramThread| thread_start(self.program, &creator.now.thread);
+        let started = |creator: &ProgramThread| creator.now.thread.creates(self.program);
         match (started(one.0), started(other.0)) {
             (Some((start, argument)), Some((same, given)))
                 if start == same && arguments(argument.bits, given.bits) =>
@@ -324,7 +323,10 @@ impl Source for ProgramSource<'_> {
 
     fn created(&self, creator: &ProgramThread, thread: ThreadId) -> ProgramThread {
         let memory = self.memory(thread).clone();
-        let (start, argument) = thread_start(self.program, &creator.now.thread)
+        let (start, argument) = creator
+            .now
+            .thread
+            .creates(self.program)
             .unwrap_or((self.program.main, Default::default()));
         self.sharing.likeness.starts(thread, start);
         let mut run = SuspendedThread::new(self.program, thread, start, memory);

@@ -1,7 +1,9 @@
 //! A thread: its call stack, its log, and what distinguishes a loop that waits from one that makes
 //! progress.
 use crate::interpreter::event::{Log, Operation};
-use crate::ir::instruction::{FuncId, Inst, Operand, Register, SiteId, NO_CALL, SAME_CALL};
+use crate::ir::instruction::{
+    Extern, FuncId, Inst, Op, Operand, Register, SiteId, NO_CALL, SAME_CALL,
+};
 use crate::ir::program::Program;
 use crate::llvm::metadata::is_system;
 use crate::memory::hash::mixed;
@@ -289,6 +291,21 @@ impl Thread {
         program.functions[frame.function as usize]
             .code
             .get(frame.pc as usize)
+    }
+
+    /// The start function and the argument of the thread that this one is about to create.
+    pub fn creates(&self, program: &Program) -> Option<(FuncId, Val)> {
+        match &self.inst(program)?.op {
+            Op::Extern {
+                function: Extern::ThreadCreate,
+                args,
+                ..
+            } => {
+                let start = program.function_at(self.get(args[1]).bits)?;
+                Some((start, self.get(args[2])))
+            }
+            _ => None,
+        }
     }
 
     /// The thread made progress: none of its loops waits for a change of what it has read so far.
