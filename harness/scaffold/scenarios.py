@@ -28,7 +28,7 @@ TAKES = re.compile(
     rf"|remove){_PART}",
     re.IGNORECASE,
 )
-LOCKS = {"lock": "unlock", "acquire": "release", "enter": "leave"}
+LOCKS = (("lock", "unlock"), ("acquire", "release"), ("enter", "leave"), ("enter", "exit"))
 STARTS = re.compile(r"(?:.*_)?(?:init|initialize|setup|reset|create)", re.IGNORECASE)
 _ENDS = re.compile(r"(?:.*_)?(?:destroy|free|delete|deinit|fini|close|init|create)", re.IGNORECASE)
 NUMBER = re.compile(
@@ -306,12 +306,15 @@ def _taking(subject: Subject, take: Function, value: str, by_pointer: bool) -> s
 
 def _locking(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
     """A plain counter that both threads increment with the lock held."""
-    names = {each.name: each for each in subject.functions if not each.needed}
-    for lock in sorted(names, key=len):
-        last = _last(lock)
-        other = LOCKS.get(last.lower())
-        unlock = f"{lock.removesuffix(last)}{other}"
-        if unlock not in names or re.search("read|shared", lock, re.IGNORECASE):
+    names = {each.name.lower(): each for each in subject.functions if not each.needed}
+    pairs = (
+        (lock, f"{lock.removesuffix(_last(lock))}{other}")
+        for lock in sorted(names, key=len)
+        for one, other in LOCKS
+        if _last(lock) == one and not re.search("read|shared", lock)
+    )
+    for lock, unlock in pairs:
+        if unlock not in names:
             continue
         inside = "\n  ".join(
             f"{line};"
@@ -329,7 +332,7 @@ def _locking(subject: Subject, frame: _Frame) -> Iterator[Scenario]:
                 inside,
                 ("assert(counter == 2);",),
             ),
-            f"{subject.name}: {lock} and {unlock} in two threads",
+            f"{subject.name}: {names[lock].name} and {names[unlock].name} in two threads",
         )
 
 

@@ -203,6 +203,25 @@ def test_a_missing_include_is_the_reason_for_the_template(project: Path, run: Ru
     assert "#error fill in" in (project / "tests/weakspot/needy.c").read_text()
 
 
+def test_a_lock_may_be_spelled_with_capitals(project: Path, run: Run) -> None:
+    (project / "include/capital.hpp").write_text(
+        SPIN.replace("lock()", "Lock()").replace("unLock", "Unlock")
+    )
+    assert "Lock and Unlock in two threads\n  Safe" in run("init", "include/capital.hpp").out
+
+
+def test_a_region_is_entered_and_left_by_either_name(project: Path, run: Run) -> None:
+    (project / "include/region.h").write_text(
+        """#include <stdatomic.h>
+struct region { atomic_int word; };
+static inline void region_enter(struct region *r) { while (atomic_exchange(&r->word, 1)) {} }
+static inline void region_exit(struct region *r) { atomic_store(&r->word, 0); }
+"""
+    )
+    ended = run("init", "include/region.h")
+    assert "region_enter and region_exit in two threads\n  Safe" in ended.out
+
+
 def test_the_writers_side_of_a_lock_is_tried(project: Path, run: Run) -> None:
     (project / "include/both.h").write_text(
         """#include <stdatomic.h>
