@@ -1,4 +1,4 @@
-//! Waiting at a barrier whose threads arrive in a fixed order ([`meetings`](super::meetings)).
+//! Waiting at a barrier whose threads arrive in a fixed order ([`sharing::meetings`](super::sharing)).
 use crate::semantics::environment::{AccessTarget, Accesses, Done, Interruption, ReadMode};
 use crate::source::{FaultKind, Location, ThreadId, Wait};
 use crate::threads::environment::ThreadEnvironment;

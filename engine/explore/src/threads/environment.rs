@@ -3,8 +3,9 @@
 use crate::semantics::environment::{AccessTarget, Events, Interruption};
 use crate::source::{Action, Dependencies, EventLabel, FaultKind};
 use crate::threads::dependencies::DependencySets;
+use crate::threads::ledger::User;
+use crate::threads::likeness::Likeness;
 use crate::threads::local_state::LocalState;
-use crate::threads::location_uses::User;
 use crate::threads::sharing::{LearnedSharing, SharingChanged};
 use program::interpreter::thread::Thread;
 use program::ir::{Program, SiteId};
@@ -142,11 +143,9 @@ impl<'a> ThreadEnvironment<'a> {
         }
         if !matches!(action, Action::Join { .. }) {
             for (thread, _) in std::mem::take(&mut self.local.joining) {
-                if !self
-                    .sharing
-                    .likeness
-                    .are_all_joined(thread, self.local.calls.joined)
-                {
+                let joined = self.local.calls.joined;
+                let all = |likeness: &mut Likeness| likeness.are_all_joined(thread, joined);
+                if !self.sharing.with_likeness(all) {
                     self.sharing.distinguish(thread)?;
                 }
             }

@@ -90,11 +90,13 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
     }
 
     fn joined_result(&mut self, thread: ThreadId, result: u64) -> Done<Dep> {
-        let likeness = &self.sharing.likeness;
-        let same = |(other, with): &(usize, u64)| {
-            *with == result || likeness.start(*other) != likeness.start(thread)
-        };
-        if !self.local.joining.iter().all(same) {
+        let same = self.sharing.with_likeness(|likeness| {
+            let mut joining = self.local.joining.iter();
+            joining.all(|(other, with)| {
+                *with == result || likeness.start(*other) != likeness.start(thread)
+            })
+        });
+        if !same {
             self.sharing.distinguish(thread)?;
         }
         Ok(self.marked(self.sets.of_other(self.events())))
@@ -169,7 +171,7 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
     fn wait_in_order(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Option<Flow>> {
         let at = call.args[0];
         let sharing = self.sharing;
-        let Some(order) = sharing.meetings.order(at.bits) else {
+        let Some(order) = sharing.order(at.bits) else {
             return Ok(None);
         };
         self.require(at.dep)?;

@@ -114,8 +114,8 @@ impl ProgramSource<'_> {
         let model = CheckedModel::new(model, options.acyclic, fences)?;
         self.track_dependencies(model.acyclic == Acyclic::Dependencies);
         let ordered = self.meets && on(Reduction::Arrivals) && model.orders_by_barriers()?;
-        self.sharing.meetings.explore_all_orders(!ordered);
-        self.sharing.flag_races(model.may_flag());
+        self.sharing.all_arrivals = !ordered;
+        self.sharing.flags_races = model.may_flag();
         self.sharing.ordering = model.ordering_accesses()?;
         // without a round, fewer calls may precede one another
         self.compares_calls = options.specification.is_some();

@@ -3,6 +3,7 @@ use crate::reductions::{Reduction, Reductions};
 use crate::source::*;
 use crate::threads::advance::{changed, Runner, SuspendedThread};
 use crate::threads::dependencies::DependencySets;
+use crate::threads::likeness::Likeness;
 use crate::threads::retries::{Counterpart, EarlierRead, Retries, Run};
 use crate::threads::sharing::stored::Learned;
 use crate::threads::sharing::LearnedSharing;
@@ -282,7 +283,8 @@ impl ProgramSource<'_> {
                 if start == same && arguments(argument.bits, given.bits) =>
             {
                 let threads = [one.1, other.1];
-                !self.numbers_threads && self.sharing.likeness.take_alike(start, threads)
+                let take = |likeness: &mut Likeness| likeness.take_alike(start, threads);
+                !self.numbers_threads && self.sharing.with_likeness(take)
             }
             _ => false,
         }
@@ -328,7 +330,8 @@ impl Source for ProgramSource<'_> {
             .thread
             .creates(self.program)
             .unwrap_or((self.program.main, Default::default()));
-        self.sharing.likeness.starts(thread, start);
+        self.sharing
+            .with_likeness(|likeness| likeness.starts(thread, start));
         let mut run = SuspendedThread::new(self.program, thread, start, memory);
         if let Some(slot) = run.thread.registers.first_mut() {
             slot.bits = argument.bits;

@@ -49,7 +49,7 @@
 //! Which locations these are is learned while exploring, which then starts again.
 use crate::source::{Action, Answer, EventLabel, Location, Next, Wait};
 use crate::threads::advance::{changed, Runner, SuspendedThread};
-use crate::threads::location_uses::User;
+use crate::threads::ledger::User;
 use crate::threads::retries::HeaderState;
 use crate::threads::sharing::SharingChanged;
 use program::interpreter::thread::Thread;
