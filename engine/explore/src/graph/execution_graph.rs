@@ -265,11 +265,10 @@ impl Graph {
 
     /// Pairs the write of a read-modify-write with its thread's last read.
     fn pair(&mut self, write: EventId) {
-        let mut read = self.event(write).before;
-        while read != NONE && !self.event(read).is_read() {
-            read = self.event(read).before;
-        }
-        if read != NONE {
+        let read = self
+            .po_predecessors(self.event(write).before)
+            .find(|earlier| self.event(*earlier).is_read());
+        if let Some(read) = read {
             self.event_mut(read).pair = write;
             self.event_mut(write).pair = read;
         }
@@ -326,16 +325,8 @@ impl Graph {
     pub(super) fn unset_source(&mut self, read: EventId) {
         let event = *self.event(read);
         let row = read as usize * self.stride;
-        let from = match event.before {
-            NONE => self.threads[event.thread].creator,
-            before => before,
-        };
-        for thread in 0..self.stride {
-            self.clocks[row + thread] = match from {
-                NONE => 0,
-                from => self.clocks[from as usize * self.stride + thread],
-            };
-        }
+        self.clocks[row..][..self.stride].fill(0);
+        self.learn(read, self.predecessor(&event));
         self.clocks[row + event.thread] = event.index + 1;
         self.event_mut(read).source = NONE;
     }
@@ -377,13 +368,26 @@ impl Graph {
 
     /// At most `count` of the last reads of a thread that matter to it, newest first.
     pub fn last_reads(&self, thread: ThreadId, count: usize) -> impl Iterator<Item = EventId> + '_ {
-        let mut id = self.threads[thread].last;
-        let events = std::iter::from_fn(move || {
+        let events = self.po_predecessors(self.threads[thread].last);
+        events.filter(|id| self.event(*id).matters()).take(count)
+    }
+
+    /// An event, and those of its thread before it, newest first; none for `NONE`.
+    pub fn po_predecessors(&self, last: EventId) -> impl Iterator<Item = EventId> + '_ {
+        let mut id = last;
+        std::iter::from_fn(move || {
             let now = id;
             id = self.events.get(now as usize)?.before;
             Some(now)
-        });
-        events.filter(|id| self.event(*id).matters()).take(count)
+        })
+    }
+
+    /// The event before an event in its thread; for the first one, that which creates the thread.
+    pub fn predecessor(&self, event: &Event) -> EventId {
+        match event.before {
+            NONE => self.threads[event.thread].creator,
+            before => before,
+        }
     }
 
     /// The initial contents of a location in an object that the program allocates.
@@ -468,17 +472,13 @@ impl Graph {
             changed = false;
             for id in 0..self.len() as EventId {
                 let event = *self.event(id);
-                let before = match event.before {
-                    NONE => self.threads[event.thread].creator,
-                    before => before,
-                };
                 let joined = match event.action {
                     Action::Join { thread } => self.threads[thread].last,
                     _ => NONE,
                 };
                 let row = id as usize * self.stride..(id as usize + 1) * self.stride;
                 let known = self.clocks[row.clone()].to_vec();
-                self.learn(id, before);
+                self.learn(id, self.predecessor(&event));
                 self.learn(id, event.source);
                 self.learn(id, joined);
                 changed |= known != self.clocks[row];

@@ -26,9 +26,8 @@ pub fn is_interleaving(graph: &Graph) -> bool {
     };
     for id in 0..n as EventId {
         let event = graph.event(id);
-        match event.before {
-            NONE if graph.threads[event.thread].creator == NONE => {}
-            NONE => add(graph.threads[event.thread].creator, id),
+        match graph.predecessor(event) {
+            NONE => {}
             before => add(before, id),
         }
         match event.action {

@@ -20,25 +20,12 @@ impl Graph {
             Action::Choose { .. } => event.value == 0,
             Action::Read { .. } => {
                 let source = event.source;
-                let mut later = self.following(event.location, source);
-                if source != NONE && !previous(source) {
-                    return false;
-                }
-                while later != NONE {
-                    if previous(later) {
-                        return false;
-                    }
-                    later = self.event(later).after;
-                }
-                true
+                (source == NONE || previous(source))
+                    && !self.writes_after(event.location, source).any(previous)
             }
             Action::Write { .. } => {
-                let mut later = event.after;
-                while later != NONE {
-                    if previous(later) {
-                        return false;
-                    }
-                    later = self.event(later).after;
+                if self.writes_after(event.location, id).any(previous) {
+                    return false;
                 }
                 let read_before = |other: &Event| other.source == id;
                 !(event.revisited && self.events[..id as usize].iter().any(read_before))
@@ -119,18 +106,17 @@ impl Graph {
             out.events.push(event);
             out.clocks.extend_from_slice(self.clock(id as EventId));
         }
-        for place in &self.locations {
+        for (place, location) in self.locations.iter().zip(0..) {
             let Some(number) = out.location_number(place.at) else {
                 continue;
             };
-            let (mut at, mut previous) = (place.first, NONE);
-            while at != NONE {
-                let new = moved[at as usize];
+            let mut previous = NONE;
+            for write in self.writes(location) {
+                let new = moved[write as usize];
                 if new != NONE {
                     out.link(number, previous, new);
                     previous = new;
                 }
-                at = self.event(at).after;
             }
         }
     }

@@ -25,12 +25,11 @@
 
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::stale_access::StaleAccess;
-use crate::exploration::ExecutionEnd;
 use crate::graph::cycle::Reach;
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::search::branching::{Branching, Turn};
 use crate::search::conclusion::conclude;
-use crate::search::execution::{EndedExecution, Execution};
+use crate::search::execution::Execution;
 use crate::search::findings::Findings;
 use crate::search::halt::Halt;
 use crate::search::queue::{BranchQueue, SearchWorker, LOOKS};
@@ -46,8 +45,8 @@ enum Placement {
     Query(bool),
 }
 
-pub struct Worker<'s, S: Source, F> {
-    queue: &'s BranchQueue<'s, S, F>,
+pub struct Worker<'s, S: Source> {
+    queue: &'s BranchQueue<'s, S>,
     checker: ConsistencyChecker,
     branching: Branching<(Execution, bool)>,
     found: Findings,
@@ -60,14 +59,11 @@ pub struct Worker<'s, S: Source, F> {
     added: u32,
 }
 
-impl<'s, S: Source, F> SearchWorker<'s, S, F> for Worker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> SearchWorker<'s, S> for Worker<'s, S> {
     /// An execution, and whether it is known to be consistent.
     type Branch = (Execution, bool);
 
-    fn new(queue: &'s BranchQueue<'s, S, F>) -> Worker<'s, S, F> {
+    fn new(queue: &'s BranchQueue<'s, S>) -> Worker<'s, S> {
         Worker {
             queue,
             checker: queue.checker.clone(),
@@ -102,10 +98,7 @@ where
     }
 }
 
-impl<'s, S: Source, F> Worker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> Worker<'s, S> {
     /// Explores all executions that extend this one, which is modified. `known_consistent`: its
     /// graph is known to be consistent, except for reads of read-modify-writes that lack their
     /// write.

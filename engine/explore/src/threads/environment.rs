@@ -19,6 +19,33 @@ impl From<SharingChanged> for Interruption {
     }
 }
 
+/// What threads may do, and which of their rounds are left out, under a model.
+#[derive(Clone, Copy)]
+pub struct Settings {
+    /// The model says what asymmetric fences order.
+    pub asymmetric_fences: bool,
+    /// The model orders what follows a compare-exchange as after a branch on what it compares.
+    pub branches: bool,
+    /// A weak compare-exchange fails for no reason at most once per site and thread.
+    pub fails_once: bool,
+    /// Rounds that are undone are left out.
+    pub undoes: bool,
+    /// Read-modify-writes continue release sequences.
+    pub updates_continue: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            asymmetric_fences: false,
+            branches: true,
+            fails_once: false,
+            undoes: false,
+            updates_continue: true,
+        }
+    }
+}
+
 pub struct ThreadEnvironment<'a> {
     pub program: &'a Program,
     pub sharing: &'a LearnedSharing,
@@ -34,12 +61,7 @@ pub struct ThreadEnvironment<'a> {
     pub still: bool,
     /// It waits at a barrier.
     pub meets: bool,
-    /// The model says what asymmetric fences order.
-    pub asymmetric_fences: bool,
-    /// The model orders what follows a compare-exchange as after a branch on what it compares.
-    pub branches: bool,
-    /// A weak compare-exchange fails for no reason at most once per site.
-    pub fails_once: bool,
+    pub settings: Settings,
 }
 
 impl<'a> ThreadEnvironment<'a> {
@@ -48,6 +70,7 @@ impl<'a> ThreadEnvironment<'a> {
         sharing: &'a LearnedSharing,
         sets: &'a DependencySets,
         local: &'a mut LocalState,
+        settings: Settings,
     ) -> ThreadEnvironment<'a> {
         ThreadEnvironment {
             program,
@@ -59,9 +82,7 @@ impl<'a> ThreadEnvironment<'a> {
             in_library: false,
             still: false,
             meets: false,
-            asymmetric_fences: false,
-            branches: true,
-            fails_once: false,
+            settings,
         }
     }
 

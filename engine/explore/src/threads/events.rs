@@ -230,16 +230,16 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
     }
 
     fn asymmetric_fences(&self) -> bool {
-        self.asymmetric_fences
+        self.settings.asymmetric_fences
     }
 
     fn may_fail(&mut self, site: SiteId) -> bool {
-        !(self.fails_once && self.local.calls.spurious.contains(&site))
+        !(self.settings.fails_once && self.local.calls.spurious.contains(&site))
     }
 
     fn has_failed(&mut self, t: &mut Thread, site: SiteId) {
         let spurious = &mut self.local.calls.spurious;
-        spurious.extend(self.fails_once.then_some(site));
+        spurious.extend(self.settings.fails_once.then_some(site));
         t.failures += 1;
     }
 
@@ -275,7 +275,7 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
     }
 
     fn compares_at_once(&self) -> bool {
-        self.sets.tracked && !self.branches
+        self.sets.tracked && !self.settings.branches
     }
 
     /// Not while a witness runs the thread: it follows branches only.

@@ -18,9 +18,9 @@ use crate::threads::likeness::Likeness;
 use crate::threads::location_uses::LocationUses;
 use borsh::{BorshDeserialize, BorshSerialize};
 use program::ir::Order;
-use program::memory::{scatter, Named};
+use program::memory::Named;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Clone, Copy, BorshSerialize, BorshDeserialize)]
@@ -90,8 +90,6 @@ pub struct LearnedSharing {
     changed: AtomicBool,
     learned: Mutex<Known>,
     facts: Mutex<Facts>,
-    /// A cache of the pieces that needs no lock: address · 16 + size, by a hash of the address.
-    near: Box<[AtomicU64]>,
     /// The model flags races.
     pub flags_races: bool,
     /// All orders of arrivals at barriers are explored.
@@ -101,8 +99,6 @@ pub struct LearnedSharing {
     /// How operation calls are written, by their numbers.
     calls: Mutex<BTreeMap<u32, String>>,
 }
-
-const NEAR: usize = 1024;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -117,7 +113,6 @@ impl Default for LearnedSharing {
             changed: AtomicBool::new(false),
             learned: Mutex::default(),
             facts: Mutex::default(),
-            near: (0..NEAR).map(|_| AtomicU64::new(0)).collect(),
             flags_races: false,
             all_arrivals: false,
             ordering: OrderingAccesses::default(),
@@ -159,7 +154,6 @@ impl LearnedSharing {
         self.owners = (0..owned).map(|_| AtomicU8::new(0)).collect();
         self.known.arrivals.extend(learned.arrivals);
         self.changed = AtomicBool::new(false);
-        self.near.iter().for_each(|n| n.store(0, Relaxed));
         let mut facts = self.facts();
         facts.pieces.clear();
         facts.uses.restart();
@@ -415,12 +409,6 @@ impl LearnedSharing {
         out: &mut Vec<(u64, u32)>,
     ) -> Result<(), SharingChanged> {
         out.clear();
-        let key = address << 5 | size;
-        let near = &self.near[scatter(address) as usize % NEAR];
-        if size <= most && near.load(Relaxed) == key {
-            out.push((address, size as u32));
-            return Ok(());
-        }
         let end = address + size;
         let mut start = address;
         while start < end {
@@ -439,9 +427,6 @@ impl LearnedSharing {
         }
         for (start, size) in out.iter() {
             self.piece(*start, start + u64::from(*size))?;
-        }
-        if out[..] == [(address, size as u32)] && size <= most {
-            near.store(key, Relaxed);
         }
         Ok(())
     }

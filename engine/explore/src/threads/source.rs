@@ -3,6 +3,7 @@ use crate::reductions::{Reduction, Reductions};
 use crate::source::*;
 use crate::threads::advance::{changed, Runner, SuspendedThread};
 use crate::threads::dependencies::DependencySets;
+use crate::threads::environment::Settings;
 use crate::threads::likeness::Likeness;
 use crate::threads::retries::{Counterpart, EarlierRead, Retries, Run};
 use crate::threads::sharing::stored::Learned;
@@ -54,22 +55,13 @@ pub struct ProgramSource<'p> {
     /// Threads may wait at barriers.
     pub(super) meets: bool,
     pub(super) retries: Retries,
-    /// Rounds that are undone are left out.
-    pub(super) undoes: bool,
     /// Reads after which a thread in a loop waits are left out.
     pub(super) waits_in_place: bool,
-    /// Read-modify-writes continue release sequences.
-    pub(super) updates_continue: bool,
     /// The registers that are live before each instruction, for each function.
     live: Vec<OnceLock<Vec<Vec<Register>>>>,
     /// The order of operation calls is compared with a specification.
     pub(super) compares_calls: bool,
-    /// The model says what asymmetric fences order.
-    pub(super) asymmetric_fences: bool,
-    /// See [`ThreadEnvironment::branches`](crate::threads::environment::ThreadEnvironment::branches).
-    pub(super) branches: bool,
-    /// A weak compare-exchange fails for no reason at most once per site and thread.
-    pub(super) fails_once: bool,
+    pub(super) settings: Settings,
 }
 
 impl<'p> ProgramSource<'p> {
@@ -92,14 +84,10 @@ impl<'p> ProgramSource<'p> {
             numbers_threads: program.calls(Extern::ThreadSelf),
             meets: program.calls(Extern::BarrierWait),
             retries: Retries::All,
-            undoes: false,
             waits_in_place: false,
-            updates_continue: true,
             live: program.functions.iter().map(|_| OnceLock::new()).collect(),
             compares_calls: false,
-            asymmetric_fences: false,
-            branches: true,
-            fails_once: false,
+            settings: Settings::default(),
         };
         source.prologue();
         for object in source.initial.objects() {
@@ -114,7 +102,7 @@ impl<'p> ProgramSource<'p> {
         self.sets.tracked = tracked;
         if tracked {
             self.retries = Retries::All;
-            self.undoes = false;
+            self.settings.undoes = false;
         }
     }
 
@@ -131,11 +119,7 @@ impl<'p> ProgramSource<'p> {
             sharing: &self.sharing,
             sets: &self.sets,
             limits: &self.limits,
-            asymmetric_fences: self.asymmetric_fences,
-            branches: self.branches,
-            fails_once: self.fails_once,
-            undoes: self.undoes,
-            updates_continue: self.updates_continue,
+            settings: self.settings,
             live: &self.live,
         }
     }

@@ -3,16 +3,11 @@
 
 use std::ops::Range;
 
-use crate::exploration::ExecutionEnd;
-use crate::search::execution::EndedExecution;
 use crate::search::postponed::execution::{after_read, releases, PartialExecution, Place, Slot};
 use crate::search::postponed::worker::{PostponingWorker, ReadSource};
 use crate::source::{Action, Next, Source, ThreadId};
 
-impl<'s, S: Source, F> PostponingWorker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> PostponingWorker<'s, S> {
     /// A write, or the creation of a thread, that is not in the graph although all that it needs is.
     pub(super) fn ready(&mut self, execution: &PartialExecution) -> Option<Place> {
         // twins add their events one after the other

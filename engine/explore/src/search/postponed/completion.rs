@@ -5,17 +5,12 @@
 //! tried. What can be added is taken to be the least set that contains what needs only events of the
 //! set, where a read needs a write of its location. A thread that may continue may write anything.
 
-use crate::exploration::ExecutionEnd;
-use crate::search::execution::EndedExecution;
 use crate::search::postponed::execution::{PartialExecution, Place};
 use crate::search::postponed::progress::Progress;
 use crate::search::postponed::worker::PostponingWorker;
 use crate::source::{Action, Next, Source, ThreadId};
 
-impl<'s, S: Source, F> PostponingWorker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> PostponingWorker<'s, S> {
     /// Whether some event cannot be added to the graph, and its thread does not wait because of it.
     pub(super) fn is_stuck(&mut self, execution: &PartialExecution, ready: &[Place]) -> bool {
         let progress = self.progress(execution, ready, None);

@@ -16,8 +16,7 @@
 //!
 //! [`left_out_reads`]: crate::threads::left_out_reads
 
-use crate::exploration::{ExecutionEnd, Truncation};
-use crate::search::execution::EndedExecution;
+use crate::exploration::Truncation;
 use crate::search::halt::Halt;
 use crate::search::postponed::execution::{PartialExecution, Place, Slot};
 use crate::search::postponed::worker::PostponingWorker;
@@ -180,10 +179,7 @@ impl PartialExecution {
     }
 }
 
-impl<'s, S: Source, F> PostponingWorker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> PostponingWorker<'s, S> {
     /// Whose last reads are left out under this model.
     pub(super) fn left_out(&self) -> LeftOut {
         match () {

@@ -34,7 +34,7 @@
 //! [`guarantee`]: crate::consistency::guarantee
 
 use crate::consistency::checker::ConsistencyChecker;
-use crate::exploration::{ExecutionEnd, ExploreError};
+use crate::exploration::ExploreError;
 use crate::graph::execution_graph::Graph;
 use crate::reductions::Reduction;
 use crate::search::branching::{Branching, Turn};
@@ -57,8 +57,8 @@ pub(super) enum ReadSource {
     Later,
 }
 
-pub struct PostponingWorker<'s, S: Source, F> {
-    pub(super) queue: &'s BranchQueue<'s, S, F>,
+pub struct PostponingWorker<'s, S: Source> {
+    pub(super) queue: &'s BranchQueue<'s, S>,
     pub(super) checker: ConsistencyChecker,
     branching: Branching<PartialExecution>,
     pub(super) found: Findings,
@@ -70,13 +70,10 @@ pub struct PostponingWorker<'s, S: Source, F> {
     steps: u32,
 }
 
-impl<'s, S: Source, F> SearchWorker<'s, S, F> for PostponingWorker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> SearchWorker<'s, S> for PostponingWorker<'s, S> {
     type Branch = PartialExecution;
 
-    fn new(queue: &'s BranchQueue<'s, S, F>) -> PostponingWorker<'s, S, F> {
+    fn new(queue: &'s BranchQueue<'s, S>) -> PostponingWorker<'s, S> {
         PostponingWorker {
             queue,
             checker: queue.checker.clone(),
@@ -111,10 +108,7 @@ where
     }
 }
 
-impl<'s, S: Source, F> PostponingWorker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> PostponingWorker<'s, S> {
     /// Explores all executions that extend this one.
     fn visit(&mut self, mut execution: PartialExecution) -> Result<(), Halt> {
         let source = self.queue.source;
