@@ -156,20 +156,21 @@ impl Graph {
                 return Some(SyncEdge::THREAD);
             }
         }
-        self.po_predecessors(later.before).find_map(|before| {
-            let met = self.event(before);
-            match met.action {
-                Action::Join { thread } if thread == event.thread => Some(SyncEdge::THREAD),
-                Action::Read { order, .. } if order != Order::Na && met.source != NONE => {
-                    let source = self.event(met.source);
-                    let follows = source.thread == event.thread && event.index < source.index;
-                    follows.then(|| SyncEdge {
-                        from: View::tags(self, met.source),
-                        to: View::tags(self, before),
-                    })
+        self.po_predecessors(later.po_predecessor)
+            .find_map(|before| {
+                let met = self.event(before);
+                match met.action {
+                    Action::Join { thread } if thread == event.thread => Some(SyncEdge::THREAD),
+                    Action::Read { order, .. } if order != Order::Na && met.source != NONE => {
+                        let source = self.event(met.source);
+                        let follows = source.thread == event.thread && event.index < source.index;
+                        follows.then(|| SyncEdge {
+                            from: View::tags(self, met.source),
+                            to: View::tags(self, before),
+                        })
+                    }
+                    _ => None,
                 }
-                _ => None,
-            }
-        })
+            })
     }
 }

@@ -20,7 +20,7 @@ impl Graph {
             if id == NONE {
                 return None;
             }
-            at = self.event(id).after;
+            at = self.event(id).co_successor;
             Some(id)
         })
     }
@@ -29,7 +29,7 @@ impl Graph {
     pub fn following(&self, location: u32, write: EventId) -> EventId {
         match write {
             NONE => self.locations[location as usize].first,
-            write => self.event(write).after,
+            write => self.event(write).co_successor,
         }
     }
 
@@ -40,11 +40,13 @@ impl Graph {
 
     /// The write that coherence puts before, or makes the source of, every later access of the
     /// thread: what the thread's last access of the location before `id` writes or reads from.
-    pub fn known_write(&self, id: EventId) -> EventId {
+    pub fn observed_write(&self, id: EventId) -> EventId {
         let Event {
-            location, before, ..
+            location,
+            po_predecessor,
+            ..
         } = *self.event(id);
-        let mut earlier = self.po_predecessors(before);
+        let mut earlier = self.po_predecessors(po_predecessor);
         let last = earlier.find(|earlier| self.event(*earlier).location == location);
         last.map_or(NONE, |last| match self.event(last) {
             write if write.is_write() => last,
@@ -95,21 +97,21 @@ impl Graph {
     pub fn order_after(&mut self, write: EventId, previous: EventId) {
         let location = self.event(write).location;
         let next = self.following(location, previous);
-        self.event_mut(write).after = next;
+        self.event_mut(write).co_successor = next;
         self.link(location, previous, write);
     }
 
     /// Removes a write from coherence order, where it follows `previous`.
     pub fn unorder(&mut self, write: EventId, previous: EventId) {
         let location = self.event(write).location;
-        let next = self.event(write).after;
+        let next = self.event(write).co_successor;
         self.link(location, previous, next);
     }
 
     pub(super) fn link(&mut self, location: u32, previous: EventId, next: EventId) {
         match previous {
             NONE => self.locations[location as usize].first = next,
-            previous => self.event_mut(previous).after = next,
+            previous => self.event_mut(previous).co_successor = next,
         }
     }
 

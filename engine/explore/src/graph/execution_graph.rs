@@ -32,10 +32,10 @@ pub struct Event {
     /// For the write of a read-modify-write, its read; for the read, its write, if there is one.
     pub pair: EventId,
     /// For a write, the next one in coherence order.
-    pub after: EventId,
+    pub co_successor: EventId,
     /// The previous event of the thread. For an `Action::Wait`, which is not an event of its
     /// thread, the previous one of the thread.
-    pub before: EventId,
+    pub po_predecessor: EventId,
     /// Some read that was added earlier reads from this write.
     pub revisited: bool,
 }
@@ -238,8 +238,8 @@ impl Graph {
             location,
             source: NONE,
             pair: NONE,
-            after: NONE,
-            before,
+            co_successor: NONE,
+            po_predecessor: before,
             revisited: false,
         });
         if location != NONE {
@@ -266,7 +266,7 @@ impl Graph {
     /// Pairs the write of a read-modify-write with its thread's last read.
     fn pair(&mut self, write: EventId) {
         let read = self
-            .po_predecessors(self.event(write).before)
+            .po_predecessors(self.event(write).po_predecessor)
             .find(|earlier| self.event(*earlier).is_read());
         if let Some(read) = read {
             self.event_mut(read).pair = write;
@@ -377,14 +377,14 @@ impl Graph {
         let mut id = last;
         std::iter::from_fn(move || {
             let now = id;
-            id = self.events.get(now as usize)?.before;
+            id = self.events.get(now as usize)?.po_predecessor;
             Some(now)
         })
     }
 
     /// The event before an event in its thread; for the first one, that which creates the thread.
     pub fn predecessor(&self, event: &Event) -> EventId {
-        match event.before {
+        match event.po_predecessor {
             NONE => self.threads[event.thread].creator,
             before => before,
         }
@@ -413,7 +413,7 @@ impl Graph {
         let id = self.events.len() as EventId - 1;
         let event = self.events[id as usize];
         if event.action == Action::Wait {
-            self.threads[event.thread].waits = event.before;
+            self.threads[event.thread].waits = event.po_predecessor;
             self.events.pop();
             self.clocks.truncate(id as usize * self.stride);
             return;
@@ -438,7 +438,7 @@ impl Graph {
         }
         let thread_events = &mut self.threads[event.thread];
         thread_events.count -= 1;
-        thread_events.last = event.before;
+        thread_events.last = event.po_predecessor;
         self.events.pop();
         self.clocks.truncate(id as usize * self.stride);
     }

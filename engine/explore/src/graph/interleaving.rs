@@ -34,7 +34,7 @@ pub fn is_interleaving(graph: &Graph) -> bool {
             Action::Join { thread } if graph.threads[thread].last != NONE => {
                 add(graph.threads[thread].last, id);
             }
-            Action::Write { .. } if event.after != NONE => add(id, event.after),
+            Action::Write { .. } if event.co_successor != NONE => add(id, event.co_successor),
             Action::Read { .. } => {
                 if event.source != NONE {
                     add(event.source, id);

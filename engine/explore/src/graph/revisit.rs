@@ -6,7 +6,7 @@ use crate::source::Action;
 
 impl Graph {
     /// Whether an event is preserved when `write` revisits `read`.
-    pub fn stays(&self, id: EventId, read: EventId, write: EventId) -> bool {
+    pub fn survives(&self, id: EventId, read: EventId, write: EventId) -> bool {
         id <= read || self.precedes(id, write)
     }
 
@@ -41,29 +41,34 @@ impl Graph {
         &self,
         read: EventId,
         write: EventId,
-        moved: &mut Vec<EventId>,
+        renumbered: &mut Vec<EventId>,
         out: &mut Graph,
     ) -> (EventId, EventId) {
-        let stays = |id| id == write || self.stays(id, read, write);
-        self.part(stays, moved, out);
-        let (read, write) = (moved[read as usize], moved[write as usize]);
+        let survives = |id| id == write || self.survives(id, read, write);
+        self.restricted(survives, renumbered, out);
+        let (read, write) = (renumbered[read as usize], renumbered[write as usize]);
         out.unset_source(read);
         (read, write)
     }
 
     /// Sets `out` to the graph restricted to these events, a set closed under causal prefixes, and
-    /// `moved` to the new id of each. A write without a place in coherence order has none in `out`.
-    pub fn part(&self, stays: impl Fn(EventId) -> bool, moved: &mut Vec<EventId>, out: &mut Graph) {
-        moved.clear();
+    /// `renumbered` to the new id of each. A write without a place in coherence order has none in `out`.
+    pub fn restricted(
+        &self,
+        survives: impl Fn(EventId) -> bool,
+        renumbered: &mut Vec<EventId>,
+        out: &mut Graph,
+    ) {
+        renumbered.clear();
         let mut count = 0;
         for id in 0..self.events.len() as EventId {
-            let stays = stays(id);
-            moved.push(if stays { count } else { NONE });
-            count += EventId::from(stays);
+            let survives = survives(id);
+            renumbered.push(if survives { count } else { NONE });
+            count += EventId::from(survives);
         }
         let to = |id: EventId| match id {
             NONE => NONE,
-            id => moved[id as usize],
+            id => renumbered[id as usize],
         };
         out.events.clear();
         out.clocks.clear();
@@ -72,14 +77,14 @@ impl Graph {
         out.threads.clear();
         out.threads.resize(self.threads.len(), ABSENT);
         for (id, event) in self.events.iter().enumerate() {
-            if moved[id] == NONE {
+            if renumbered[id] == NONE {
                 continue;
             }
             let new = out.events.len() as EventId;
             let mut event = *event;
             if event.action == Action::Wait {
                 let waits = &mut out.threads[event.thread].waits;
-                event.before = std::mem::replace(waits, new);
+                event.po_predecessor = std::mem::replace(waits, new);
                 event.source = to(event.source);
                 out.events.push(event);
                 out.clocks.extend_from_slice(self.clock(id as EventId));
@@ -95,8 +100,8 @@ impl Graph {
             }
             event.source = to(event.source);
             event.pair = to(event.pair);
-            event.before = to(event.before);
-            event.after = NONE;
+            event.po_predecessor = to(event.po_predecessor);
+            event.co_successor = NONE;
             if let Action::Create { thread } = event.action {
                 out.threads[thread].creator = new;
             }
@@ -112,7 +117,7 @@ impl Graph {
             };
             let mut previous = NONE;
             for write in self.writes(location) {
-                let new = moved[write as usize];
+                let new = renumbered[write as usize];
                 if new != NONE {
                     out.link(number, previous, new);
                     previous = new;

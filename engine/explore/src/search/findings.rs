@@ -305,7 +305,7 @@ fn misuse(program: &Program, race: &Violation) -> Option<Fault> {
 
 /// A total order of the executions of one program.
 fn compare(one: &Graph, other: &Graph) -> Ordering {
-    let label = |event: &Event| (event.thread, event.value, event.source, event.after);
+    let label = |event: &Event| (event.thread, event.value, event.source, event.co_successor);
     one.events
         .iter()
         .map(label)

@@ -21,7 +21,7 @@ use crate::search::halt::Halt;
 use crate::source::Source;
 
 /// How many events a worker adds between two looks at the clock.
-pub const LOOKS: u32 = 64;
+pub const CLOCK_INTERVAL: u32 = 64;
 
 /// A worker of one of the two searches.
 pub trait SearchWorker<'q, S: Source>: Sized {
@@ -193,7 +193,7 @@ impl<'s, S: Source> BranchQueue<'s, S> {
 
     /// The number of the next descent; none if there were as many as allowed.
     pub fn next_draw(&self) -> Result<Option<u64>, Halt> {
-        self.look()?;
+        self.check_limits()?;
         let number = self.draws.fetch_add(1, Ordering::Relaxed);
         if number < self.options.limits.executions {
             return Ok(Some(number));
@@ -210,7 +210,7 @@ impl<'s, S: Source> BranchQueue<'s, S> {
     }
 
     /// Fails if the time is up, or the search was stopped or has ended.
-    pub fn look(&self) -> Result<(), Halt> {
+    pub fn check_limits(&self) -> Result<(), Halt> {
         let limits = &self.options.limits;
         let stop = limits.stop.as_ref();
         let limit = if self.over.load(Ordering::Relaxed) {

@@ -1,13 +1,13 @@
 //! Runs the workers of a search and merges their results, which do not depend on which worker
 //! explored which branch.
 
-use super::alike::alike;
 use super::descents::Leaves;
 use super::findings::Findings;
 use super::halt::Halt;
 use super::postponed::PostponingWorker;
 use super::queue::{BranchQueue, SearchWorker};
 use super::sampling::{estimate, estimate_at_times, sample, SharedLeaves};
+use super::symmetric_threads::are_symmetric;
 use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::guarantee::{
@@ -209,7 +209,7 @@ fn search<S: Source>(source: &S, model: &CheckedModel, options: &Options) -> Sea
         _ if model.acyclic == Acyclic::Dependencies => Search::Postpones,
         Some(search) => search,
         None if options.reductions.has(Reduction::Symmetry)
-            && alike(source, options.limits.events) >= ALIKE =>
+            && are_symmetric(source, options.limits.events) >= SYMMETRIC_THREADS =>
         {
             Search::Postpones
         }
@@ -220,7 +220,7 @@ fn search<S: Source>(source: &S, model: &CheckedModel, options: &Options) -> Sea
 /// How many threads have to behave alike for the search that makes use of it. For each execution it
 /// takes 2 to 20 times as long as the other (programs of scripts/bench/explore), and two threads that
 /// behave alike save half of the executions at most.
-const ALIKE: usize = 3;
+const SYMMETRIC_THREADS: usize = 3;
 
 /// Ends the search when its worker panics, so that the others do not wait for it.
 struct EndsOnPanic<'q, 's, S: Source>(&'q BranchQueue<'s, S>);

@@ -53,7 +53,7 @@ pub fn sample<'q, S: Source, W: SearchWorker<'q, S>>(
     let shared = || leaves.lock().unwrap_or_else(PoisonError::into_inner);
     repeatedly(queue, |number| {
         while !shared().reached(number) {
-            queue.look()?;
+            queue.check_limits()?;
             std::thread::yield_now();
         }
         if shared().over {

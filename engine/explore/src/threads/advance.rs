@@ -180,10 +180,11 @@ impl Runner<'_> {
     /// Whether a thread continues after a round of its loop that could be left out.
     fn continues(&self, run: &SuspendedThread, from: usize) -> bool {
         let (thread, rounds) = (&run.thread, run.local.continued);
-        let heard = run.local.heard;
-        let heard = heard.is_some_and(|(epoch, at)| epoch == thread.epoch && at >= from);
+        let after_calls = run.local.after_calls;
+        let after_calls =
+            after_calls.is_some_and(|(epoch, at)| epoch == thread.epoch && at >= from);
         rounds == 0 && self.may_race(thread, from)
-            || heard && self.sharing.continues(thread.id, rounds)
+            || after_calls && self.sharing.continues(thread.id, rounds)
     }
 
     /// Whether a read in the last round of a thread's loop may race with what other threads do only

@@ -4,9 +4,9 @@ use crate::semantics::environment::{AccessTarget, Events, Interruption};
 use crate::source::{Action, Dependencies, EventLabel, FaultKind};
 use crate::threads::dependencies::DependencySets;
 use crate::threads::ledger::User;
-use crate::threads::likeness::Likeness;
 use crate::threads::local_state::LocalState;
 use crate::threads::sharing::{LearnedSharing, SharingChanged};
+use crate::threads::thread_symmetry::ThreadSymmetry;
 use program::interpreter::thread::Thread;
 use program::ir::{Program, SiteId};
 use program::library::threads::thread_of_handle;
@@ -60,7 +60,7 @@ pub struct ThreadEnvironment<'a> {
     /// Writes do not count as progress of the thread.
     pub still: bool,
     /// It waits at a barrier.
-    pub meets: bool,
+    pub at_barrier: bool,
     pub settings: Settings,
 }
 
@@ -81,7 +81,7 @@ impl<'a> ThreadEnvironment<'a> {
             asked: 0,
             in_library: false,
             still: false,
-            meets: false,
+            at_barrier: false,
             settings,
         }
     }
@@ -106,9 +106,9 @@ impl<'a> ThreadEnvironment<'a> {
             self.synchronised = self.events();
         }
         self.distinguish_threads(t, action)?;
-        if !self.meets {
+        if !self.at_barrier {
             let by = self.user(t, site);
-            self.sharing.check_meetings(action, by, self.sets.tracked)?;
+            self.sharing.check_barriers(action, by, self.sets.tracked)?;
         }
         self.sharing.check_undone(action, self.user(t, site))?;
         match self.local.answers.get(now) {
@@ -165,8 +165,8 @@ impl<'a> ThreadEnvironment<'a> {
         if !matches!(action, Action::Join { .. }) {
             for (thread, _) in std::mem::take(&mut self.local.joining) {
                 let joined = self.local.calls.joined;
-                let all = |likeness: &mut Likeness| likeness.are_all_joined(thread, joined);
-                if !self.sharing.with_likeness(all) {
+                let all = |symmetry: &mut ThreadSymmetry| symmetry.are_all_joined(thread, joined);
+                if !self.sharing.with_symmetry(all) {
                     self.sharing.distinguish(thread)?;
                 }
             }

@@ -90,10 +90,10 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
     }
 
     fn joined_result(&mut self, thread: ThreadId, result: u64) -> Done<Dep> {
-        let same = self.sharing.with_likeness(|likeness| {
+        let same = self.sharing.with_symmetry(|symmetry| {
             let mut joining = self.local.joining.iter();
             joining.all(|(other, with)| {
-                *with == result || likeness.start(*other) != likeness.start(thread)
+                *with == result || symmetry.start(*other) != symmetry.start(thread)
             })
         });
         if !same {
@@ -177,7 +177,7 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
         self.require(at.dep)?;
         let arriving = AccessTarget::new(at, barrier::SIZE, call.write_site);
         match self.is_event(t, arriving, true)? {
-            true => self.meet_in_order(t, call, order).map(Some),
+            true => self.wait_in_fixed_order(t, call, order).map(Some),
             false => Ok(None),
         }
     }

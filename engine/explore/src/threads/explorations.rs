@@ -113,7 +113,7 @@ impl ProgramSource<'_> {
         let fences = self.program.has_asymmetric_fences();
         let model = CheckedModel::new(model, options.acyclic, fences)?;
         self.track_dependencies(model.acyclic == Acyclic::Dependencies);
-        let ordered = self.meets && on(Reduction::Arrivals) && model.orders_by_barriers()?;
+        let ordered = self.has_barriers && on(Reduction::Arrivals) && model.orders_by_barriers()?;
         self.sharing.all_arrivals = !ordered;
         self.sharing.flags_races = model.may_flag();
         self.sharing.ordering = model.ordering_accesses()?;

@@ -2,7 +2,7 @@
 //!
 //! A thread whose loop is in the same state after a round as before stops there: in executions
 //! without that round it is in the same state ([`take`]). But a read of that round may race with what
-//! another thread does only after it has heard from this one, past the loop. The execution that ends
+//! another thread does only after it has after_calls from this one, past the loop. The execution that ends
 //! at the round does not show the race, nor do those without the round.
 //!
 //! So the thread continues after one such round, if a read in it may race: one of plain memory that

@@ -13,7 +13,6 @@ mod explorations;
 mod failed_rounds;
 pub mod ledger;
 mod left_out_reads;
-pub mod likeness;
 mod local_state;
 mod location_uses;
 pub mod request;
@@ -21,6 +20,7 @@ mod retries;
 pub mod shares;
 pub mod sharing;
 pub mod source;
+pub mod thread_symmetry;
 mod undone_rounds;
 mod value_dependencies;
 

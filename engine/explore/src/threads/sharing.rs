@@ -4,7 +4,7 @@
 //! An access of an object that one thread uses is no event, and overlapping accesses must be split
 //! into the same pieces each time. Neither is known in advance. So each exploration starts with
 //! what earlier ones have learned, and is restarted when it learns more.
-mod meetings;
+mod barriers;
 pub mod stored;
 mod undone;
 
@@ -14,8 +14,8 @@ use crate::source::{Action, Location, ThreadId};
 use crate::threads::failed_rounds::FailedRounds;
 use crate::threads::ledger::{ThreadNumbers, User};
 use crate::threads::left_out_reads::{LeftOutRead, LeftOutReads};
-use crate::threads::likeness::Likeness;
 use crate::threads::location_uses::LocationUses;
+use crate::threads::thread_symmetry::ThreadSymmetry;
 use borsh::{BorshDeserialize, BorshSerialize};
 use program::ir::Order;
 use program::memory::Named;
@@ -73,7 +73,7 @@ struct Facts {
     conflicts: LocationUses,
     left_out: LeftOutReads,
     failed_rounds: FailedRounds,
-    likeness: Likeness,
+    symmetry: ThreadSymmetry,
     /// The threads that use each barrier.
     barrier_users: BTreeMap<u64, BTreeSet<ThreadId>>,
 }
@@ -160,7 +160,7 @@ impl LearnedSharing {
         facts.conflicts.restart();
         facts.left_out.restart();
         facts.failed_rounds.restart();
-        facts.likeness.restart();
+        facts.symmetry.restart();
     }
 
     /// Whether several threads use some byte of `start..end`.
@@ -203,13 +203,13 @@ impl LearnedSharing {
     /// Something distinguishes the threads that start with the same function as this one. Fails if
     /// they were taken to behave alike.
     pub fn distinguish(&self, thread: ThreadId) -> Result<(), SharingChanged> {
-        let taken = self.facts().likeness.distinguish(thread);
+        let taken = self.facts().symmetry.distinguish(thread);
         self.change_if(taken)
     }
 
     /// Which threads behave alike.
-    pub fn with_likeness<T>(&self, by: impl FnOnce(&mut Likeness) -> T) -> T {
-        by(&mut self.facts().likeness)
+    pub fn with_symmetry<T>(&self, by: impl FnOnce(&mut ThreadSymmetry) -> T) -> T {
+        by(&mut self.facts().symmetry)
     }
 
     pub fn learn_shared(&self, start: u64, end: u64) -> SharingChanged {

@@ -4,10 +4,10 @@ use crate::source::*;
 use crate::threads::advance::{changed, Runner, SuspendedThread};
 use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::Settings;
-use crate::threads::likeness::Likeness;
 use crate::threads::retries::{Counterpart, EarlierRead, Retries, Run};
 use crate::threads::sharing::stored::Learned;
 use crate::threads::sharing::LearnedSharing;
+use crate::threads::thread_symmetry::ThreadSymmetry;
 use crate::threads::undone_rounds::Shift;
 use program::interpreter::Limits;
 use program::ir::{Extern, Op, Program, Register, SiteId};
@@ -53,7 +53,7 @@ pub struct ProgramSource<'p> {
     /// Threads may ask for their numbers.
     numbers_threads: bool,
     /// Threads may wait at barriers.
-    pub(super) meets: bool,
+    pub(super) has_barriers: bool,
     pub(super) retries: Retries,
     /// Reads after which a thread in a loop waits are left out.
     pub(super) waits_in_place: bool,
@@ -82,7 +82,7 @@ impl<'p> ProgramSource<'p> {
             memories: Vec::new(),
             refused: None,
             numbers_threads: program.calls(Extern::ThreadSelf),
-            meets: program.calls(Extern::BarrierWait),
+            has_barriers: program.calls(Extern::BarrierWait),
             retries: Retries::All,
             waits_in_place: false,
             live: program.functions.iter().map(|_| OnceLock::new()).collect(),
@@ -255,7 +255,7 @@ impl<'p> ProgramSource<'p> {
 impl ProgramSource<'_> {
     /// Whether two threads, each with its creator, start with one function, with arguments that are
     /// alike, and nothing has shown yet that they differ.
-    fn start_alike(
+    fn start_symmetric(
         &self,
         one: (&ProgramThread, ThreadId),
         other: (&ProgramThread, ThreadId),
@@ -267,8 +267,9 @@ impl ProgramSource<'_> {
                 if start == same && arguments(argument.bits, given.bits) =>
             {
                 let threads = [one.1, other.1];
-                let take = |likeness: &mut Likeness| likeness.take_alike(start, threads);
-                !self.numbers_threads && self.sharing.with_likeness(take)
+                let take =
+                    |symmetry: &mut ThreadSymmetry| symmetry.assume_symmetric(start, threads);
+                !self.numbers_threads && self.sharing.with_symmetry(take)
             }
             _ => false,
         }
@@ -315,7 +316,7 @@ impl Source for ProgramSource<'_> {
             .creates(self.program)
             .unwrap_or((self.program.main, Default::default()));
         self.sharing
-            .with_likeness(|likeness| likeness.starts(thread, start));
+            .with_symmetry(|symmetry| symmetry.starts(thread, start));
         let mut run = SuspendedThread::new(self.program, thread, start, memory);
         if let Some(slot) = run.thread.registers.first_mut() {
             slot.bits = argument.bits;
@@ -323,8 +324,12 @@ impl Source for ProgramSource<'_> {
         ProgramThread::new(run)
     }
 
-    fn alike(&self, one: (&ProgramThread, ThreadId), other: (&ProgramThread, ThreadId)) -> bool {
-        self.start_alike(one, other, |one, other| one == other)
+    fn are_symmetric(
+        &self,
+        one: (&ProgramThread, ThreadId),
+        other: (&ProgramThread, ThreadId),
+    ) -> bool {
+        self.start_symmetric(one, other, |one, other| one == other)
     }
 
     fn exchangeable(
@@ -332,7 +337,7 @@ impl Source for ProgramSource<'_> {
         one: (&ProgramThread, ThreadId),
         other: (&ProgramThread, ThreadId),
     ) -> bool {
-        self.start_alike(one, other, |_, _| true)
+        self.start_symmetric(one, other, |_, _| true)
     }
 
     fn distinguish(&self, thread: ThreadId) {
@@ -377,7 +382,7 @@ impl Source for ProgramSource<'_> {
     fn answer(&self, thread: &mut ProgramThread, answer: Answer) {
         if self.compares_calls && !answer.before_calls {
             let run = Arc::make_mut(&mut thread.now);
-            run.local.heard = Some((run.thread.epoch, run.thread.reads.len()));
+            run.local.after_calls = Some((run.thread.epoch, run.thread.reads.len()));
         }
         self.proceed(thread, answer);
     }
@@ -399,7 +404,7 @@ impl Source for ProgramSource<'_> {
         let run = Arc::make_mut(&mut thread.now);
         run.awaits_answer = false;
         if self.compares_calls {
-            run.local.heard = Some((run.thread.epoch, run.thread.reads.len()));
+            run.local.after_calls = Some((run.thread.epoch, run.thread.reads.len()));
         }
         let position = run.local.events_before + run.local.answers.len();
         let read = self.sets.of_read(position);

@@ -77,7 +77,7 @@ impl LearnedSharing {
         changed |= own.conflicts.join(facts.conflicts, threads);
         changed |= own.left_out.join(facts.left_out, threads);
         changed |= own.failed_rounds.join(facts.failed_rounds, threads);
-        changed |= own.likeness.join(facts.likeness);
+        changed |= own.symmetry.join(facts.symmetry);
         // more threads use a barrier than either has shown: their order may have to be fixed
         for (barrier, users) in facts.barrier_users {
             let known = own.barrier_users.entry(barrier).or_default();

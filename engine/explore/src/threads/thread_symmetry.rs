@@ -12,7 +12,7 @@ use program::ir::FuncId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 #[derive(Clone, Default, BorshSerialize, BorshDeserialize)]
-pub struct Likeness {
+pub struct ThreadSymmetry {
     /// The function that each thread starts with.
     starts: FxHashMap<ThreadId, FuncId>,
     /// The threads that start with a function behave alike.
@@ -21,7 +21,7 @@ pub struct Likeness {
     early: FxHashSet<ThreadId>,
 }
 
-impl Likeness {
+impl ThreadSymmetry {
     /// Discards what is not known for certain.
     pub fn restart(&mut self) {
         self.alike.restart();
@@ -44,7 +44,7 @@ impl Likeness {
 
     /// Takes two threads that start with a function to behave alike, as all that do, unless it is
     /// known that they do not. Returns whether it does.
-    pub fn take_alike(&mut self, start: FuncId, threads: [ThreadId; 2]) -> bool {
+    pub fn assume_symmetric(&mut self, start: FuncId, threads: [ThreadId; 2]) -> bool {
         if threads.iter().any(|thread| self.early.contains(thread)) {
             self.alike.refute(start, ());
         }
@@ -53,7 +53,7 @@ impl Likeness {
 
     /// Adds what another exploration of the same tree assumes and has shown. Returns whether threads
     /// were taken to behave alike in one of them that the other has distinguished.
-    pub fn join(&mut self, other: Likeness) -> bool {
+    pub fn join(&mut self, other: ThreadSymmetry) -> bool {
         for (thread, start) in other.starts {
             self.starts.entry(thread).or_insert(start);
         }
@@ -87,26 +87,26 @@ mod tests {
     #[test]
     fn threads_that_one_exploration_distinguishes_are_not_alike_in_another() {
         let started = || {
-            let mut likeness = Likeness::default();
-            likeness.starts(1, 5);
-            likeness.starts(2, 5);
-            likeness
+            let mut symmetry = ThreadSymmetry::default();
+            symmetry.starts(1, 5);
+            symmetry.starts(2, 5);
+            symmetry
         };
         let alike = || {
-            let mut likeness = started();
-            assert!(likeness.take_alike(5, [1, 2]));
-            likeness
+            let mut symmetry = started();
+            assert!(symmetry.assume_symmetric(5, [1, 2]));
+            symmetry
         };
         let mut distinguished = started();
         assert!(!distinguished.distinguish(2));
-        let mut early = Likeness::default();
+        let mut early = ThreadSymmetry::default();
         assert!(!early.distinguish(2));
         for mut other in [distinguished, early] {
             let mut one = alike();
             assert!(one.join(other.clone()));
-            assert!(!one.take_alike(5, [1, 2]));
+            assert!(!one.assume_symmetric(5, [1, 2]));
             assert!(other.join(alike()));
-            assert!(!other.take_alike(5, [1, 2]));
+            assert!(!other.assume_symmetric(5, [1, 2]));
         }
         assert!(!alike().join(alike()) && !started().join(alike()));
     }

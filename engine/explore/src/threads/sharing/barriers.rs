@@ -82,7 +82,7 @@ impl LearnedSharing {
 
     /// Fails if an event shows that the order of arrivals at a barrier, which was fixed, may matter.
     /// `by_dependencies`: the model orders events by their dependencies.
-    pub fn check_meetings(
+    pub fn check_barriers(
         &self,
         action: Action,
         by: User,
@@ -174,7 +174,7 @@ mod tests {
         let disturbs = |action, by, by_dependencies| {
             let sharing = fixed();
             sharing.met(32, 64, Named::Nothing);
-            sharing.check_meetings(action, by, by_dependencies).is_err()
+            sharing.check_barriers(action, by, by_dependencies).is_err()
         };
         // main has created the users, or has not yet
         let (late, early) = (by(0, 2), by(0, 0));
