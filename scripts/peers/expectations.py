@@ -37,17 +37,20 @@ class Expectation:
     loops: int | None = None
 
 
-def genmc(checkout: Path) -> Iterator[Expectation]:
+def genmc(checkout: Path, scratch: Path) -> Iterator[Expectation]:
     """GenMC's tests/correct with their numbers of executions, and tests/wrong. As its
-    scripts/driver.sh runs them, under rc11 and imm, and under sc where a number is given."""
+    scripts/driver.sh runs them, under rc11 and imm, and under sc where a number is given. Its
+    rc11 has the release sequences of C++20, as our rc20."""
     tests = _folder(checkout, "tests/correct").parent
-    headers = ("-idirafter", str(checkout / "include"))
+    for header in ("genmc.h", "genmc_internal.h"):  # without its headers of the C library
+        (scratch / header).symlink_to(checkout / "include" / header)
+    headers = (f"-I{scratch}", "-D__CONFIG_GENMC_INODE_DATA_SIZE=64")
     for folder in sorted(tests.glob("correct/*/*")):
-        for model in ("sc", "rc11", "imm"):
-            expected = folder / f"expected.{model}.mo.in"
+        for name, model in _OF_GENMC.items():
+            expected = folder / f"expected.{name}.mo.in"
             if folder.parent.name in _OWN_SEMANTICS or not expected.is_file():
                 continue
-            arguments = folder / f"args.{model}.mo.in"
+            arguments = folder / f"args.{name}.mo.in"
             rows = arguments.read_text().splitlines() if arguments.is_file() else [""]
             for row, count in zip(rows, expected.read_text().split(), strict=False):
                 options, flags = _genmc_options(row, checkout)
@@ -67,7 +70,7 @@ def genmc(checkout: Path) -> Iterator[Expectation]:
         category = folder.parent.name
         if category in _OWN_SEMANTICS:
             continue
-        models = ("rc11", "imm") if category in ("safety", "liveness") else ("rc11",)
+        models = ("rc20", "imm") if category in ("safety", "liveness") else ("rc20",)
         unroll = folder / "unroll.in"
         loops = int(unroll.read_text().split()[0]) if unroll.is_file() else None
         for model in models:
@@ -77,6 +80,9 @@ def genmc(checkout: Path) -> Iterator[Expectation]:
                     f"wrong/{category}", name, source, model, "violated", headers, loops
                 )
 
+
+_OF_GENMC = MappingProxyType({"sc": "sc", "rc11": "rc20", "imm": "imm"})
+"""Our model for each of GenMC's."""
 
 _OWN_SEMANTICS = ("fs", "lapor", "lkmm", "relinche")
 """GenMC's tests of file systems, of locks without an order, of the kernel's macros, of a relation
@@ -104,7 +110,7 @@ def _variants(folder: Path) -> list[Path]:
     return sorted(file for file in (folder / "variants").glob("*") if file.suffix in (".c", ".cpp"))
 
 
-def nidhugg(checkout: Path) -> Iterator[Expectation]:
+def nidhugg(checkout: Path, _scratch: Path) -> Iterator[Expectation]:
     """Nidhugg's litmus and smoke tests under sc: can an assertion fail. Its numbers of traces count
     another equivalence."""
     for suite in ("litmus", "smoke"):
@@ -122,7 +128,7 @@ def nidhugg(checkout: Path) -> Iterator[Expectation]:
                 )
 
 
-def dartagnan(checkout: Path) -> Iterator[Expectation]:
+def dartagnan(checkout: Path, _scratch: Path) -> Iterator[Expectation]:
     """Dartagnan's litmus tests of the languages and machines that weakspot has models of. As its
     AbstractLitmusTest does, of a table those whose file is there."""
     resources = _folder(checkout, "dartagnan/src/test/resources")
@@ -151,7 +157,7 @@ _OF_DARTAGNAN = MappingProxyType(
 """Our model for each of Dartagnan's tables of expected results."""
 
 
-def herdtools(checkout: Path) -> Iterator[Expectation]:
+def herdtools(checkout: Path, _scratch: Path) -> Iterator[Expectation]:
     """herdtools7's tests of single instructions and of the language, of the variants that need no
     option of herd7's."""
     folder = _folder(checkout, "herd/tests/instructions")
@@ -169,7 +175,10 @@ _OF_HERD = MappingProxyType(
 )
 
 
-PEERS: Mapping[str, Callable[[Path], Iterator[Expectation]]] = MappingProxyType(
+Reader = Callable[[Path, Path], Iterator[Expectation]]
+"""Reads a checkout; what it writes for its tests goes into the second folder."""
+
+PEERS: Mapping[str, Reader] = MappingProxyType(
     {"genmc": genmc, "nidhugg": nidhugg, "dartagnan": dartagnan, "herdtools7": herdtools}
 )
 
