@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from weakspot import __version__
-from weakspot.errors import MissingTool, ToolFailed
+from weakspot.errors import MissingTool, ToolFailed, WeakspotError
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.executor import (
     Events,
@@ -35,6 +35,7 @@ from weakspot.harness.campaign.folder import (
 from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.hardware import Use, runs
 from weakspot.harness.campaign.history import History
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.plan import Jobs
 from weakspot.harness.campaign.progress import Progress, Quiet, Stopwatch
 from weakspot.harness.campaign.store import RecordStore
@@ -366,7 +367,7 @@ class Campaign(Events):
             try:
                 known = msgspec.to_builtins(self.tools.profile(machine), enc_hook=str)
             except (MissingTool, ToolFailed) as error:
-                self.failed(f"the profile of {machine.name}", error)
+                self._without(f"the profile of {machine.name}", error)
             else:
                 self.measured(machine, known)
         self.describe()
@@ -428,8 +429,11 @@ class Campaign(Events):
 
     # --- what the executor reports --------------------------------------------------------------
 
-    def failed(self, label: str, error: MissingTool | ToolFailed) -> None:
-        if self._printed:
+    def failed(self, job: Job, error: WeakspotError) -> None:
+        self._without(job.label, error)
+
+    def _without(self, label: str, error: WeakspotError) -> None:
+        if self._printed or not isinstance(error, MissingTool | ToolFailed):
             raise error
         self.miss(f"{label}: {error.message}")
 

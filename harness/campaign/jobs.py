@@ -31,7 +31,7 @@ from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import key
 from weakspot.harness.values.verdict import PrintedVerdict, Verdict
-from weakspot.system.deadline import NEVER, Deadline
+from weakspot.system.deadline import NEVER, Deadline, ending
 from weakspot.system.processors import cores
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ TESTS_PER_COMPILATION = 40
 
 JOBS_PER_CORE = 8
 """How many programs are explored side by side. A process that is killed loses that many answers."""
+
+SHORTEST_CHECK = 0.001
+"""Seconds of a check of which nothing is left of a budget."""
 
 COMPARING = "comparing compiled code"
 """The phase of jobs that compare compiled code with its source."""
@@ -166,6 +169,9 @@ class Explore(Job, frozen=True, kw_only=True):
     bounds: Bounds
     explorer: Explorer
     frontier: Frontier = Frontier()
+    of_budget: bool = False
+    """Whether the time limit is a share of a budget: then an answer that it truncates, of which
+    there is always one, holds for this command only."""
 
     @property
     def asked_models(self) -> Iterable[Model]:
@@ -191,6 +197,10 @@ class Explore(Job, frozen=True, kw_only=True):
     def on_one_core(self) -> Self:
         return msgspec.structs.replace(self, explorer=self.explorer.on_one_core or self.explorer)
 
+    def within(self, seconds: float) -> Self:
+        bounds = msgspec.structs.replace(self.bounds, seconds=seconds)
+        return msgspec.structs.replace(self, bounds=bounds, of_budget=True)
+
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         from weakspot.harness.campaign.pace import ExplorationPace
@@ -200,15 +210,20 @@ class Explore(Job, frozen=True, kw_only=True):
             if (answer := answers.get(job.key)) is not None:
                 sink.answered(job, answer)
                 continue
+            if job.of_budget and not job.bounds.seconds:
+                sink.answered(job, job.unknown(), final=False)
+                continue
             sink.at(job.what)
+            end = ending(job.bounds.seconds)
             pace = ExplorationPace(job.what, job.bounds.seconds, sink.at)
             try:
                 answer = job.explored(job.explorer, pace)
             except KeyboardInterrupt:
-                answer = job.interrupted(pace.count, pace.elapsed)
+                answer = job.unknown(INTERRUPTED, executions=pace.count, seconds=pace.elapsed)
                 sink.answered(job, answer, final=False)
                 raise
-            sink.answered(job, answer)
+            truncated = job.of_budget and answer.result == "Unknown" and end.passed
+            sink.answered(job, answer, final=not truncated)
 
     @classmethod
     def _quick(cls, jobs: Sequence[Self], sink: Sink) -> dict[str, Exploration]:
@@ -257,18 +272,23 @@ class Explore(Job, frozen=True, kw_only=True):
 
     @property
     def question(self) -> str:
-        """What an exploration that is resumed has to have asked."""
-        return key(__version__, self.key, *map(str, self.bounds.of_executions))
+        """What an exploration that is resumed has to have asked: all that its executions depend
+        on."""
+        if self.frontier.path is None:
+            return ""
+        digests = self.program.generated.program.digest, self.model.digest_of_text
+        limits = map(str, self.bounds.of_executions)
+        return key(__version__, *digests, self.explorer.version, self.program.name, *limits)
 
-    def interrupted(self, executions: int, seconds: float) -> Exploration:
-        """The answer after Ctrl-C, when so many executions were explored in so many seconds."""
+    def unknown(self, *why: str, executions: int = 0, seconds: float = 0.0) -> Exploration:
+        """The answer when the exploration did not end, or did not begin."""
         return Exploration(
             program=self.program.name,
             model=self.model.name,
             result="Unknown",
             complete=executions,
             seconds=round(seconds, 6),
-            reasons=(INTERRUPTED,),
+            reasons=why,
         )
 
 
@@ -279,6 +299,8 @@ class Check(Job, frozen=True, kw_only=True):
     model: Model
     checker: Checker
     seconds: float
+    of_budget: bool = False
+    """As for Explore."""
 
     @property
     def asked_models(self) -> Iterable[Model]:
@@ -300,14 +322,21 @@ class Check(Job, frozen=True, kw_only=True):
     def batch(self) -> Hashable:
         return self.checker.name, self.model.name
 
+    def within(self, seconds: float) -> Self:
+        seconds = max(seconds, SHORTEST_CHECK)
+        return msgspec.structs.replace(self, seconds=seconds, of_budget=True)
+
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         by_test = {job.test.name: job for job in jobs}
+        first = jobs[0]
+        end = ending(first.seconds)
 
         def done(verdict: Verdict) -> None:
-            sink.answered(by_test[verdict.test], verdict)
+            job = by_test[verdict.test]
+            truncated = job.of_budget and verdict.observation == "Unknown" and end.passed
+            sink.answered(job, verdict, final=not truncated)
 
-        first = jobs[0]
         tests = [job.test for job in jobs]
         first.checker.check(tests, first.model, seconds=first.seconds, done=done)
 
