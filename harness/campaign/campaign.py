@@ -346,7 +346,7 @@ class Campaign(Events):
         of_tests: bool = True,
         programs: Sequence[ProgramWithTests] = (),
     ) -> None:
-        """Compare compiled code with the tests of these names; see jobs.Compare."""
+        """Compare compiled code with the tests of these names; see check_jobs.Compare."""
         wanted = set(tests)
         entries = [each for each in self.material.entries if each.name in wanted]
         self._ask(

@@ -28,7 +28,8 @@ from weakspot.harness.campaign.connection import (
     is_unfinished,
 )
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, Receiver, batches
-from weakspot.harness.campaign.jobs import Explore, Job
+from weakspot.harness.campaign.exploration_jobs import Explore
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.parcels import Performed
 from weakspot.harness.campaign.shares import SharedExplorations, is_divisible
 

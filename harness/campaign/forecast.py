@@ -27,20 +27,15 @@ from weakspot.generators.emit import isa
 from weakspot.generators.litmus import Test
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.campaign import Campaign
+from weakspot.harness.campaign.check_jobs import TESTS_PER_COMPILATION, Check, Compare
 from weakspot.harness.campaign.executor import Receiver
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.folder import answers_in, latest_unfinished, new_manifest
 from weakspot.harness.campaign.frontiers import Frontier
 from weakspot.harness.campaign.hardware import Share, Use, runs
 from weakspot.harness.campaign.history import History
-from weakspot.harness.campaign.jobs import (
-    TESTS_PER_COMPILATION,
-    Check,
-    Compare,
-    Explore,
-    Job,
-    RunProgram,
-    RunTest,
-)
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.machine_jobs import RunProgram, RunTest
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.campaign.tools import Tools

@@ -14,16 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from weakspot.errors import BadInput
+from weakspot.harness.campaign.check_jobs import COMPARING, Check, Compare
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.folder import answers_in, campaigns, read_manifest
-from weakspot.harness.campaign.jobs import (
-    COMPARING,
-    Check,
-    Compare,
-    Explore,
-    Job,
-    RunProgram,
-    RunTest,
-)
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.machine_jobs import RunProgram, RunTest
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Histogram

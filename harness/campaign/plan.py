@@ -18,14 +18,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weakspot.errors import BadInput
+from weakspot.harness.campaign.check_jobs import Check, CheckFiles, Compare
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.frontiers import Frontiers
-from weakspot.harness.campaign.jobs import (
-    Check,
-    CheckFiles,
-    Compare,
-    Explore,
-    Job,
-)
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.checkers import Checker, FileChecker
 from weakspot.harness.checkers.explorer import Explorer
 from weakspot.harness.corpus import models as corpus_models

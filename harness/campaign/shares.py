@@ -30,8 +30,9 @@ from weakspot.harness.campaign.connection import (
     is_unfinished,
 )
 from weakspot.harness.campaign.executor import Receiver
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.frontiers import Frontier
-from weakspot.harness.campaign.jobs import Explore, Job, Sink
+from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.pace import ExplorationPace
 from weakspot.harness.campaign.parcels import Performed
 from weakspot.harness.checkers.explorer import EngineExplorer, Share

@@ -23,9 +23,11 @@ from weakspot.errors import BadInput, Interrupted, LimitReached, WeakspotError
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness.campaign import plan
 from weakspot.harness.campaign.cache import project_folder
+from weakspot.harness.campaign.check_jobs import Check
 from weakspot.harness.campaign.executor import Events, LocalExecutor, TimedExecutor, ask, stoppable
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.frontiers import Frontiers
-from weakspot.harness.campaign.jobs import Check, Explore, Job
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
@@ -197,8 +199,11 @@ class Answers(Events):
         """The questions that are left to be asked, with their programs compiled; each takes an
         equal part of the time until then at most."""
         left = [each for each in questions if not self._store.has(each.key)]
-        self.progress.start(len(left), "reading scenarios")
+        if left:
+            self.progress.start(len(left), "reading scenarios")
         for number, each in enumerate(left):
+            if each.file in self.unreadable:
+                continue
             self.progress.at(each.file)
             seconds = max(0.0, until - time.monotonic()) / (len(left) - number)
             try:

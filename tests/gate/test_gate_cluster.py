@@ -13,7 +13,9 @@ from projects import SB, WEAK_SB, Project
 
 from weakspot import api
 from weakspot.harness.campaign import parcels
-from weakspot.harness.campaign.jobs import Check, Explore, Job
+from weakspot.harness.campaign.check_jobs import Check
+from weakspot.harness.campaign.exploration_jobs import Explore
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Quiet
 from weakspot.harness.gate import config
 from weakspot.harness.gate.answers import Answers

@@ -20,7 +20,8 @@ from weakspot.errors import BadInput, MissingTool, WeakspotError
 from weakspot.harness import machines
 from weakspot.harness.campaign.connection import connected
 from weakspot.harness.campaign.executor import Events, LocalExecutor, ask
-from weakspot.harness.campaign.jobs import Job, RunTest
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.machine_jobs import RunTest
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.machines import Lost, Machine, local, worker
 from weakspot.harness.runners.native import Native
