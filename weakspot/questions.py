@@ -19,6 +19,7 @@ from weakspot.generators.litmus import Test
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.campaign import Campaign
+from weakspot.harness.campaign.check_jobs import CodeComparison
 from weakspot.harness.campaign.executor import Executor, Stopped
 from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.campaign.iteration import IterableStore
@@ -200,16 +201,17 @@ def compare_code(
             "there is no program whose operations could be compiled",
             advice="name a structure, or a C or C++ file",
         )
+    comparison = CodeComparison(
+        language=tuple(language),
+        checker=chosen,
+        builds=tuple(builds),
+        seconds=seconds,
+        of_tests=code != "operations",
+        programs=tuple(programs),
+    )
 
     def work(campaign: Campaign) -> None:
-        campaign.compare(
-            [entry.name for entry in campaign.material.entries],
-            language,
-            chosen,
-            builds,
-            of_tests=code != "operations",
-            programs=programs,
-        )
+        campaign.compare([entry.name for entry in campaign.material.entries], comparison)
 
     return asked.answers((Codes,), work)
 

@@ -16,6 +16,7 @@ import msgspec
 from weakspot import __version__
 from weakspot.errors import MissingTool, ToolFailed, WeakspotError
 from weakspot.harness.campaign import plan as planning
+from weakspot.harness.campaign.check_jobs import CodeComparison
 from weakspot.harness.campaign.executor import (
     Events,
     Executor,
@@ -55,7 +56,6 @@ from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
-    from weakspot.harness.codegen.operations import ProgramWithTests
     from weakspot.harness.machines.prices import Prices
     from weakspot.harness.values.bounds import Bounds
 
@@ -250,33 +250,19 @@ class Campaign(Events):
         from weakspot.harness.codegen.check import LANGUAGE
 
         in_c = [each.name for each in self.material.entries if each.test.arch == "C"]
-        checker = self.tools.checker(CHECKERS.default.name)
-        self.compare(in_c, [self.tools.model(LANGUAGE)], checker, builds)
+        comparison = CodeComparison(
+            language=(self.tools.model(LANGUAGE),),
+            checker=self.tools.checker(CHECKERS.default.name),
+            builds=tuple(builds),
+            seconds=self.plan.seconds_check,
+        )
+        self.compare(in_c, comparison)
 
-    def compare(
-        self,
-        tests: Iterable[str],
-        language: Sequence[Model],
-        checker: Checker,
-        builds: Sequence[Configuration],
-        *,
-        of_tests: bool = True,
-        programs: Sequence[ProgramWithTests] = (),
-    ) -> None:
-        """Compare compiled code with the tests of these names; see check_jobs.Compare."""
+    def compare(self, tests: Iterable[str], comparison: CodeComparison) -> None:
+        """Compare compiled code with the tests of these names."""
         wanted = set(tests)
         entries = [each for each in self.material.entries if each.name in wanted]
-        self._ask(
-            planning.comparisons(
-                entries,
-                language,
-                checker,
-                builds,
-                self.plan.seconds_check,
-                of_tests=of_tests,
-                programs=programs,
-            )
-        )
+        self._ask(planning.comparisons(entries, comparison))
 
     def run(self, reached: Sequence[Machine]) -> None:
         """Run every program and every test on every machine, by the runners of the plan."""

@@ -187,24 +187,28 @@ class _FileAnswers:
         return tuple(verdict for of_file in self.found for verdict in of_file)
 
 
-class Compare(Job, frozen=True, kw_only=True):
-    """Does the compiled code of the test allow more than its source? The answer is Codes.
+class CodeComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """What compiled code is compared with, and which: `language` are the models of the source, each
+    check takes `seconds` at most. The tests' own C is compiled if it is `of_tests`, and the
+    operations of `programs` as these execute them."""
 
-    `language` are the models of the source. With `programs` the code of their operations is
-    compared, as they execute it; `of_test` says whether the test's own C is compiled too.
-    """
-
-    test: Test
     language: tuple[Model, ...]
     checker: Checker
     builds: tuple[Configuration, ...]
     seconds: float
-    of_test: bool = True
+    of_tests: bool = True
     programs: tuple[ProgramWithTests, ...] = ()
+
+
+class Compare(Job, frozen=True, kw_only=True):
+    """Does the compiled code of the test allow more than its source? The answer is Codes."""
+
+    test: Test
+    comparison: CodeComparison
 
     @property
     def asked_models(self) -> Iterable[Model]:
-        return self.language
+        return self.comparison.language
 
     @property
     def phase(self) -> str:
@@ -221,20 +225,19 @@ class Compare(Job, frozen=True, kw_only=True):
     @property
     def together(self) -> int:
         # a program is executed once for all of its tests
-        return 0 if self.programs else TESTS_PER_COMPILATION
+        return 0 if self.comparison.programs else TESTS_PER_COMPILATION
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         from weakspot.harness.codegen.check import CodegenCheck
 
-        first = jobs[0]
-        programs = {each.name: each for job in jobs for each in job.programs}
+        how = jobs[0].comparison
         inspection = CodegenCheck(
             [job.test for job in jobs],
-            first.language,
-            first.checker,
-            tests_too=first.of_test,
-            programs=tuple(programs.values()),
+            how.language,
+            how.checker,
+            tests_too=how.of_tests,
+            programs=how.programs,
         )
 
         def answer(*, final: bool) -> None:
@@ -246,9 +249,9 @@ class Compare(Job, frozen=True, kw_only=True):
 
         try:
             sink.at("compiling")
-            inspection.compile(first.builds, lambda: None)
+            inspection.compile(how.builds, lambda: None)
             sink.at("checking")
-            inspection.check(first.seconds, lambda: None)
+            inspection.check(how.seconds, lambda: None)
         except KeyboardInterrupt:
             answer(final=False)
             raise

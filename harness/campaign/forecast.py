@@ -304,10 +304,11 @@ def _compared(jobs: Sequence[Compare], end: Deadline) -> float | None:
     configurations; None without time for them."""
     if not end.left:
         return None
-    builds = jobs[0].builds
-    chosen = builds[:: max(1, len(builds) // _BUILDS)][:_BUILDS]
+    how = jobs[0].comparison
+    chosen = how.builds[:: max(1, len(how.builds) // _BUILDS)][:_BUILDS]
+    some = msgspec.structs.replace(how, builds=chosen, seconds=min(how.seconds, _CHECK))
     sample = [
-        msgspec.structs.replace(job, builds=chosen, seconds=min(job.seconds, _CHECK))
+        msgspec.structs.replace(job, comparison=some)
         for job in jobs[:: max(1, len(jobs) // TESTS_PER_COMPILATION)][:TESTS_PER_COMPILATION]
     ]
     begun = time.monotonic()
@@ -315,7 +316,7 @@ def _compared(jobs: Sequence[Compare], end: Deadline) -> float | None:
         Compare.perform(sample, _Seconds())
     except WeakspotError:
         return None
-    return (time.monotonic() - begun) / len(sample) * len(builds) / len(chosen)
+    return (time.monotonic() - begun) / len(sample) * len(how.builds) / len(chosen)
 
 
 def _answering(

@@ -123,7 +123,7 @@ class History:
                 )
             case Compare():
                 each = self.comparison()
-                known = (("usual", None if each is None else each * len(job.builds)),)
+                known = (("usual", None if each is None else each * len(job.comparison.builds)),)
             case _:
                 known = (("usual", self.overhead(job.phase)),)
         found = (Expected(source, seconds) for source, seconds in known if seconds is not None)
