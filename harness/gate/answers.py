@@ -42,7 +42,7 @@ from weakspot.harness.gate.jobs import (
     used_up,
 )
 from weakspot.harness.gate.outcome import ScenarioResult
-from weakspot.harness.values.bounds import DEFAULT, Bounds
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.descriptions import resumption
 from weakspot.system import cache
 from weakspot.system.deadline import Deadline
@@ -308,7 +308,7 @@ def bounds(config: Config) -> Bounds:
     """The limits of an exploration that a project's configuration sets."""
     gate = config.gate
     return Bounds(
-        loops=gate.unroll or config.explore.loops or DEFAULT.loops,
+        loops=gate.unroll or config.explore.loops or 0,
         executions=gate.executions,
         events=gate.events,
         instructions=gate.instructions,
