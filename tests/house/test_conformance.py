@@ -1,4 +1,4 @@
-"""scripts/conformance compares weakspot's answers with those that a peer publishes, test by test."""
+"""scripts/conformance compares weakspot's answers with those that a peer publishes."""
 
 from __future__ import annotations
 
