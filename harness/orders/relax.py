@@ -22,6 +22,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from weakspot.errors import BadInput
 from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.pipeline import NamedProgram
@@ -403,8 +405,11 @@ class Relaxing:
         scene, or the reason why it is not confirmed."""
         executions = 0
         for number, scene in enumerate(self._trials.scenes):
-            found = self._asked(scene.name, scene.annotated.under(orders), stop_at_first=False)
-            tolerated = number in self._trials.tolerated and within(found)
+            endless = number in self._trials.tolerated
+            found = self._asked(
+                scene.name, scene.annotated.under(orders), stop_at_first=False, endless=endless
+            )
+            tolerated = endless and within(found)
             incomplete = found["reasons"] and not tolerated
             if found["violations"] or incomplete:
                 return f"{scene.name}: not confirmed with {', '.join(orders)}: {found['result']}"
@@ -451,7 +456,7 @@ class Relaxing:
         if scene not in self._traces:
             program = self._trials.scenes[scene].annotated.program
             self._traces[scene] = program.trace(
-                loops=self._questions.bounds.loops, interleavings=_TRACED, seed=0
+                loops=self._questions.bounds.first_loops, interleavings=_TRACED, seed=0
             )
         return self._traces[scene]
 
@@ -468,10 +473,12 @@ class Relaxing:
             )
         )
 
-    def _asked(self, name: str, program: Program, *, stop_at_first: bool = True) -> ExplorationDict:
+    def _asked(
+        self, name: str, program: Program, *, stop_at_first: bool = True, endless: bool = False
+    ) -> ExplorationDict:
         self._report(name)
         self._explorations += 1
-        return self._questions.of(program, stop_at_first=stop_at_first)
+        return self._questions.of(program, stop_at_first=stop_at_first, endless=endless)
 
 
 def explorable(names: Iterable[str]) -> list[Model]:
@@ -484,26 +491,31 @@ def explorable(names: Iterable[str]) -> list[Model]:
     return found
 
 
-def searches(
-    groups: Sequence[ProgramGroup],
-    models: Sequence[Model],
-    bounds: Bounds,
-    *,
-    machines: Sequence[Model] = (),
-    fences: bool = False,
-    prices: Prices | None = None,
-    report: Report = lambda _: None,
-    end: Deadline = NEVER,
-) -> Iterator[Relaxing]:
-    """The searches to run, one after the other, all of them until `end`: one per model and version
-    of a group's source. What is safe under a model must be safe under those of `machines` too; the
-    orders of the corpus are recorded without."""
-    for group, model in itertools.product(groups, models):
-        report(f"{group.name} under {model.name}")
-        also = () if group.structure else machines
-        explorations = Explorations(model, bounds, also=also, end=end)
-        for version in versions(group, explorations, report=report):
-            yield Relaxing(version, explorations, fences=fences, prices=prices, report=report)
+class Search(msgspec.Struct, frozen=True, kw_only=True):
+    """What is searched for: the weakest memory orders under each of the `models`, all of them until
+    the `end`. What is safe under a model must be safe under those of `machines` too; the orders of
+    the corpus are recorded without."""
+
+    models: tuple[Model, ...]
+    machines: tuple[Model, ...] = ()
+    bounds: Bounds = Bounds()
+    fences: bool = False
+    prices: Prices | None = None
+    end: Deadline = NEVER
+
+    def of(
+        self, groups: Sequence[ProgramGroup], report: Report = lambda _: None
+    ) -> Iterator[Relaxing]:
+        """The searches to run, one after the other: one per model and version of a group's
+        source."""
+        for group, model in itertools.product(groups, self.models):
+            report(f"{group.name} under {model.name}")
+            also = () if group.structure else self.machines
+            explorations = Explorations(model, self.bounds, also=also, end=self.end)
+            for version in versions(group, explorations, report=report):
+                yield Relaxing(
+                    version, explorations, fences=self.fences, prices=self.prices, report=report
+                )
 
 
 def _size(violation: Violation) -> int:

@@ -42,7 +42,7 @@ pub struct ProgramSource<'p> {
     pub program: &'p Program,
     pub sharing: LearnedSharing,
     sets: DependencySets,
-    limits: Limits,
+    pub(super) limits: Limits,
     /// Main before its first event, and memory at that point.
     main: ProgramThread,
     initial: Arc<Memory>,
