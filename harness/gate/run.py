@@ -11,7 +11,7 @@ from typing import Literal
 from weakspot.errors import Interrupted
 from weakspot.harness.campaign.executor import TimedExecutor
 from weakspot.harness.campaign.progress import Progress, Quiet
-from weakspot.harness.checkers.explored import TIME_LIMIT
+from weakspot.harness.checkers.engine_answers import TIME_LIMIT
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.answers import Answered, Answers
 from weakspot.harness.gate.config import Config

@@ -17,7 +17,7 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_of, ask
 from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.store import MemoryStore
-from weakspot.harness.checkers.explorer import asked, explored
+from weakspot.harness.checkers.explorer import EngineExplorer, asked
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
@@ -79,7 +79,7 @@ class ExplainOrders(_OrdersJob, frozen=True, kw_only=True):
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         for job in jobs:
-            sink.answered(job, explored(job.program, job.model, job.limits, jobs=1))
+            sink.answered(job, EngineExplorer(jobs=1).under(job.program, job.model, job.limits))
 
 
 AHEAD = 32
