@@ -37,7 +37,7 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.outcome import ScenarioResult
 from weakspot.harness.gate.scenarios import Answer, AnswerStore, Scenario, Unreadable
-from weakspot.harness.values.bounds import DEFAULT, Bounds
+from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.descriptions import resumption
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import program_name
@@ -390,7 +390,7 @@ def bounds(config: Config) -> Bounds:
     """The limits of an exploration that a project's configuration sets."""
     gate = config.gate
     return Bounds(
-        loops=gate.unroll or config.explore.loops or DEFAULT.loops,
+        loops=gate.unroll or config.explore.loops or 0,
         executions=gate.executions,
         events=gate.events,
         instructions=gate.instructions,

@@ -12,7 +12,7 @@
     sources = ["src/queue.c"]          that every program is linked with
 
     [explore]                          limits of exploring one program, for every command
-    loops = 4                          iterations of a loop that does not only wait
+    loops = 8                          iterations of a loop that does not only wait
     seconds = "20s"                    for one program under one model; the gate has a budget
     bound = 4                          departures, or
     sample = true                      drawn at random: explored where half of the time does not
@@ -25,7 +25,7 @@
 
     [gate]
     scenarios = ["tests/weakspot/*.cpp", "tests/litmus/*.litmus"]
-    unroll = 4                         as `loops` above, for the gate alone
+    unroll = 8                         as `loops` above, for the gate alone
     executions = 0                     of one program under one model; 0: all
     events = 4096                      accesses of shared memory in one execution
     instructions = 2000000             of one thread in one execution

@@ -85,7 +85,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                     structure=self.name,
                     scenario=Path(self.name).stem,
                     build=self.build,
-                    loops=self.bounds.loops,
+                    loops=self.bounds.first_loops,
                     seconds=seconds,
                     reading=end,
                     asked=self.question,

@@ -113,12 +113,18 @@ class Explorations:
         }
 
     def of(
-        self, program: Program, *, stop_at_first: bool = True, threads: int = 1
+        self,
+        program: Program,
+        *,
+        stop_at_first: bool = True,
+        threads: int = 1,
+        endless: bool = False,
     ) -> ExplorationDict:
-        """What the program violates. With one thread, what is found first is always the same."""
+        """What the program violates. With one thread, what is found first is always the same. The
+        loops of an `endless` program are not followed further than at first."""
         found = self._decisive(
             lambda under: self._question(
-                program, under, stop_at_first=stop_at_first, threads=threads
+                program, under, stop_at_first=stop_at_first, threads=threads, endless=endless
             ),
             lambda answer: answer["result"],
         )
@@ -133,10 +139,10 @@ class Explorations:
         self.finished += not self.end.passed
         return answer
 
-    def prepare(self, programs: Sequence[Program]) -> None:
+    def prepare(self, programs: Sequence[Program], *, endless: bool = False) -> None:
         """Have what `of` will find of the programs found at once, if the executor does that."""
         for under in self._models if self.ahead else ():
-            jobs = [self._question(each, under) for each in programs]
+            jobs = [self._question(each, under, endless=endless) for each in programs]
             ask(jobs, self._store, self._executor)
             found = (cast("ExplorationDict", self._store.get(job.key)) for job in jobs)
             programs = [
@@ -146,13 +152,22 @@ class Explorations:
             ]
 
     def _question(
-        self, program: Program, under: str, *, stop_at_first: bool = True, threads: int = 1
+        self,
+        program: Program,
+        under: str,
+        *,
+        stop_at_first: bool = True,
+        threads: int = 1,
+        endless: bool = False,
     ) -> ExploreOrders:
+        bounds = self.bounds
+        if endless:
+            bounds = msgspec.structs.replace(bounds, loops=bounds.first_loops)
         return ExploreOrders(
-            key=f"{program.digest}:{under}:{threads}:{stop_at_first}",
+            key=f"{program.digest}:{under}:{threads}:{stop_at_first}:{endless}",
             program=program,
             model=self._models[under],
-            bounds=self.bounds,
+            bounds=bounds,
             threads=threads,
             stop_at_first=stop_at_first,
             end=self.end,

@@ -405,8 +405,11 @@ class Relaxing:
         scene, or the reason why it is not confirmed."""
         executions = 0
         for number, scene in enumerate(self._trials.scenes):
-            found = self._asked(scene.name, scene.annotated.under(orders), stop_at_first=False)
-            tolerated = number in self._trials.tolerated and within(found)
+            endless = number in self._trials.tolerated
+            found = self._asked(
+                scene.name, scene.annotated.under(orders), stop_at_first=False, endless=endless
+            )
+            tolerated = endless and within(found)
             incomplete = found["reasons"] and not tolerated
             if found["violations"] or incomplete:
                 return f"{scene.name}: not confirmed with {', '.join(orders)}: {found['result']}"
@@ -453,7 +456,7 @@ class Relaxing:
         if scene not in self._traces:
             program = self._trials.scenes[scene].annotated.program
             self._traces[scene] = program.trace(
-                loops=self._questions.bounds.loops, interleavings=_TRACED, seed=0
+                loops=self._questions.bounds.first_loops, interleavings=_TRACED, seed=0
             )
         return self._traces[scene]
 
@@ -470,10 +473,12 @@ class Relaxing:
             )
         )
 
-    def _asked(self, name: str, program: Program, *, stop_at_first: bool = True) -> ExplorationDict:
+    def _asked(
+        self, name: str, program: Program, *, stop_at_first: bool = True, endless: bool = False
+    ) -> ExplorationDict:
         self._report(name)
         self._explorations += 1
-        return self._questions.of(program, stop_at_first=stop_at_first)
+        return self._questions.of(program, stop_at_first=stop_at_first, endless=endless)
 
 
 def explorable(names: Iterable[str]) -> list[Model]:

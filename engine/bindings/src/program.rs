@@ -226,6 +226,7 @@ impl Program {
             first: stop_at_first,
             limits: bounds.of_search()?,
             acyclic: acyclic.map(super::explore::order_of).transpose()?,
+            most_loops: bounds.most_loops(),
             estimates_after: done.as_ref().map(|_| super::explore::ESTIMATES_AFTER),
             ..part.options()?
         };

@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_test_of_litmus_1_is_read() {
-        let text = "X86 n4 (nFour)\n{x = 0};\n P0 ;\n mov [x], 1 ;\n\
+        let text = "X86 n4 (nFour)\nno metadata\n{x = 0};\n P0 ;\n mov [x], 1 ;\n\
                     exists (* << *) (x=1)\n<<\nshow 0 of ess 21\n>>\n";
         let outline = Outline::read("t", text).expect("an outline");
         assert_eq!(outline.condition(), "exists (x=1)");

@@ -61,12 +61,12 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
             at = end;
             continue;
         }
-        // herd7 ignores lines that are not metadata; a word alone is one
-        if stop == end && !text[at..end].trim().contains(char::is_whitespace) {
+        // herd7 ignores lines that are not metadata
+        if stop == end {
             at = end;
             continue;
         }
-        if stop == end || !text[at..stop].trim().is_empty() {
+        if !text[at..stop].trim().is_empty() {
             return Err(
                 ParseError::new(at, "expected metadata (key=value) or an initial state")
                     .help("write the initial state in braces before the threads"),

@@ -148,6 +148,7 @@ impl ProgramSource<'_> {
                 let mut found = found?;
                 found.seconds = start.elapsed().as_secs_f64();
                 found.threads = self.sharing.threads() - 1;
+                found.loop_bound = self.limits.loops;
                 found.resumed = resumes;
                 found.reductions = self.used(ordered, found.reductions);
                 return Ok(found);

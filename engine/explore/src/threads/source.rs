@@ -40,7 +40,7 @@ pub struct ProgramSource<'p> {
     pub program: &'p Program,
     pub sharing: LearnedSharing,
     sets: DependencySets,
-    limits: Limits,
+    pub(super) limits: Limits,
     /// Main before its first event, and memory at that point.
     main: ProgramThread,
     initial: Arc<Memory>,
@@ -453,7 +453,7 @@ impl Source for ProgramSource<'_> {
     }
 
     fn detached<'t>(&self, thread: &'t ProgramThread) -> &'t [(ThreadId, SiteId)] {
-        &thread.now.local.detached
+        &thread.now.local.calls.detached
     }
 
     fn ends_process(&self, main: &ProgramThread) -> bool {

@@ -15,6 +15,8 @@ pub struct Loop {
     /// Registers live at the header, as far as they can affect what the function does: with
     /// memory, the state of the loop.
     pub live: Vec<Register>,
+    /// Those of them on which the branches inside the loop depend.
+    pub deciding: Vec<Register>,
     /// The loop has no effect but to take time.
     pub idle: bool,
 }

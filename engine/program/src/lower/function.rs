@@ -8,6 +8,7 @@ use crate::llvm::ast::{Block, Declared, Function, Inst, InstKind};
 use crate::llvm::metadata::{is_system, Position};
 use crate::lower::cfg::{ControlFlowGraph, LoopInfo, Usage};
 use crate::lower::constants::Folded;
+use crate::lower::deciding::deciding;
 use crate::lower::liveness::usage;
 use crate::lower::module::Lowering;
 use crate::lower::partial::{copied_loads, partial_loads};
@@ -395,6 +396,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             found.push(Loop {
                 site: self.l.program.sites.len() as SiteId - 1,
                 live: live[info.header].iter().map(|r| r as Register).collect(),
+                deciding: deciding(&self.code, ranges, &info.body, &live[info.header]),
                 idle,
             });
         }
