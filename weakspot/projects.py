@@ -25,14 +25,15 @@ from weakspot.harness.gate import config as gate_config
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.gate.projects import run_projects
 from weakspot.harness.machines.prices import Prices
-from weakspot.harness.orders import application, group_jobs, promotion
+from weakspot.harness.orders import application, promotion, searches
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.mutants import ClientOf, Mutated, Mutating
 from weakspot.harness.orders.program_groups import ProgramGroup, program_groups
 from weakspot.harness.orders.promotion import OrdersDifference
-from weakspot.harness.orders.relax import Search, explorable
+from weakspot.harness.orders.relax import explorable
 from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.orders.rewrite import ByHand, Rewritten
+from weakspot.harness.orders.searches import Search
 from weakspot.harness.orders.trials import Report
 from weakspot.harness.scaffold.project import Written, start
 from weakspot.harness.values.bounds import Bounds
@@ -103,7 +104,7 @@ class Relaxations(Results[Relaxed]):
         if executor is None:
             super().__init__(search.of(self._groups, report), self._groups)
         else:
-            done = group_jobs.performed(self._groups, search, executor, progress or Quiet())
+            done = searches.performed(self._groups, search, executor, progress or Quiet())
             super().__init__(done, self._groups)
 
     def refuse_corpus(self) -> None:
