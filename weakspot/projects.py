@@ -337,22 +337,17 @@ def cost(
     Raises MissingTool without a C compiler.
     """
     from weakspot.harness.orders.measurements import MeasureCosts, Measuring
+    from weakspot.harness.runners import RunLimits
 
     report = _reading(progress)
     machine = machines.resolve(on, named or {})
     end = ending(seconds) if limited else NEVER
     groups = program_groups(paths_of(what), build=build, report=report, end=end)
-    left = max(end.left, _SHORTEST) if limited else seconds
+    alone = limited and len(groups) == 1
+    limits = RunLimits(max(end.left, _SHORTEST) if alone else seconds, limited)
     tasks = (
         Measuring(
-            MeasureCosts.of(
-                group.name,
-                group.programs,
-                machine,
-                fences=fences,
-                seconds=left if len(groups) == 1 else seconds,
-                limited=limited,
-            ),
+            MeasureCosts.of(group.name, group.programs, machine, limits, fences=fences),
             progress or Quiet(),
         )
         for group in groups
