@@ -395,7 +395,7 @@ impl<'a> Lower<'_, '_, 'a> {
             _ => cxx::meaning(name, &given).ok_or_else(|| {
                 let name = cxx::demangled(name);
                 let message = format!("the function {name} is called but not defined");
-                Error::undefined(message)
+                Error::undefined(format!("the function {name}"), message)
             })?,
         };
         if let Ignored(value) = function {
