@@ -15,8 +15,7 @@ import msgspec
 
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness import machines
-from weakspot.harness.campaign import campaign as carried_out
-from weakspot.harness.campaign import logs
+from weakspot.harness.campaign import folder_run, logs
 from weakspot.harness.campaign.executor import Executor
 from weakspot.harness.campaign.folder import RESULTS, load
 from weakspot.harness.campaign.progress import Progress
@@ -151,7 +150,7 @@ def carry_out(
     executor: Executor | None = None,
 ) -> tuple[Path, Record]:
     """What `campaign` does."""
-    return carried_out.run(
+    return folder_run.run(
         request.plan(),
         folder=folder,
         root=root,

@@ -27,20 +27,15 @@ from weakspot.generators.emit import isa
 from weakspot.generators.litmus import Test
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.campaign import Campaign
+from weakspot.harness.campaign.check_jobs import TESTS_PER_COMPILATION, Check, Compare
 from weakspot.harness.campaign.executor import Receiver
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.folder import answers_in, latest_unfinished, new_manifest
 from weakspot.harness.campaign.frontiers import Frontier
 from weakspot.harness.campaign.hardware import Share, Use, runs
 from weakspot.harness.campaign.history import History
-from weakspot.harness.campaign.jobs import (
-    TESTS_PER_COMPILATION,
-    Check,
-    Compare,
-    Explore,
-    Job,
-    RunProgram,
-    RunTest,
-)
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.machine_jobs import RunProgram, RunTest
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.campaign.tools import Tools
@@ -309,10 +304,11 @@ def _compared(jobs: Sequence[Compare], end: Deadline) -> float | None:
     configurations; None without time for them."""
     if not end.left:
         return None
-    builds = jobs[0].builds
-    chosen = builds[:: max(1, len(builds) // _BUILDS)][:_BUILDS]
+    how = jobs[0].comparison
+    chosen = how.builds[:: max(1, len(how.builds) // _BUILDS)][:_BUILDS]
+    some = msgspec.structs.replace(how, builds=chosen, seconds=min(how.seconds, _CHECK))
     sample = [
-        msgspec.structs.replace(job, builds=chosen, seconds=min(job.seconds, _CHECK))
+        msgspec.structs.replace(job, comparison=some)
         for job in jobs[:: max(1, len(jobs) // TESTS_PER_COMPILATION)][:TESTS_PER_COMPILATION]
     ]
     begun = time.monotonic()
@@ -320,7 +316,7 @@ def _compared(jobs: Sequence[Compare], end: Deadline) -> float | None:
         Compare.perform(sample, _Seconds())
     except WeakspotError:
         return None
-    return (time.monotonic() - begun) / len(sample) * len(builds) / len(chosen)
+    return (time.monotonic() - begun) / len(sample) * len(how.builds) / len(chosen)
 
 
 def _answering(

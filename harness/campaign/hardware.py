@@ -14,7 +14,8 @@ from functools import partial
 
 import msgspec
 
-from weakspot.harness.campaign.jobs import Job, ProgramRunner, RunProgram, RunTest
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.machine_jobs import ProgramRunner, RunProgram, RunTest
 from weakspot.harness.corpus.material import Material, ScenarioProgram
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import Runner, limit

@@ -17,7 +17,8 @@ import msgspec
 from weakspot.errors import BadInput, MissingTool
 from weakspot.harness import machines
 from weakspot.harness.campaign.executor import steadiness
-from weakspot.harness.campaign.jobs import Job, ProgramRunner
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.machine_jobs import ProgramRunner
 from weakspot.harness.campaign.plan import UnderModels
 from weakspot.harness.checkers import CHECKERS, Checker
 from weakspot.harness.checkers.explorer import EngineExplorer, Explorer

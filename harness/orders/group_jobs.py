@@ -19,12 +19,9 @@ from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.program_groups import ProgramGroup
-from weakspot.harness.orders.relax import searches
+from weakspot.harness.orders.relax import Search
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.values.bounds import Bounds
-from weakspot.system.deadline import Deadline
 
 
 class RelaxGroup(Job, frozen=True, kw_only=True):
@@ -32,16 +29,11 @@ class RelaxGroup(Job, frozen=True, kw_only=True):
     Relaxed, one per version of its source."""
 
     group: ProgramGroup
-    model: Model
-    machines: tuple[Model, ...]
-    bounds: Bounds
-    fences: bool
-    prices: Prices
-    end: Deadline
+    search: Search
 
     @property
     def asked_models(self) -> Iterable[Model]:
-        return (self.model, *self.machines)
+        return (*self.search.models, *self.search.machines)
 
     @property
     def phase(self) -> str:
@@ -55,16 +47,7 @@ class RelaxGroup(Job, frozen=True, kw_only=True):
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         for job in jobs:
             found = []
-            for search in searches(
-                (job.group,),
-                (job.model,),
-                job.bounds,
-                machines=job.machines,
-                fences=job.fences,
-                prices=job.prices,
-                report=sink.at,
-                end=job.end,
-            ):
+            for search in job.search.of((job.group,), sink.at):
                 search.run()
                 found.append(search.result())
             sink.answered(job, tuple(found))
@@ -83,33 +66,18 @@ class Known(msgspec.Struct, frozen=True):
 
 
 def performed(
-    groups: Sequence[ProgramGroup],
-    models: Sequence[Model],
-    bounds: Bounds,
-    executor: Executor,
-    *,
-    machines: Sequence[Model],
-    fences: bool,
-    prices: Prices,
-    progress: Progress,
-    end: Deadline,
+    groups: Sequence[ProgramGroup], search: Search, executor: Executor, progress: Progress
 ) -> Iterator[Known]:
     """The searches, all performed when the first is asked for. Raises what the executor raises;
     after Ctrl-C those that have ended come first."""
-    programs = [program for group in groups for _, program in group.programs]
-    prices.read({path.resolve() for each in programs for path in each.files.values()})
+    if search.prices is not None:
+        programs = [program for group in groups for _, program in group.programs]
+        search.prices.read({path.resolve() for one in programs for path in one.files.values()})
     jobs = [
         RelaxGroup(
-            key=f"{number}",
-            group=group,
-            model=model,
-            machines=tuple(machines),
-            bounds=bounds,
-            fences=fences,
-            prices=prices,
-            end=end,
+            key=f"{number}", group=group, search=msgspec.structs.replace(search, models=(model,))
         )
-        for number, (group, model) in enumerate(itertools.product(groups, models))
+        for number, (group, model) in enumerate(itertools.product(groups, search.models))
     ]
     store = MemoryStore()
     interrupted: Interrupted | None = None

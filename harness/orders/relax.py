@@ -22,6 +22,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from weakspot.errors import BadInput
 from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.pipeline import NamedProgram
@@ -489,26 +491,31 @@ def explorable(names: Iterable[str]) -> list[Model]:
     return found
 
 
-def searches(
-    groups: Sequence[ProgramGroup],
-    models: Sequence[Model],
-    bounds: Bounds,
-    *,
-    machines: Sequence[Model] = (),
-    fences: bool = False,
-    prices: Prices | None = None,
-    report: Report = lambda _: None,
-    end: Deadline = NEVER,
-) -> Iterator[Relaxing]:
-    """The searches to run, one after the other, all of them until `end`: one per model and version
-    of a group's source. What is safe under a model must be safe under those of `machines` too; the
-    orders of the corpus are recorded without."""
-    for group, model in itertools.product(groups, models):
-        report(f"{group.name} under {model.name}")
-        also = () if group.structure else machines
-        explorations = Explorations(model, bounds, also=also, end=end)
-        for version in versions(group, explorations, report=report):
-            yield Relaxing(version, explorations, fences=fences, prices=prices, report=report)
+class Search(msgspec.Struct, frozen=True, kw_only=True):
+    """What is searched for: the weakest memory orders under each of the `models`, all of them until
+    the `end`. What is safe under a model must be safe under those of `machines` too; the orders of
+    the corpus are recorded without."""
+
+    models: tuple[Model, ...]
+    machines: tuple[Model, ...] = ()
+    bounds: Bounds = Bounds()
+    fences: bool = False
+    prices: Prices | None = None
+    end: Deadline = NEVER
+
+    def of(
+        self, groups: Sequence[ProgramGroup], report: Report = lambda _: None
+    ) -> Iterator[Relaxing]:
+        """The searches to run, one after the other: one per model and version of a group's
+        source."""
+        for group, model in itertools.product(groups, self.models):
+            report(f"{group.name} under {model.name}")
+            also = () if group.structure else self.machines
+            explorations = Explorations(model, self.bounds, also=also, end=self.end)
+            for version in versions(group, explorations, report=report):
+                yield Relaxing(
+                    version, explorations, fences=self.fences, prices=self.prices, report=report
+                )
 
 
 def _size(violation: Violation) -> int:

@@ -75,7 +75,6 @@ def start(
             f"{os.path.relpath(path)} exists already",
             advice="--force overwrites it; or copy it, change the copy, and run weakspot gate",
         )
-    listed = config_file.read(config).scenarios if keep else ()
     asked = config_file.models_of(config) if keep else ()
     include, written = includes_of(header) if header is not None else (None, ())
     own = build.over(Build(include=(include,))) if include is not None else build
@@ -102,6 +101,12 @@ def start(
         text = chosen.text if chosen is not None else template(written, cpp=cpp)
         with disk(path):
             path.write_text(text, encoding="utf-8")
+        try:
+            # a pattern of scenarios may have waited for this one
+            listed = config_file.read(config).scenarios if keep else ()
+        except BadInput:
+            path.unlink()
+            raise
     files = [os.path.relpath(path, folder)]
     notes: list[str] = []
     if not keep:

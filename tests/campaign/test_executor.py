@@ -12,7 +12,7 @@ from typing import Any, Self
 import pytest
 from fakes import FakeMachine
 
-from weakspot.errors import MissingTool, ToolFailed
+from weakspot.errors import ToolFailed, WeakspotError
 from weakspot.harness.campaign.executor import (
     Events,
     LocalExecutor,
@@ -183,8 +183,8 @@ class Tolerant(Events):
         self.reported: list[str] = []
         self.met: list[str] = []
 
-    def failed(self, label: str, error: MissingTool | ToolFailed) -> None:
-        self.reported.append(f"{label}: {error.message}")
+    def failed(self, job: Job, error: WeakspotError) -> None:
+        self.reported.append(f"{job.label}: {error.message}")
 
     def measured(self, machine: Machine, facts: dict[str, Any]) -> None:
         assert "probes" in facts

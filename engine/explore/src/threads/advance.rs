@@ -1,7 +1,8 @@
 //! What a thread does between two events: its instructions, one after another.
+use crate::semantics::environment::{EventEnvironment, Interruption};
 use crate::source::*;
 use crate::threads::dependencies::DependencySets;
-use crate::threads::environment::{Interruption, ThreadEnvironment};
+use crate::threads::environment::ThreadEnvironment;
 use crate::threads::left_out_reads::LeftOutRead;
 use crate::threads::local_state::LocalState;
 use crate::threads::retries::{Attempt, Counterpart, HeaderState, Run, MAX_HEADERS};
@@ -112,7 +113,7 @@ impl Runner<'_> {
                 let most = self.limits.instructions;
                 let message = format!("more than {most} instructions in one thread");
                 let end = RunEnd::at_limit("instructions", message, None);
-                return Some(self.ended(run, end, dbg));
+                return Some(self.interrupted(run, end.into(), dbg));
             }
             let (attempt, failures) = (self.attempt(run), run.thread.failures);
             let mut environment =
@@ -120,9 +121,10 @@ impl Runner<'_> {
             environment.asymmetric_fences = self.asymmetric_fences;
             environment.branches = self.branches;
             environment.fails_once = self.fails_once;
+            let mut environment = EventEnvironment(environment);
             match interpreter::step(self.program, self.limits, &mut run.thread, &mut environment) {
                 Ok(()) => {
-                    run.local.synchronised = environment.synchronised;
+                    run.local.synchronised = environment.0.synchronised;
                     if !run.local.alone {
                         run.local.events_before += run.local.answers.len();
                     }
@@ -136,76 +138,34 @@ impl Runner<'_> {
                         }
                     }
                 }
-                Err(Interruption::Query(label)) => return Some(Next::Event(label)),
-                Err(Interruption::Blocked(wait, site)) => {
-                    return Some(Next::Blocked { wait, site })
-                }
-                Err(Interruption::Fault(kind, message, site)) => {
-                    return Some(Next::Fault(Fault {
-                        kind,
-                        message,
-                        site: Some(run.thread.users_site(self.program, site)),
-                    }))
-                }
-                Err(Interruption::Unsupported(message, site)) => {
-                    return Some(Next::Unsupported {
-                        message,
-                        site: Some(run.thread.users_site(self.program, site)),
-                    })
-                }
-                Err(Interruption::SharingChanged) => return Some(changed()),
-                Err(Interruption::Needs(reads)) => return Some(Next::Needs(reads)),
-                Err(Interruption::RunEnd(end)) => return Some(self.ended(run, end, dbg)),
-                Err(Interruption::NotAlone) if self.fails_in_vain(run) => {
+                Err(Interruption::Restart) => return Some(changed()),
+                Err(Interruption::NotAlone(_)) if self.fails_in_vain(run) => {
                     run.local.answers.push(Some(Answer::default()));
                 }
-                Err(Interruption::NotAlone) => {
+                Err(Interruption::NotAlone(_)) => {
                     run.local.alone = false;
                     run.local.answers.clear();
                     return None;
                 }
+                Err(why) => return Some(self.interrupted(run, why, dbg)),
             }
         }
     }
 
-    fn ended(&self, run: &SuspendedThread, end: RunEnd, dbg: u32) -> Next {
-        if end.outcome == Outcome::Bound && run.local.postponed != 0 {
+    fn interrupted(&self, run: &SuspendedThread, why: Interruption, dbg: u32) -> Next {
+        match &why {
             // with their values, a loop may be found to wait
-            return Next::Needs(run.local.postponed);
-        }
-        let (thread, progress) = (&run.thread, run.local.progress);
-        let mut message = end.message;
-        let site = end.site.map(|site| thread.users_site(self.program, site));
-        if let (None, Some(place)) = (site, self.program.places.get(&dbg)) {
-            message.push_str(&format!(" at {place}"));
-        }
-        let kind = match end.outcome {
-            Outcome::Bound => {
-                let because = self.why(thread, progress, end.change);
-                return Next::Truncated {
-                    message,
-                    site,
-                    limit: end.limit,
-                    because,
-                };
+            Interruption::RunEnd(end)
+                if end.outcome == Outcome::Bound && run.local.postponed != 0 =>
+            {
+                return Next::Needs(run.local.postponed);
             }
-            Outcome::Complete if thread.id == 0 => return Next::Done(0),
-            Outcome::Complete => {
-                let message =
-                    "a call of exit in a thread other than main is not supported".to_string();
-                return Next::Unsupported { message, site };
-            }
-            Outcome::Unsupported => return Next::Unsupported { message, site },
-            Outcome::Assertion => FaultKind::Assertion,
-            Outcome::Deadlock => FaultKind::Hang,
-            Outcome::Memory => FaultKind::Memory,
-            Outcome::Uninitialised => FaultKind::Uninitialised,
-        };
-        Next::Fault(Fault {
-            kind,
-            message,
-            site,
-        })
+            _ => {}
+        }
+        let progress = run.local.progress;
+        let because = |change| self.why(&run.thread, progress, change);
+        let next = why.next(self.program, &run.thread, dbg, because);
+        next.unwrap_or_else(|_| changed())
     }
 
     /// Why a loop that iterates too often is not one that waits.

@@ -3,15 +3,14 @@
 
 mod accesses;
 mod advance;
-mod allocation;
 mod attempts;
-mod calls;
+mod barriers;
 pub mod checkpoint;
 pub mod dependencies;
 pub mod environment;
+mod events;
 mod explorations;
 mod failed_rounds;
-mod instructions;
 mod left_out_reads;
 pub mod likeness;
 mod local_state;
@@ -21,9 +20,7 @@ pub mod request;
 mod retries;
 pub mod shares;
 pub mod sharing;
-mod sleepers;
 pub mod source;
-mod synchronisation;
 mod undone_rounds;
 mod value_dependencies;
 

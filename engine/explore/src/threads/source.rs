@@ -453,7 +453,7 @@ impl Source for ProgramSource<'_> {
     }
 
     fn detached<'t>(&self, thread: &'t ProgramThread) -> &'t [(ThreadId, SiteId)] {
-        &thread.now.local.detached
+        &thread.now.local.calls.detached
     }
 
     fn ends_process(&self, main: &ProgramThread) -> bool {

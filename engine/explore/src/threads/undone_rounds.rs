@@ -248,8 +248,8 @@ impl Runner<'_> {
         let amount = self.sharing.undone(at).filter(|_| self.undoes)?;
         let rounds = self.sharing.concurrent(User {
             thread: before.thread.id,
-            created: before.local.created,
-            joined: before.local.joined,
+            created: before.local.calls.created,
+            joined: before.local.calls.joined,
             site: 0,
         });
         (rounds > 0).then(|| Shift {
@@ -352,10 +352,10 @@ impl Runner<'_> {
             && rounds(a) == rounds(b)
             && one.attempts == other.attempts
             && p.answers == q.answers
-            && (p.created, p.joined, p.undone, p.unchanged)
-                == (q.created, q.joined, q.undone, q.unchanged)
+            && (p.calls.created, p.calls.joined, p.undone, p.unchanged)
+                == (q.calls.created, q.calls.joined, q.undone, q.unchanged)
             && p.rounds == q.rounds
-            && p.spurious == q.spurious
+            && p.calls.spurious == q.calls.spurious
     }
 }
 
