@@ -152,6 +152,43 @@ def test_a_source_that_is_not_there_is_an_error_of_the_configuration(folder: Pat
     assert error.value.place == "weakspot.toml:2"
 
 
+INLINE = """
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include "bump.h"
+static atomic_int x;
+static void *thread(void *p) { bump(&x); return p; }
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, thread, 0);
+  int (*through)(atomic_int *) = bump;
+  through(&x);
+  pthread_join(t, 0);
+  assert(x == TWO);
+}
+"""
+
+
+@pytest.mark.parametrize("words", ["inline", "extern inline", "static inline"])
+@pytest.mark.parametrize("other", [None, "", "extern inline int bump(atomic_int *x);"])
+def test_an_inline_function_is_defined_once_or_in_each_file(
+    folder: Path, words: str, other: str | None
+) -> None:
+    body = "int bump(atomic_int *x) { return atomic_fetch_add(x, 1); }"
+    (folder / "bump.h").write_text(f"#include <stdatomic.h>\n{words} {body}\n")
+    (folder / "inline.c").write_text(INLINE)
+    sources = ["inline.c"]
+    if other is not None and words != "static inline":
+        code = f'#include "bump.h"\n{other}\nint more(atomic_int *x) {{ return bump(x); }}\n'
+        (folder / "more.c").write_text(code)
+        sources.append("more.c")
+    for two, result in (("2", "Safe"), ("3", "Violated")):
+        build = weakspot.Build(defines=(f"TWO={two}",))
+        (found,) = weakspot.explore(sources, models=["rc20"], build=build)
+        assert found.result == result
+
+
 @pytest.mark.parametrize(
     ("call", "result"),
     [("", "Safe"), ("o.run(1);", None), ("pthread_create(&t, 0, start, 0);", None)],
