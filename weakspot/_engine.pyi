@@ -234,6 +234,10 @@ class Program:
         """Equal for programs with the same instructions, memory orders and sites."""
 
     @property
+    def undefined(self) -> list[str]:
+        """What is used and not defined, "the function f": an error if it is reached."""
+
+    @property
     def orders(self) -> list[str]:
         """The memory order of each site as `with_orders` takes it; "" where none can be chosen.
 

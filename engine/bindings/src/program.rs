@@ -98,6 +98,12 @@ impl Program {
     }
 
     #[getter]
+    fn undefined(&self) -> Vec<String> {
+        let undefined = self.inner.undefined.iter();
+        undefined.map(|(what, _)| what.clone()).collect()
+    }
+
+    #[getter]
     fn orders(&self) -> Vec<String> {
         self.inner.orders()
     }

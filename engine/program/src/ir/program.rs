@@ -101,6 +101,12 @@ pub struct Program {
     /// Functions that run, in this order, when the process ends: the one of the library that runs the
     /// handlers of `atexit` and `__cxa_atexit`, then global destructors.
     pub process_exits: Vec<FuncId>,
+    /// What is used and not defined, "the function f", and where first: an error if an execution
+    /// reaches it.
+    pub undefined: Vec<(String, SiteId)>,
+    /// The names of functions that are declared and not defined, some of which the library defines,
+    /// by their addresses.
+    pub externals: rustc_hash::FxHashMap<u64, String>,
     /// What `weakspot_parameter` returns; 0 for a number that is not among them.
     pub parameters: Vec<u64>,
     /// Some call is a trylock, which tests a mutex without waiting: an unlock is then observable.

@@ -184,6 +184,11 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                     Err(error) if self.is_deferred(&error, inst) => {
                         self.code.truncate(before);
                         let site = self.site(inst, "call", Order::Na);
+                        let undefined = &mut self.l.program.undefined;
+                        let known = undefined.iter().any(|(what, _)| *what == error.undefined);
+                        if !error.undefined.is_empty() && !known {
+                            undefined.push((error.undefined, site));
+                        }
                         let message = error.message;
                         self.emit(inst, Op::Refused { message, site });
                     }
@@ -212,9 +217,13 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         self.finish(id, &reached, &starts, &ranges)
     }
 
-    /// Whether an instruction that is not supported is an error only if it runs: the C++ library
-    /// contains much that a program that includes it does not use.
+    /// Whether an instruction that is not supported is an error only if it runs: what is not defined
+    /// need not be used, and the C++ library contains much that a program that includes it does not
+    /// use.
     fn is_deferred(&self, error: &Error, inst: &Inst<'a>) -> bool {
+        if !error.undefined.is_empty() {
+            return true;
+        }
         let metadata = &self.l.module.metadata;
         let within = inst.dbg.map(|dbg| metadata.chain(dbg));
         // what promoted variables become: their uses have positions
