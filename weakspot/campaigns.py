@@ -25,7 +25,7 @@ from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus.material import generator
 from weakspot.harness.corpus.models import of_machines
 from weakspot.harness.judge import differences
-from weakspot.harness.orders import program_repairs
+from weakspot.harness.orders import repair_jobs
 from weakspot.harness.runners import RUNNERS
 from weakspot.harness.values.bounds import ALL, Bounds, Part
 from weakspot.harness.values.difference import Comparison
@@ -79,7 +79,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             installed(self.named or {}),
             explorer=EngineExplorer(part=self.part),
             generator=generator(self.build, (self.bounds or Bounds()).seconds),
-            repairs=program_repairs.jobs,
+            repairs=repair_jobs.jobs,
         )
 
 

@@ -25,14 +25,15 @@ from weakspot.harness.gate import config as gate_config
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.gate.projects import run_projects
 from weakspot.harness.machines.prices import Prices
-from weakspot.harness.orders import application, group_jobs, promotion
+from weakspot.harness.orders import application, promotion, searches
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.mutants import ClientOf, Mutated, Mutating
 from weakspot.harness.orders.program_groups import ProgramGroup, program_groups
 from weakspot.harness.orders.promotion import OrdersDifference
-from weakspot.harness.orders.relax import Search, explorable
+from weakspot.harness.orders.relax import explorable
 from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.orders.rewrite import ByHand, Rewritten
+from weakspot.harness.orders.searches import Search
 from weakspot.harness.orders.trials import Report
 from weakspot.harness.scaffold.project import Written, start
 from weakspot.harness.values.bounds import Bounds
@@ -103,7 +104,7 @@ class Relaxations(Results[Relaxed]):
         if executor is None:
             super().__init__(search.of(self._groups, report), self._groups)
         else:
-            done = group_jobs.performed(self._groups, search, executor, progress or Quiet())
+            done = searches.performed(self._groups, search, executor, progress or Quiet())
             super().__init__(done, self._groups)
 
     def refuse_corpus(self) -> None:
@@ -336,22 +337,17 @@ def cost(
     Raises MissingTool without a C compiler.
     """
     from weakspot.harness.orders.measurements import MeasureCosts, Measuring
+    from weakspot.harness.runners import RunLimits
 
     report = _reading(progress)
     machine = machines.resolve(on, named or {})
     end = ending(seconds) if limited else NEVER
     groups = program_groups(paths_of(what), build=build, report=report, end=end)
-    left = max(end.left, _SHORTEST) if limited else seconds
+    alone = limited and len(groups) == 1
+    limits = RunLimits(max(end.left, _SHORTEST) if alone else seconds, limited)
     tasks = (
         Measuring(
-            MeasureCosts.of(
-                group.name,
-                group.programs,
-                machine,
-                fences=fences,
-                seconds=left if len(groups) == 1 else seconds,
-                limited=limited,
-            ),
+            MeasureCosts.of(group.name, group.programs, machine, limits, fences=fences),
             progress or Quiet(),
         )
         for group in groups

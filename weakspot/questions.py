@@ -298,7 +298,7 @@ def linearize(
     found until then is yielded before Stopped is raised. Raises BadInput.
     """
     from weakspot.harness.clients import search
-    from weakspot.harness.orders import program_repairs
+    from weakspot.harness.orders import repair_jobs
 
     progress = progress or Quiet()
     limits = bounds or Bounds(seconds=60.0)
@@ -321,7 +321,7 @@ def linearize(
             if client is None:
                 yield found, None
                 continue
-            tools = msgspec.structs.replace(installed(), repairs=program_repairs.jobs)
+            tools = msgspec.structs.replace(installed(), repairs=repair_jobs.jobs)
             plan = Plan(what=(os.fspath(path),)).within(limits)
             campaign = Campaign(
                 plan, IterableStore(new_manifest(plan)), tools, progress=progress, printed=True
@@ -383,9 +383,9 @@ def _asked(
     if part != ALL:
         tools = msgspec.structs.replace(tools, explorer=EngineExplorer(part=part))
     if material.programs and not part.estimate:
-        from weakspot.harness.orders import program_repairs
+        from weakspot.harness.orders import repair_jobs
 
-        tools = msgspec.structs.replace(tools, repairs=program_repairs.jobs)
+        tools = msgspec.structs.replace(tools, repairs=repair_jobs.jobs)
     found = Campaign(plan, store, tools, executor=executor, printed=True)
     found.take(material, planning.models(models or material.models))
     return _Asked(found, store)

@@ -27,7 +27,7 @@ from weakspot.harness.campaign.folder import (
     now,
 )
 from weakspot.harness.campaign.frontiers import Frontiers
-from weakspot.harness.campaign.hardware import Use, runs
+from weakspot.harness.campaign.hardware import runs
 from weakspot.harness.campaign.history import History
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.plan import Jobs
@@ -39,7 +39,7 @@ from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Machine
-from weakspot.harness.runners import Runner
+from weakspot.harness.runners import RunLimits, Runner
 from weakspot.harness.values.descriptions import resumption
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import (
@@ -294,25 +294,25 @@ class Campaign(Events):
         limited: bool = False,
     ) -> None:
         """Run the tests by each runner on one machine, and before that the programs as a whole if a
-        runner runs these too; `limited`: within a second more for each than it runs."""
+        runner runs these too; `limited` as for RunLimits."""
         whole = self.tools.whole if any(each.whole_programs for each in runners) else None
-        use = Use(self.plan.seconds_run, limited, self.plan.budget)
+        limits = RunLimits(self.plan.seconds_run, limited, self.plan.budget)
         # without a budget nothing depends on the answers, which may be many
-        decided = self.store.record() if use.budget else Record(manifest=self.store.manifest)
+        decided = self.store.record() if limits.budget else Record(manifest=self.store.manifest)
         asked = runs(
             self.material,
             decided,
             machine,
             runners if tests else (),
             whole if programs else None,
-            use,
+            limits,
         )
         for each in asked.shares:
             if each.chosen == each.count:
                 continue
             self.note(
                 f"{each.count - each.chosen:,} of {each.count:,} {each.what} were not run on "
-                f"{machine.name}: {duration_text(use.budget)} went to more informative ones "
+                f"{machine.name}: {duration_text(limits.budget)} went to more informative ones "
                 "(--budget and --for give more time)"
             )
         self._ask(Jobs(asked.jobs))

@@ -32,7 +32,7 @@ from weakspot.harness.campaign.executor import Receiver
 from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.folder import answers_in, latest_unfinished, new_manifest
 from weakspot.harness.campaign.frontiers import Frontier
-from weakspot.harness.campaign.hardware import Share, Use, runs
+from weakspot.harness.campaign.hardware import Share, runs
 from weakspot.harness.campaign.history import History
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.machine_jobs import RunProgram, RunTest
@@ -42,6 +42,7 @@ from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.codegen.configurations import configurations
 from weakspot.harness.machines import Lost, Machine
+from weakspot.harness.runners import RunLimits
 from weakspot.harness.values.bounds import Part
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import Entry, Plan, unique
@@ -244,8 +245,8 @@ def _divided(campaign: Campaign, replay: _Replay) -> Iterator[Division]:
                 campaign.note(f"{runner.name} on {machine.name}: {why}")
         runners = [each for each in runners if not each.available(machine)]
         whole = tools.whole if any(each.whole_programs for each in runners) else None
-        use = Use(plan.seconds_run, budget=plan.budget)
-        found = runs(campaign.material, campaign.store.record(), machine, runners, whole, use)
+        limits = RunLimits(plan.seconds_run, budget=plan.budget)
+        found = runs(campaign.material, campaign.store.record(), machine, runners, whole, limits)
         waiting = iter(found.jobs)
         for share in found.shares:
             jobs = list(itertools.islice(waiting, share.chosen))

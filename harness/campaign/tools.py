@@ -53,7 +53,7 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     explorer: Explorer = EngineExplorer()
     whole: ProgramRunner | None = None  # whole_programs.run; without it programs are not run
     prices: Callable[[], Prices] | None = None
-    repairs: RepairQuestions | None = None  # program_repairs.jobs; without it none are searched for
+    repairs: RepairQuestions | None = None  # repair_jobs.jobs; without it none are searched for
     corpus: Path | None = None
 
 

@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import MappingProxyType
 
 import msgspec
 
@@ -35,9 +34,8 @@ from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import default_models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.config import Config
-from weakspot.harness.gate.outcome import ScenarioResult
+from weakspot.harness.gate.outcome import Note, ScenarioResult
 from weakspot.harness.gate.scenarios import Answer, AnswerStore, Scenario, Unreadable
-from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.descriptions import resumption
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import program_name
@@ -51,18 +49,6 @@ what memory orders cannot repair, tso is x86."""
 
 _SHORTEST_ROUND = 0.1
 """Seconds for which it is worth asking again."""
-
-
-KEYS = MappingProxyType(
-    {
-        "loops": "unroll =",
-        "executions": "executions =",
-        "events": "events =",
-        "instructions": "instructions =",
-        "calls": "calls =",
-    }
-)
-"""The key in the table [gate] that sets each of the limits."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -118,7 +104,7 @@ class Answers(Events):
     ) -> None:
         self.config, self.progress = config, progress
         self._executor = executor or LocalExecutor()
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.answered: list[Answered] = []
         self.refused: list[ScenarioResult] = []
@@ -272,7 +258,7 @@ class Answers(Events):
         for each in answered:
             self.seconds[each.question.key] += each.answer.seconds
         self.notes += [
-            f"{each.file} under {each.model.name}: {note}"
+            Note(each.file, f" under {each.model.name}: {note}")
             for each in answered
             if each.answer.exploration is not None
             and not each.unchanged
@@ -338,7 +324,7 @@ class Answers(Events):
         explored = ((model, found) for model, found in pairs if found is not None)
         for model in plan.next_models(explored, self.config.machine_models):
             if why := self._explorer.applicable(model):
-                self.notes.append(f"{file}: {why}")
+                self.notes.append(Note(file, f": {why}"))
             else:
                 yield self._question(file, model)
 
@@ -361,7 +347,7 @@ class Answers(Events):
                 path=self.path(file),
                 test=self.tests.get(file),
                 build=self.config.build,
-                bounds=bounds(self.config),
+                bounds=self.config.bounds,
                 end=Deadline(self.ends),
             )
         return self._scenarios[file]
@@ -384,16 +370,3 @@ class Answers(Events):
 def _files(questions: Iterable[Question | Answered]) -> int:
     """How many scenarios they are about."""
     return len({each.file for each in questions})
-
-
-def bounds(config: Config) -> Bounds:
-    """The limits of an exploration that a project's configuration sets."""
-    gate = config.gate
-    return Bounds(
-        loops=gate.unroll or config.explore.loops or 0,
-        executions=gate.executions,
-        events=gate.events,
-        instructions=gate.instructions,
-        calls=gate.calls,
-        given=KEYS,
-    )

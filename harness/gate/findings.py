@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot import __version__
 from weakspot.generators.litmus import Site
+from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.answers import Answered, Answers
 from weakspot.harness.gate.config import fails
@@ -34,7 +34,7 @@ from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Finding
-from weakspot.harness.values.record import FORMAT, Manifest, Plan, Record, program_name
+from weakspot.harness.values.record import Plan, Record, program_name
 from weakspot.harness.values.repair import ELSEWHERE
 from weakspot.harness.values.witness import Execution, WitnessEvent, shortest_at
 
@@ -60,7 +60,7 @@ class GateFindings:
             self.machines |= each.answer.machines
             self.sites.setdefault(each.file, []).extend(each.answer.sites)
             self.files[each.answer.exploration.program] = each.file
-        manifest = Manifest(format=FORMAT, weakspot=__version__, plan=Plan(what=()), started="")
+        manifest = new_manifest(Plan(what=tuple(self.files.values())))
         self.record = Record(manifest=manifest, explorations=tuple(explorations))
 
     def reported(self) -> Iterator[ReportedFinding]:

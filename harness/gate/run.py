@@ -11,14 +11,14 @@ from typing import Literal
 from weakspot.errors import Interrupted
 from weakspot.harness.campaign.executor import TimedExecutor
 from weakspot.harness.campaign.progress import Progress, Quiet
-from weakspot.harness.checkers.explored import TIME_LIMIT
+from weakspot.harness.checkers.engine_answers import TIME_LIMIT
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.answers import Answered, Answers
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.expectations import expectation
 from weakspot.harness.gate.findings import GateFindings
 from weakspot.harness.gate.last_findings import store_findings
-from weakspot.harness.gate.outcome import GateOutcome, ScenarioResult
+from weakspot.harness.gate.outcome import GateOutcome, Note, ScenarioResult
 from weakspot.harness.values.descriptions import STARTS_NO_THREAD
 from weakspot.harness.values.histogram import INTERRUPTED
 
@@ -62,8 +62,11 @@ def run(
     if whole and decided:
         findings += tuple(reporter.unused_suppressions())
     without_expectation = (
-        f"{each.file} states no expected answer under {each.model.name}: use ~exists or "
-        "forall, or add a comment (* Result: Never *)"
+        Note(
+            each.file,
+            f" states no expected answer under {each.model.name}: use ~exists or forall, or add a "
+            "comment (* Result: Never *)",
+        )
         for each in shown
         if each.answer.verdict is not None
         and not expectation(work.tests[each.file], each.model.name)
@@ -80,10 +83,10 @@ def run(
         repository=str(repository),
         scenarios=results,
         findings=findings,
-        notes=(
+        file_notes=(
             *work.notes,
             *without_expectation,
-            *(f"{file} {STARTS_NO_THREAD}" for file in sequential),
+            *(Note(file, f" {STARTS_NO_THREAD}") for file in sequential),
         ),
         stale=tuple(
             each for each in accepted if whole and decided and each.fingerprint not in found

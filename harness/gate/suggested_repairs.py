@@ -17,12 +17,12 @@ from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.campaign.cache import CacheStore
 from weakspot.harness.campaign.executor import LocalExecutor, ask
 from weakspot.harness.campaign.plan import repaired_under
-from weakspot.harness.gate.answers import Answers, bounds
+from weakspot.harness.gate.answers import Answers
 from weakspot.harness.gate.config import Config
-from weakspot.harness.gate.outcome import RequiredOrder, SourceEdit
+from weakspot.harness.gate.outcome import Note, RequiredOrder, SourceEdit
 from weakspot.harness.gate.scenarios import Scenario
 from weakspot.harness.gate.source_spans import source_span
-from weakspot.harness.orders.repair_search import SearchRepair
+from weakspot.harness.orders.repair_jobs import SearchRepair
 from weakspot.harness.orders.repairs import Repair
 from weakspot.harness.orders.rewrite import rewrite
 
@@ -115,7 +115,7 @@ def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
             costs={each.file: each.answer.seconds for each in together},
             model=asked.model,
             also=also,
-            bounds=bounds(answers.config),
+            bounds=answers.config.bounds,
             config=answers.config,
             scenarios={each.file: each.question.scenario for each in together},
         )
@@ -128,7 +128,7 @@ def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
     )
     found = {file: store.get(job.key) for file, job in jobs.items()}
     answers.notes += [
-        f"{file}: no repair found within the time budget"
+        Note(file, ": no repair found within the time budget")
         for file, repair in found.items()
         if repair.out_of_time
     ]

@@ -15,14 +15,11 @@ memory order in it by an execution that violates something when that one alone i
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.cycles.patterns import Habits, habits
@@ -35,12 +32,11 @@ from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.exercise import Exercise
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, minimal
-from weakspot.harness.orders.program_groups import ProgramGroup, Version, versions
+from weakspot.harness.orders.program_groups import Version
 from weakspot.harness.orders.relaxation import LeftOut, Need, Relaxed, Unexercised, Weakest
 from weakspot.harness.orders.repairs import is_foreign
 from weakspot.harness.orders.trials import Report, Scene, Trials, within
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
-from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.strength import (
     Assignment,
@@ -56,7 +52,6 @@ from weakspot.harness.values.strength import (
     strongest,
     weaker,
 )
-from weakspot.system.deadline import NEVER, Deadline
 from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
@@ -489,33 +484,6 @@ def explorable(names: Iterable[str]) -> list[Model]:
             own = (each.name for each in load().values() if not EngineExplorer().applicable(each))
             raise BadInput(why, advice=f"{', '.join(own)} can be explored")
     return found
-
-
-class Search(msgspec.Struct, frozen=True, kw_only=True):
-    """What is searched for: the weakest memory orders under each of the `models`, all of them until
-    the `end`. What is safe under a model must be safe under those of `machines` too; the orders of
-    the corpus are recorded without."""
-
-    models: tuple[Model, ...]
-    machines: tuple[Model, ...] = ()
-    bounds: Bounds = Bounds()
-    fences: bool = False
-    prices: Prices | None = None
-    end: Deadline = NEVER
-
-    def of(
-        self, groups: Sequence[ProgramGroup], report: Report = lambda _: None
-    ) -> Iterator[Relaxing]:
-        """The searches to run, one after the other: one per model and version of a group's
-        source."""
-        for group, model in itertools.product(groups, self.models):
-            report(f"{group.name} under {model.name}")
-            also = () if group.structure else self.machines
-            explorations = Explorations(model, self.bounds, also=also, end=self.end)
-            for version in versions(group, explorations, report=report):
-                yield Relaxing(
-                    version, explorations, fences=self.fences, prices=self.prices, report=report
-                )
 
 
 def _size(violation: Violation) -> int:

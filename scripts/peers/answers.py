@@ -186,7 +186,8 @@ def _counted(expected: Expectation, found: Exploration) -> Answer:
     out, which a peer counts without its own reduction."""
     if found.violations:
         return expected, "violated", "; ".join(each.message for each in found.violations)
-    if found.result == "Unknown" and not found.truncated:
+    limits = [each for each in found.reasons if "a loop iterates more than" not in each]
+    if found.result == "Unknown" and limits:
         return expected, "unknown", "; ".join(found.reasons)
     visited, represented = str(found.complete), str(found.represented or found.complete)
     both = visited if visited == represented else f"{visited} or {represented}"

@@ -44,7 +44,8 @@ def genmc(checkout: Path, scratch: Path) -> Iterator[Expectation]:
     tests = _folder(checkout, "tests/correct").parent
     for header in ("genmc.h", "genmc_internal.h"):  # without its headers of the C library
         (scratch / header).symlink_to(checkout / "include" / header)
-    headers = (f"-I{scratch}", "-D__CONFIG_GENMC_INODE_DATA_SIZE=64")
+    # what genmc.h expects of GenMC's build, and of its C library
+    headers = (f"-I{scratch}", "-D__CONFIG_GENMC_INODE_DATA_SIZE=64", "-D__off_t=long")
     for folder in sorted(tests.glob("correct/*/*")):
         for name, model in _OF_GENMC.items():
             expected = folder / f"expected.{name}.mo.in"

@@ -27,7 +27,7 @@ impl ThreadEnvironment<'_> {
     ) {
         self.sharing
             .record_use(at, self.user(t, spot.site), !spot.update);
-        if plain && self.sharing.flags_races() {
+        if plain && self.sharing.flags_races {
             self.sharing.record_conflict(at, self.user(t, spot.site));
         }
         if !ignored {
@@ -69,13 +69,13 @@ impl ThreadEnvironment<'_> {
         };
         let is_known = self.require(value.dep).is_ok();
         // see `attempts`
-        let may_race = plain && self.sharing.flags_races();
+        let may_race = plain && self.sharing.flags_races;
         let plain = plain && value.undefined == 0;
         let is_there = is_known && known == Some(value.bits);
         let mut written = self.local.written.iter();
         let same = |known: &&Written| is_there && known.at == at && known.bits == value.bits;
         let again = written.find(same).map(|known| known.unpublished);
-        if plain && again == Some(true) && self.sharing.flags_races() {
+        if plain && again == Some(true) && self.sharing.flags_races {
             return;
         }
         if is_there && self.sharing.is_own(at, t.id) {
@@ -187,7 +187,7 @@ impl ThreadEnvironment<'_> {
             if (start, bytes) == (address, size) {
                 return Ok(at);
             }
-            if load && !self.sharing.flags_races() {
+            if load && !self.sharing.flags_races {
                 self.check_part(at, spot, size.into())?;
                 return Ok(at);
             }

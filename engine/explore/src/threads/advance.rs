@@ -2,7 +2,7 @@
 use crate::semantics::environment::{EventEnvironment, Interruption};
 use crate::source::*;
 use crate::threads::dependencies::DependencySets;
-use crate::threads::environment::ThreadEnvironment;
+use crate::threads::environment::{Settings, ThreadEnvironment};
 use crate::threads::left_out_reads::LeftOutRead;
 use crate::threads::local_state::LocalState;
 use crate::threads::retries::{Attempt, Counterpart, HeaderState, Run, MAX_HEADERS};
@@ -56,16 +56,7 @@ pub struct Runner<'s> {
     pub sharing: &'s LearnedSharing,
     pub sets: &'s DependencySets,
     pub limits: &'s Limits,
-    /// The model says what asymmetric fences order.
-    pub asymmetric_fences: bool,
-    /// See [`ThreadEnvironment::branches`].
-    pub branches: bool,
-    /// A weak compare-exchange fails for no reason at most once per site and thread.
-    pub fails_once: bool,
-    /// Rounds that are undone are left out.
-    pub undoes: bool,
-    /// Read-modify-writes continue release sequences.
-    pub updates_continue: bool,
+    pub settings: Settings,
     /// The registers that are live before each instruction, for each function.
     pub live: &'s [OnceLock<Vec<Vec<Register>>>],
 }
@@ -116,12 +107,13 @@ impl Runner<'_> {
                 return Some(self.interrupted(run, end.into(), dbg));
             }
             let (attempt, failures) = (self.attempt(run), run.thread.failures);
-            let mut environment =
-                ThreadEnvironment::new(self.program, self.sharing, self.sets, &mut run.local);
-            environment.asymmetric_fences = self.asymmetric_fences;
-            environment.branches = self.branches;
-            environment.fails_once = self.fails_once;
-            let mut environment = EventEnvironment(environment);
+            let mut environment = EventEnvironment(ThreadEnvironment::new(
+                self.program,
+                self.sharing,
+                self.sets,
+                &mut run.local,
+                self.settings,
+            ));
             match interpreter::step(self.program, self.limits, &mut run.thread, &mut environment) {
                 Ok(()) => {
                     run.local.synchronised = environment.0.synchronised;
@@ -188,10 +180,11 @@ impl Runner<'_> {
     /// Whether a thread continues after a round of its loop that could be left out.
     fn continues(&self, run: &SuspendedThread, from: usize) -> bool {
         let (thread, rounds) = (&run.thread, run.local.continued);
-        let heard = run.local.heard;
-        let heard = heard.is_some_and(|(epoch, at)| epoch == thread.epoch && at >= from);
+        let after_calls = run.local.after_calls;
+        let after_calls =
+            after_calls.is_some_and(|(epoch, at)| epoch == thread.epoch && at >= from);
         rounds == 0 && self.may_race(thread, from)
-            || heard && self.sharing.continues(thread.id, rounds)
+            || after_calls && self.sharing.continues(thread.id, rounds)
     }
 
     /// Whether a read in the last round of a thread's loop may race with what other threads do only

@@ -1,4 +1,4 @@
-//! Waiting at a barrier whose threads arrive in a fixed order ([`meetings`](super::meetings)).
+//! Waiting at a barrier whose threads arrive in a fixed order ([`sharing`](super::sharing)).
 use crate::semantics::environment::{AccessTarget, Accesses, Done, Interruption, ReadMode};
 use crate::source::{FaultKind, Location, ThreadId, Wait};
 use crate::threads::environment::ThreadEnvironment;
@@ -22,7 +22,7 @@ pub(super) fn is_result_used(program: &Program, t: &Thread) -> bool {
 
 impl ThreadEnvironment<'_> {
     /// The thread whose turn it is increments the number of arrivals, and then waits for the last one.
-    pub(super) fn meet_in_order(
+    pub(super) fn wait_in_fixed_order(
         &mut self,
         t: &mut Thread,
         call: &ExternCall,
@@ -34,7 +34,7 @@ impl ThreadEnvironment<'_> {
             order: Order::Rlx,
             ..ReadMode::PLAIN
         };
-        self.meets = true;
+        self.at_barrier = true;
         let now = self.read(t, state, how)?.bits;
         barrier::arrive(now).map_err(|misuse| {
             Interruption::Fault(FaultKind::Lock, misuse.0.to_owned(), call.site)

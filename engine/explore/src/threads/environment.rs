@@ -3,9 +3,10 @@
 use crate::semantics::environment::{AccessTarget, Events, Interruption};
 use crate::source::{Action, Dependencies, EventLabel, FaultKind};
 use crate::threads::dependencies::DependencySets;
+use crate::threads::ledger::User;
 use crate::threads::local_state::LocalState;
-use crate::threads::location_uses::User;
 use crate::threads::sharing::{LearnedSharing, SharingChanged};
+use crate::threads::thread_symmetry::ThreadSymmetry;
 use program::interpreter::thread::Thread;
 use program::ir::{Program, SiteId};
 use program::library::threads::thread_of_handle;
@@ -15,6 +16,33 @@ use program::memory::{Memory, ResolvedAddress, Visibility};
 impl From<SharingChanged> for Interruption {
     fn from(_: SharingChanged) -> Interruption {
         Interruption::Restart
+    }
+}
+
+/// What threads may do, and which of their rounds are left out, under a model.
+#[derive(Clone, Copy)]
+pub struct Settings {
+    /// The model says what asymmetric fences order.
+    pub asymmetric_fences: bool,
+    /// The model orders what follows a compare-exchange as after a branch on what it compares.
+    pub branches: bool,
+    /// A weak compare-exchange fails for no reason at most once per site and thread.
+    pub fails_once: bool,
+    /// Rounds that are undone are left out.
+    pub undoes: bool,
+    /// Read-modify-writes continue release sequences.
+    pub updates_continue: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            asymmetric_fences: false,
+            branches: true,
+            fails_once: false,
+            undoes: false,
+            updates_continue: true,
+        }
     }
 }
 
@@ -32,13 +60,8 @@ pub struct ThreadEnvironment<'a> {
     /// Writes do not count as progress of the thread.
     pub still: bool,
     /// It waits at a barrier.
-    pub meets: bool,
-    /// The model says what asymmetric fences order.
-    pub asymmetric_fences: bool,
-    /// The model orders what follows a compare-exchange as after a branch on what it compares.
-    pub branches: bool,
-    /// A weak compare-exchange fails for no reason at most once per site.
-    pub fails_once: bool,
+    pub at_barrier: bool,
+    pub settings: Settings,
 }
 
 impl<'a> ThreadEnvironment<'a> {
@@ -47,6 +70,7 @@ impl<'a> ThreadEnvironment<'a> {
         sharing: &'a LearnedSharing,
         sets: &'a DependencySets,
         local: &'a mut LocalState,
+        settings: Settings,
     ) -> ThreadEnvironment<'a> {
         ThreadEnvironment {
             program,
@@ -57,10 +81,8 @@ impl<'a> ThreadEnvironment<'a> {
             asked: 0,
             in_library: false,
             still: false,
-            meets: false,
-            asymmetric_fences: false,
-            branches: true,
-            fails_once: false,
+            at_barrier: false,
+            settings,
         }
     }
 
@@ -84,9 +106,9 @@ impl<'a> ThreadEnvironment<'a> {
             self.synchronised = self.events();
         }
         self.distinguish_threads(t, action)?;
-        if !self.meets {
+        if !self.at_barrier {
             let by = self.user(t, site);
-            self.sharing.check_meetings(action, by, self.sets.tracked)?;
+            self.sharing.check_barriers(action, by, self.sets.tracked)?;
         }
         self.sharing.check_undone(action, self.user(t, site))?;
         match self.local.answers.get(now) {
@@ -142,11 +164,9 @@ impl<'a> ThreadEnvironment<'a> {
         }
         if !matches!(action, Action::Join { .. }) {
             for (thread, _) in std::mem::take(&mut self.local.joining) {
-                if !self
-                    .sharing
-                    .likeness
-                    .are_all_joined(thread, self.local.calls.joined)
-                {
+                let joined = self.local.calls.joined;
+                let all = |symmetry: &mut ThreadSymmetry| symmetry.are_all_joined(thread, joined);
+                if !self.sharing.with_symmetry(all) {
                     self.sharing.distinguish(thread)?;
                 }
             }

@@ -90,11 +90,13 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
     }
 
     fn joined_result(&mut self, thread: ThreadId, result: u64) -> Done<Dep> {
-        let likeness = &self.sharing.likeness;
-        let same = |(other, with): &(usize, u64)| {
-            *with == result || likeness.start(*other) != likeness.start(thread)
-        };
-        if !self.local.joining.iter().all(same) {
+        let same = self.sharing.with_symmetry(|symmetry| {
+            let mut joining = self.local.joining.iter();
+            joining.all(|(other, with)| {
+                *with == result || symmetry.start(*other) != symmetry.start(thread)
+            })
+        });
+        if !same {
             self.sharing.distinguish(thread)?;
         }
         Ok(self.marked(self.sets.of_other(self.events())))
@@ -169,13 +171,13 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
     fn wait_in_order(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Option<Flow>> {
         let at = call.args[0];
         let sharing = self.sharing;
-        let Some(order) = sharing.meetings.order(at.bits) else {
+        let Some(order) = sharing.order(at.bits) else {
             return Ok(None);
         };
         self.require(at.dep)?;
         let arriving = AccessTarget::new(at, barrier::SIZE, call.write_site);
         match self.is_event(t, arriving, true)? {
-            true => self.meet_in_order(t, call, order).map(Some),
+            true => self.wait_in_fixed_order(t, call, order).map(Some),
             false => Ok(None),
         }
     }
@@ -228,16 +230,16 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
     }
 
     fn asymmetric_fences(&self) -> bool {
-        self.asymmetric_fences
+        self.settings.asymmetric_fences
     }
 
     fn may_fail(&mut self, site: SiteId) -> bool {
-        !(self.fails_once && self.local.calls.spurious.contains(&site))
+        !(self.settings.fails_once && self.local.calls.spurious.contains(&site))
     }
 
     fn has_failed(&mut self, t: &mut Thread, site: SiteId) {
         let spurious = &mut self.local.calls.spurious;
-        spurious.extend(self.fails_once.then_some(site));
+        spurious.extend(self.settings.fails_once.then_some(site));
         t.failures += 1;
     }
 
@@ -273,7 +275,7 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
     }
 
     fn compares_at_once(&self) -> bool {
-        self.sets.tracked && !self.branches
+        self.sets.tracked && !self.settings.branches
     }
 
     /// Not while a witness runs the thread: it follows branches only.

@@ -29,7 +29,7 @@ pub struct LocalState {
     pub rounds: Vec<(u64, u32)>,
     /// The last read that a call of another thread may precede: the epoch, and the number of reads in
     /// it before.
-    pub heard: Option<(u64, usize)>,
+    pub after_calls: Option<(u64, usize)>,
     /// The location that an undone round has left as it was, from then on.
     pub undone: Option<Location>,
     /// After how many rounds it has continued that could be left out.
@@ -70,7 +70,7 @@ impl LocalState {
             calls: CallRecord::default(),
             joining: Vec::new(),
             rounds: Vec::new(),
-            heard: None,
+            after_calls: None,
             undone: None,
             continued: 0,
             chosen: None,

@@ -11,16 +11,16 @@ pub mod environment;
 mod events;
 mod explorations;
 mod failed_rounds;
+pub mod ledger;
 mod left_out_reads;
-pub mod likeness;
 mod local_state;
 mod location_uses;
-mod meetings;
 pub mod request;
 mod retries;
 pub mod shares;
 pub mod sharing;
 pub mod source;
+pub mod thread_symmetry;
 mod undone_rounds;
 mod value_dependencies;
 

@@ -49,7 +49,7 @@
 //! Which locations these are is learned while exploring, which then starts again.
 use crate::source::{Action, Answer, EventLabel, Location, Next, Wait};
 use crate::threads::advance::{changed, Runner, SuspendedThread};
-use crate::threads::location_uses::User;
+use crate::threads::ledger::User;
 use crate::threads::retries::HeaderState;
 use crate::threads::sharing::SharingChanged;
 use program::interpreter::thread::Thread;
@@ -93,15 +93,15 @@ impl Runner<'_> {
                 None => {}
                 Some(Next::Event(label)) => {
                     run.run = None;
-                    if run.local.unchanged && self.updates_continue {
+                    if run.local.unchanged && self.settings.updates_continue {
                         if let Some(wait) = self.waits(run) {
                             return wait;
                         }
                     }
-                    if run.local.answers.contains(&None) && self.updates_continue {
+                    if run.local.answers.contains(&None) && self.settings.updates_continue {
                         run.thread.undecided |= self.may_wait(run);
                     }
-                    if self.undoes {
+                    if self.settings.undoes {
                         match self.leave_out(run, &label) {
                             Ok(None) => {}
                             Ok(after) => {
@@ -245,7 +245,7 @@ impl Runner<'_> {
         let Action::Read { at, .. } = event else {
             return None;
         };
-        let amount = self.sharing.undone(at).filter(|_| self.undoes)?;
+        let amount = self.sharing.undone(at).filter(|_| self.settings.undoes)?;
         let rounds = self.sharing.concurrent(User {
             thread: before.thread.id,
             created: before.local.calls.created,

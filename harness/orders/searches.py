@@ -1,7 +1,8 @@
-"""Searches for the weakest memory orders as jobs, for an executor that performs several at once.
+"""What is searched for in groups of programs, one search after the other, or as jobs of an executor
+that performs several at once.
 
-In: groups of programs, and models. Out: the same results, in the same order, as one after the
-other. A search asks one question after the other, each of which depends on the answers before: what
+In: groups of programs, and models. Out: the same results, in the same order, either way. A search
+asks one question after the other, each of which depends on the answers before: what
 is performed at the same time are the searches for several groups, or under several models.
 """
 
@@ -19,9 +20,41 @@ from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.orders.program_groups import ProgramGroup
-from weakspot.harness.orders.relax import Search
+from weakspot.harness.machines.prices import Prices
+from weakspot.harness.orders.explorations import Explorations
+from weakspot.harness.orders.program_groups import ProgramGroup, versions
+from weakspot.harness.orders.relax import Relaxing
 from weakspot.harness.orders.relaxation import Relaxed
+from weakspot.harness.orders.trials import Report
+from weakspot.harness.values.bounds import Bounds
+from weakspot.system.deadline import NEVER, Deadline
+
+
+class Search(msgspec.Struct, frozen=True, kw_only=True):
+    """What is searched for: the weakest memory orders under each of the `models`, all of them until
+    the `end`. What is safe under a model must be safe under those of `machines` too; the orders of
+    the corpus are recorded without."""
+
+    models: tuple[Model, ...]
+    machines: tuple[Model, ...] = ()
+    bounds: Bounds = Bounds()
+    fences: bool = False
+    prices: Prices | None = None
+    end: Deadline = NEVER
+
+    def of(
+        self, groups: Sequence[ProgramGroup], report: Report = lambda _: None
+    ) -> Iterator[Relaxing]:
+        """The searches to run, one after the other: one per model and version of a group's
+        source."""
+        for group, model in itertools.product(groups, self.models):
+            report(f"{group.name} under {model.name}")
+            also = () if group.structure else self.machines
+            explorations = Explorations(model, self.bounds, also=also, end=self.end)
+            for version in versions(group, explorations, report=report):
+                yield Relaxing(
+                    version, explorations, fences=self.fences, prices=self.prices, report=report
+                )
 
 
 class RelaxGroup(Job, frozen=True, kw_only=True):
