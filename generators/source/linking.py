@@ -155,10 +155,9 @@ def _library(texts: Sequence[str], found: Clang) -> list[str]:
 
 
 def _library_module(path: Path, found: Clang) -> str:
+    flags = str((compiler.FLAGS, compiler.LANGUAGE_FLAGS["c"]))
     content = "".join(each.read_text(encoding="utf-8") for each in sorted(LIBRARY.iterdir()))
-    place = cache.path_of(
-        cache.digest("library", path.name, content, str(compiler.FLAGS), found.identity)
-    )
+    place = cache.path_of(cache.digest("library", path.name, content, flags, found.identity))
     known = cache.read(place, cache.Entry)
     if known is None:
         raw, _ = compiler.run(found, path, [])
