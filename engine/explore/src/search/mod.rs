@@ -8,6 +8,7 @@ mod alike;
 mod branching;
 mod conclusion;
 pub mod descents;
+mod endless_loops;
 mod equivariance;
 pub mod execution;
 pub mod findings;

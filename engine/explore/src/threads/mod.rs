@@ -17,6 +17,7 @@ pub mod likeness;
 mod local_state;
 mod location_uses;
 mod meetings;
+mod repetitions;
 pub mod request;
 mod retries;
 pub mod shares;
