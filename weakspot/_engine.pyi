@@ -186,6 +186,10 @@ class ExplorationDict(TypedDict):
     seconds: float
     departures: int | None  # everything up to so many was explored, and there is more
     rounds: int | None  # of loops: everything up to so many was explored, less than asked for
+    loop_bound: int  # how many rounds of loops were followed
+    # if twice as many take longer than the time that is left: the estimate, and executions per
+    # second
+    doubled: tuple[tuple[float, float, int], float] | None
     rate: float | None  # executions per second, for an estimate
     resumed: bool  # whether only what `resume` had left open was explored
     earlier: int  # how many of the executions were explored before, if this resumed there
@@ -228,6 +232,10 @@ class Program:
     @property
     def fingerprint(self) -> str:
         """Equal for programs with the same instructions, memory orders and sites."""
+
+    @property
+    def undefined(self) -> list[str]:
+        """What is used and not defined, "the function f": an error if it is reached."""
 
     @property
     def orders(self) -> list[str]:

@@ -13,6 +13,7 @@ that is given for it. docs/python.md has examples.
 
 from __future__ import annotations
 
+from weakspot.answers import Answers, GeneratedTests
 from weakspot.campaigns import campaign, diff, read_campaign
 from weakspot.errors import (
     BadInput,
@@ -67,8 +68,6 @@ from weakspot.projects import (
     write_baseline,
 )
 from weakspot.questions import (
-    Answers,
-    GeneratedTests,
     What,
     check,
     compare_code,

@@ -15,8 +15,7 @@ import msgspec
 
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness import machines
-from weakspot.harness.campaign import campaign as carried_out
-from weakspot.harness.campaign import logs
+from weakspot.harness.campaign import folder_run, logs
 from weakspot.harness.campaign.executor import Executor
 from weakspot.harness.campaign.folder import RESULTS, load
 from weakspot.harness.campaign.progress import Progress
@@ -26,7 +25,7 @@ from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus.material import generator
 from weakspot.harness.corpus.models import of_machines
 from weakspot.harness.judge import differences
-from weakspot.harness.orders import program_repairs
+from weakspot.harness.orders import repair_jobs
 from weakspot.harness.runners import RUNNERS
 from weakspot.harness.values.bounds import ALL, Bounds, Part
 from weakspot.harness.values.difference import Comparison
@@ -80,7 +79,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             installed(self.named or {}),
             explorer=EngineExplorer(part=self.part),
             generator=generator(self.build, (self.bounds or Bounds()).seconds),
-            repairs=program_repairs.jobs,
+            repairs=repair_jobs.jobs,
         )
 
 
@@ -151,7 +150,7 @@ def carry_out(
     executor: Executor | None = None,
 ) -> tuple[Path, Record]:
     """What `campaign` does."""
-    return carried_out.run(
+    return folder_run.run(
         request.plan(),
         folder=folder,
         root=root,

@@ -25,20 +25,21 @@ from weakspot.harness.gate import config as gate_config
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.gate.projects import run_projects
 from weakspot.harness.machines.prices import Prices
-from weakspot.harness.orders import application, group_jobs, promotion
+from weakspot.harness.orders import application, promotion, searches
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.mutants import ClientOf, Mutated, Mutating
 from weakspot.harness.orders.program_groups import ProgramGroup, program_groups
 from weakspot.harness.orders.promotion import OrdersDifference
-from weakspot.harness.orders.relax import explorable, searches
+from weakspot.harness.orders.relax import explorable
 from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.orders.rewrite import ByHand, Rewritten
+from weakspot.harness.orders.searches import Search
 from weakspot.harness.orders.trials import Report
 from weakspot.harness.scaffold.project import Written, start
 from weakspot.harness.values.bounds import Bounds
 from weakspot.questions import Sources
 from weakspot.questions import paths as paths_of
-from weakspot.system.deadline import NEVER, Deadline, ending
+from weakspot.system.deadline import NEVER, ending
 
 if TYPE_CHECKING:
     from weakspot.harness.clients.mutants import Clients
@@ -92,48 +93,19 @@ class Relaxations(Results[Relaxed]):
     def __init__(
         self,
         read: Callable[[Report, tuple[str, ...]], tuple[ProgramGroup, ...]],
-        models: Sequence[Model],
-        bounds: Bounds,
-        report: Report,
+        search: Search,
         *,
-        machines: Sequence[Model] = (),
-        fences: bool,
-        end: Deadline = NEVER,
         executor: Executor | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self._read, self._groups = read, read(report, ())
-        self._explorations = {
-            each.name: Explorations(each, bounds, also=machines) for each in models
-        }
-        prices = Prices()
-        if executor is not None:
-            done = group_jobs.performed(
-                self._groups,
-                models,
-                bounds,
-                executor,
-                machines=machines,
-                fences=fences,
-                prices=prices,
-                progress=progress or Quiet(),
-                end=end,
-            )
+        report = _reading(progress)
+        self._read, self._groups, self._search = read, read(report, ()), search
+        search = msgspec.structs.replace(search, prices=Prices())
+        if executor is None:
+            super().__init__(search.of(self._groups, report), self._groups)
+        else:
+            done = searches.performed(self._groups, search, executor, progress or Quiet())
             super().__init__(done, self._groups)
-            return
-        super().__init__(
-            searches(
-                self._groups,
-                models,
-                bounds,
-                machines=machines,
-                fences=fences,
-                prices=prices,
-                report=report,
-                end=end,
-            ),
-            self._groups,
-        )
 
     def refuse_corpus(self) -> None:
         """Raises BadInput if a source belongs to the corpus, so that `apply` would refuse it."""
@@ -153,7 +125,8 @@ class Relaxations(Results[Relaxed]):
 
     def proposal(self, relaxed: Relaxed, *, take: int | None = None) -> Rewritten:
         """The change that `apply` makes, compiled and explored, but not written."""
-        explorations = self._explorations[relaxed.model]
+        (model,) = (each for each in self._search.models if each.name == relaxed.model)
+        explorations = Explorations(model, self._search.bounds, also=self._search.machines)
         return application.proposal(relaxed, take, explorations, self._reading(relaxed))
 
     def by_hand(self, relaxed: Relaxed) -> tuple[ByHand, ...]:
@@ -195,11 +168,7 @@ def relax(
 
     Raises BadInput for a model that programs are not explored under, and for litmus tests.
     """
-    end = NEVER if seconds is None else ending(seconds)
-    report = _reading(progress)
-    under, machines = _explorable(models, machine_models)
-
-    limits = bounds or Bounds()
+    search = _search(models, machine_models, bounds, seconds, fences=fences)
 
     def read(report: Report, flags: tuple[str, ...]) -> tuple[ProgramGroup, ...]:
         return program_groups(
@@ -207,21 +176,11 @@ def relax(
             build=build,
             flags=flags,
             report=report,
-            end=end,
-            seconds=limits.seconds,
+            end=search.end,
+            seconds=search.bounds.seconds,
         )
 
-    return Relaxations(
-        read,
-        under,
-        limits,
-        report,
-        machines=machines,
-        fences=fences,
-        end=end,
-        executor=executor,
-        progress=progress,
-    )
+    return Relaxations(read, search, executor=executor, progress=progress)
 
 
 def relax_object(
@@ -242,19 +201,33 @@ def relax_object(
 
     Raises BadInput.
     """
-    from weakspot.harness.clients import search
+    from weakspot.harness.clients import search as clients
 
-    end = NEVER if seconds is None else ending(seconds)
-    report = _reading(progress)
-    under, machines = _explorable(models, machine_models)
+    search = _search(models, machine_models, bounds, seconds, fences=fences)
 
     def read(report: Report, flags: tuple[str, ...]) -> tuple[ProgramGroup, ...]:
         subject = choice.subject(path)
         report(str(subject.source.path))
-        return (search.group(subject, choice.size, build.with_flags(flags), end),)
+        return (clients.group(subject, choice.size, build.with_flags(flags), search.end),)
 
-    return Relaxations(
-        read, under, bounds or Bounds(), report, machines=machines, fences=fences, end=end
+    return Relaxations(read, search, progress=progress)
+
+
+def _search(
+    models: Sequence[str],
+    machine_models: Sequence[str] | None,
+    bounds: Bounds | None,
+    seconds: float | None,
+    *,
+    fences: bool,
+) -> Search:
+    under, machines = _explorable(models, machine_models)
+    return Search(
+        models=tuple(under),
+        machines=tuple(machines),
+        bounds=bounds or Bounds(),
+        fences=fences,
+        end=NEVER if seconds is None else ending(seconds),
     )
 
 
@@ -364,22 +337,17 @@ def cost(
     Raises MissingTool without a C compiler.
     """
     from weakspot.harness.orders.measurements import MeasureCosts, Measuring
+    from weakspot.harness.runners import RunLimits
 
     report = _reading(progress)
     machine = machines.resolve(on, named or {})
     end = ending(seconds) if limited else NEVER
     groups = program_groups(paths_of(what), build=build, report=report, end=end)
-    left = max(end.left, _SHORTEST) if limited else seconds
+    alone = limited and len(groups) == 1
+    limits = RunLimits(max(end.left, _SHORTEST) if alone else seconds, limited)
     tasks = (
         Measuring(
-            MeasureCosts.of(
-                group.name,
-                group.programs,
-                machine,
-                fences=fences,
-                seconds=left if len(groups) == 1 else seconds,
-                limited=limited,
-            ),
+            MeasureCosts.of(group.name, group.programs, machine, limits, fences=fences),
             progress or Quiet(),
         )
         for group in groups

@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from weakspot.answers import Answers, FolderAnswers, GeneratedTests
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.campaign import Campaign
+from weakspot.harness.campaign.check_jobs import CodeComparison
 from weakspot.harness.campaign.executor import Executor, Stopped
 from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.campaign.iteration import IterableStore
@@ -38,16 +40,14 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import ALL, Bounds, Part
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
-from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.linearizability import Linearizability
 from weakspot.harness.values.program_run import ProgramRun
 from weakspot.harness.values.record import GoldenDifference, Plan, Record
-from weakspot.harness.values.verdict import PrintedVerdict, Verdict
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system.deadline import ending
 
 if TYPE_CHECKING:
-    from weakspot.harness.campaign.parts import PartStore
     from weakspot.harness.clients.program import ClientChoice
     from weakspot.harness.machines import Named
 
@@ -56,108 +56,6 @@ What = str | os.PathLike[str] | Test
 
 Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """Names and paths of sources; see weakspot.api."""
-
-A = TypeVar("A", covariant=True)
-
-
-class Answers(Generic[A]):
-    """The answers to what a function was asked.
-
-    Iterating performs the work in a thread of its own and yields each answer as soon as it is
-    known; leaving the loop ends the work after the answer in progress. `wait` performs the work in
-    the calling thread. Answers that are known are yielded again by a later iteration, and work
-    that was left is resumed by it. `record` and `findings` hold what is known so far.
-    """
-
-    def __init__(
-        self,
-        campaign: Campaign,
-        store: IterableStore,
-        kinds: tuple[type, ...],
-        work: Callable[[], None],
-    ) -> None:
-        self._campaign, self._store, self._kinds, self._work = campaign, store, kinds, work
-
-    def __iter__(self) -> Iterator[A]:
-        for answer in self._store.iterate(self._work):
-            if isinstance(answer, self._kinds):
-                yield cast("A", answer)
-
-    def wait(self, progress: Progress | None = None) -> Record:
-        """Perform the work and return the record. Raises Stopped on Ctrl-C: `record` then has the
-        answers until then."""
-        self._store.resume()
-        self._campaign.progress.to = progress or Quiet()
-        self._work()
-        return self.record
-
-    @property
-    def material(self) -> Material:
-        """The programs and tests in question."""
-        return self._campaign.material
-
-    @property
-    def record(self) -> Record:
-        """All answers so far with their tests, sources and findings."""
-        return self._campaign.record()
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What the answers so far mean together, the gravest first."""
-        return self.record.findings
-
-
-class FolderAnswers:
-    """The answers about the litmus tests of folders, which `wait` hands on part by part."""
-
-    def __init__(self, campaign: Campaign, store: PartStore, checker: FileChecker) -> None:
-        self._campaign, self._store, self._checker = campaign, store, checker
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The names of the models."""
-        return tuple(each.name for each in self._store.manifest.models)
-
-    @property
-    def record(self) -> Record:
-        """What the answers are about, without any."""
-        return self._store.record()
-
-    def wait(
-        self,
-        take: Callable[[Sequence[PrintedVerdict]], None],
-        form: str = "json",
-        progress: Progress | None = None,
-    ) -> None:
-        """Perform the work; `take` gets the verdicts in the order of the tests, printed in a form;
-        "" is for none. Raises Stopped on Ctrl-C, after `take` got what was known."""
-        self._store.take = take
-        self._campaign.progress.to = progress or Quiet()
-        self._campaign.check_files(self._checker, form)
-
-
-class GeneratedTests(Sequence[Test]):
-    """The tests of `generate`. `unmapped` says which tests have no assembly for an instruction set,
-    and why."""
-
-    def __init__(self, material: Material, unmapped: Sequence[str] = ()) -> None:
-        self.material, self.unmapped = material, tuple(unmapped)
-        self._tests = tuple(entry.test for entry in material.entries)
-
-    def __len__(self) -> int:
-        return len(self._tests)
-
-    @overload
-    def __getitem__(self, at: int) -> Test: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[Test, ...]: ...
-    def __getitem__(self, at: int | slice) -> Test | tuple[Test, ...]:
-        return self._tests[at]
-
-    def write(self, folder: str | os.PathLike[str]) -> list[str]:
-        """Write each test to a file in the folder, and the list @all, which herd7 and litmus7 take
-        as an argument. Returns the file names."""
-        return golden.write(Path(folder), self._tests, index=True)
 
 
 def generate(
@@ -303,16 +201,17 @@ def compare_code(
             "there is no program whose operations could be compiled",
             advice="name a structure, or a C or C++ file",
         )
+    comparison = CodeComparison(
+        language=tuple(language),
+        checker=chosen,
+        builds=tuple(builds),
+        seconds=seconds,
+        of_tests=code != "operations",
+        programs=tuple(programs),
+    )
 
     def work(campaign: Campaign) -> None:
-        campaign.compare(
-            [entry.name for entry in campaign.material.entries],
-            language,
-            chosen,
-            builds,
-            of_tests=code != "operations",
-            programs=programs,
-        )
+        campaign.compare([entry.name for entry in campaign.material.entries], comparison)
 
     return asked.answers((Codes,), work)
 
@@ -399,7 +298,7 @@ def linearize(
     found until then is yielded before Stopped is raised. Raises BadInput.
     """
     from weakspot.harness.clients import search
-    from weakspot.harness.orders import program_repairs
+    from weakspot.harness.orders import repair_jobs
 
     progress = progress or Quiet()
     limits = bounds or Bounds(seconds=60.0)
@@ -422,7 +321,7 @@ def linearize(
             if client is None:
                 yield found, None
                 continue
-            tools = msgspec.structs.replace(installed(), repairs=program_repairs.jobs)
+            tools = msgspec.structs.replace(installed(), repairs=repair_jobs.jobs)
             plan = Plan(what=(os.fspath(path),)).within(limits)
             campaign = Campaign(
                 plan, IterableStore(new_manifest(plan)), tools, progress=progress, printed=True
@@ -484,9 +383,9 @@ def _asked(
     if part != ALL:
         tools = msgspec.structs.replace(tools, explorer=EngineExplorer(part=part))
     if material.programs and not part.estimate:
-        from weakspot.harness.orders import program_repairs
+        from weakspot.harness.orders import repair_jobs
 
-        tools = msgspec.structs.replace(tools, repairs=program_repairs.jobs)
+        tools = msgspec.structs.replace(tools, repairs=repair_jobs.jobs)
     found = Campaign(plan, store, tools, executor=executor, printed=True)
     found.take(material, planning.models(models or material.models))
     return _Asked(found, store)

@@ -60,8 +60,12 @@ _POSIX = f"-I{HEADERS / 'posix'}"
 LIBRARY = Path(__file__).resolve().parent / "library"
 """C sources of library functions that a program may call without defining them."""
 
+_INLINE = "-Dinline=__inline__ __attribute__((__always_inline__))"
+"""Without optimisation, clang emits a definition that is `extern inline` only if it must inline
+it."""
+
 LANGUAGE_FLAGS = {
-    "c": ["-x", "c", "-fgnu89-inline", _POSIX],
+    "c": ["-x", "c", "-fgnu89-inline", _INLINE, _POSIX],
     "c++": [*("-x", "c++"), f"-I{HEADERS}", _POSIX, *("-include", "weakspot_runtime.h")],
 }
 LIBCXX = 22

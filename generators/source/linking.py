@@ -45,6 +45,8 @@ def linked(
     functions: dict[str, str] = {}
     texts: list[str] = []
     for text in _once(list(units.values())):
+        # of an `extern inline` function; one that another unit defines has precedence
+        text = text.replace("define available_externally ", "define linkonce_odr ")
         text = enclose_atomic_functions(replace_system_calls(text))
         replaced, made = calls.replace_assembly(text, meanings)
         texts.append(replaced)

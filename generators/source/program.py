@@ -189,6 +189,8 @@ def read_program(
     ir = compile_source(source, build=build, base=base, end=end, asked=asked)
     try:
         lowered = _engine.Program(ir.text)
+        if lowered.undefined:  # what an ordinary execution reaches is an error at once
+            lowered.trace(interleavings=1, seconds=_TRIED)
     except _engine.EngineError as error:
         raise _placed(error, source, ir.files, ir.text) from error
     return Program(
@@ -207,6 +209,10 @@ def read_program(
         key=ir.key,
         assembly=WRAPPER in ir.text,
     )
+
+
+_TRIED = 1.0
+"""For how many seconds an execution is looked for that reaches what is not defined."""
 
 
 def site_of(site: SiteDict) -> Site:
@@ -270,7 +276,8 @@ def _advice(message: str) -> str:
             "streams other than std::cout and std::cerr are not modelled: make text of numbers "
             f"with std::format, and numbers of text with std::stoi, or {guard}"
         )
-    undefined = re.search(r"the function (\S+) is called but not defined", message)
+    called = r"the function (.+?) is called (?:through a pointer, )?but not defined"
+    undefined = re.search(called, message)
     if undefined and undefined[1].startswith("__VERIFIER_nondet_"):
         return (
             "this type has too many values to explore: define the function with the values that "

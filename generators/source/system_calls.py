@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import re
 
+_PARENTHESISED = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
+"""A part of a constant expression."""
+
 _SYSCALL = re.compile(
     r"^(?P<indent> +)(?P<result>%\S+ = )?(?:tail )?(?P<how>call|invoke) i64 \(i64, \.\.\.\) "
-    r"@syscall\(i64 noundef (?P<number>\d+)(?P<arguments>[^)\n]*)\)[^\n]*?(?P<place>, !dbg !\d+)?$",
+    r"@syscall\(i64 noundef (?P<number>\d+)"
+    rf"(?P<arguments>(?:[^()\n]|{_PARENTHESISED})*)\)[^\n]*?(?P<place>, !dbg !\d+)?$",
     re.MULTILINE,
 )
 _SYSTEM_CALLS = {
@@ -20,8 +24,15 @@ _SYSTEM_CALLS = {
     24: ("weakspot_yield", 0),
     309: ("weakspot_getcpu", 3),
     324: ("weakspot_membarrier", 2),
+    334: ("weakspot_rseq", 4),
+    203: ("weakspot_setaffinity", 3),
+    39: ("weakspot_getpid", 0),
 }
 """System calls of Linux on x86-64 by number: the function, and the number of its arguments."""
+
+_ARGUMENT = re.compile(
+    r"(?P<type>ptr|i32|i64) (?:(?:noundef|nonnull|signext|zeroext) |align \d+ )*(?P<value>\S.*)"
+)
 
 _INTRINSICS = {
     r"(?:x86\.rdtsc|readcyclecounter)": "weakspot_cycles",
@@ -46,13 +57,15 @@ def replace_system_calls(text: str) -> str:
 
     def replaced(match: re.Match[str]) -> str:
         name, count = _SYSTEM_CALLS.get(int(match["number"]), ("", 0))
-        given = [each.split() for each in match["arguments"].split(",") if each.strip()]
-        if not name or any(words[0] not in ("ptr", "i32", "i64") for words in given[:count]):
+        texts = re.findall(rf"(?:[^(),\n]|{_PARENTHESISED})+", match["arguments"])
+        given = [_ARGUMENT.fullmatch(each.strip()) for each in texts][:count]
+        if not name or None in given:
             return match[0]
         used.add(f"declare i64 @{name}({', '.join(['i64'] * count)})\n")
         lines, values = [], []
-        for number, words in enumerate(given[:count]):
-            type_, value = words[0], words[-1]
+        for number, argument in enumerate(given):
+            assert argument is not None
+            type_, value = argument["type"], argument["value"]
             if type_ == "i64":
                 values.append(f"i64 {value}")
                 continue

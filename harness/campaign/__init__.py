@@ -4,12 +4,13 @@ In: what the user names (as Material), models, checkers, runners, machines, limi
 one by one as they become known, and a Record of all that a store holds.
 
     plan       which questions there are, and which are skipped, with the reason
-    jobs       one question as a value: its key, and how to perform it
+    jobs       one question as a value: its key, and how to perform it; exploration_jobs,
+               check_jobs and machine_jobs: those of every command
     executor   performs the jobs that a store does not hold; progress, time limits, Ctrl-C
     store      the protocol of stores, and the store in memory; folder: a campaign's folder
     iteration  a store whose answers can be iterated over while they become known
     cache      a project's answers between runs, in its folder .weakspot
-    campaign   a plan while it is carried out, phase by phase; `run` is the main job
+    campaign   a plan while it is carried out, phase by phase; folder_run: with a folder
     tools      what the names in a plan stand for
 
 A new executor is a class with the method `run` of executor.Executor: it takes jobs as values and

@@ -1,50 +1,45 @@
 """A campaign: a plan whose answers are asked for, stored and judged.
 
-In: a Plan, the tools that its names stand for, a store. Out: a Record. `run` is the main job, whose
-answers are in a folder; the commands that print their answers use a Campaign with a store in
-memory. A job whose answer is stored is not performed again, so that a campaign that was
-interrupted, for whatever reason, is finished by the same command.
+In: a Plan, the tools that its names stand for, a store. Out: a Record. `folder_run` answers a plan
+in a folder; the commands that print their answers use a Campaign with a store in memory. A job
+whose answer is stored is not performed again, so that a campaign that was interrupted, for whatever
+reason, is finished by the same command.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from weakspot import __version__
-from weakspot.errors import MissingTool, ToolFailed
+from weakspot.errors import MissingTool, ToolFailed, WeakspotError
 from weakspot.harness.campaign import plan as planning
+from weakspot.harness.campaign.check_jobs import CodeComparison
 from weakspot.harness.campaign.executor import (
     Events,
     Executor,
     LocalExecutor,
-    Stopped,
     ask,
-    stoppable,
 )
 from weakspot.harness.campaign.folder import (
-    RESULTS,
-    latest_unfinished,
-    new_folder,
     now,
-    resume_or_create,
 )
 from weakspot.harness.campaign.frontiers import Frontiers
-from weakspot.harness.campaign.hardware import Use, runs
+from weakspot.harness.campaign.hardware import runs
 from weakspot.harness.campaign.history import History
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.plan import Jobs
 from weakspot.harness.campaign.progress import Progress, Quiet, Stopwatch
 from weakspot.harness.campaign.store import RecordStore
-from weakspot.harness.campaign.tools import Tools, installed
+from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.checkers import CHECKERS, Checker, FileChecker, unknown
 from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
-from weakspot.harness.machines import Lost, Machine
-from weakspot.harness.runners import Runner
+from weakspot.harness.machines import Machine
+from weakspot.harness.runners import RunLimits, Runner
 from weakspot.harness.values.descriptions import resumption
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import (
@@ -61,85 +56,8 @@ from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
-    from weakspot.harness.codegen.operations import ProgramWithTests
     from weakspot.harness.machines.prices import Prices
     from weakspot.harness.values.bounds import Bounds
-
-
-def run(
-    plan: Plan,
-    *,
-    folder: Path | None = None,
-    root: Path = RESULTS,
-    fresh: bool = False,
-    tools: Tools | None = None,
-    progress: Progress | None = None,
-    executor: Executor | None = None,
-) -> tuple[Path, Record]:
-    """Answer every question of the plan that its folder does not answer yet; the folder, and all
-    that is in it.
-
-    Without `folder` this resumes the newest unfinished campaign below `root` that has this plan, or
-    starts a new one. Explorations that ended early in this campaign, and unless `fresh` in others
-    beside it, are resumed.
-
-    Raises Stopped on Ctrl-C, BadInput for a plan that makes no sense, and what the generators raise
-    for a source that does not compile. A tool that is missing or fails is noted in the campaign,
-    and all other questions are asked.
-    """
-    tools = tools or installed()
-    progress = progress or Quiet()
-    chosen = planning.models(plan.models, tools.model)
-    builds = _configurations(plan.compiled) if plan.compiled else []
-    reached, unreached = _machines(plan.machines, tools)
-    folder = folder or latest_unfinished(root, plan) or new_folder(root)
-    with resume_or_create(folder, plan) as store:
-        if store.count:
-            progress.message(f"resuming {folder}: {store.count:,} answers are stored")
-        for note in store.notes:
-            progress.message(note)
-        campaign = Campaign(
-            plan,
-            store,
-            tools,
-            progress=progress,
-            executor=executor,
-            fresh=fresh,
-            history=History.beside(folder),
-        )
-        for error in unreached:
-            campaign.miss(error.message)
-        with stoppable(store):
-            try:
-                campaign.gather(chosen)
-                campaign.explore()
-                campaign.check(campaign.checkers())
-                if builds:
-                    campaign.compare_with_sources(builds)
-                campaign.run(reached)
-                record = campaign.finish()
-            except (KeyboardInterrupt, Stopped):
-                campaign.describe()
-                raise
-    return folder, record
-
-
-def _configurations(names: Sequence[str]) -> Sequence[Configuration]:
-    """The compiler configurations of these names. Raises BadInput for a name that is unknown."""
-    from weakspot.harness.codegen.configurations import configurations
-
-    return configurations(names)
-
-
-def _machines(names: Sequence[str], tools: Tools) -> tuple[list[Machine], list[Lost]]:
-    """The machines, and why others cannot be reached: their tests run when the campaign resumes."""
-    found, lost = [], []
-    for name in names:
-        try:
-            found.append(tools.machine(name))
-        except Lost as error:
-            lost.append(error)
-    return found, lost
 
 
 class Campaign(Events):
@@ -332,33 +250,19 @@ class Campaign(Events):
         from weakspot.harness.codegen.check import LANGUAGE
 
         in_c = [each.name for each in self.material.entries if each.test.arch == "C"]
-        checker = self.tools.checker(CHECKERS.default.name)
-        self.compare(in_c, [self.tools.model(LANGUAGE)], checker, builds)
+        comparison = CodeComparison(
+            language=(self.tools.model(LANGUAGE),),
+            checker=self.tools.checker(CHECKERS.default.name),
+            builds=tuple(builds),
+            seconds=self.plan.seconds_check,
+        )
+        self.compare(in_c, comparison)
 
-    def compare(
-        self,
-        tests: Iterable[str],
-        language: Sequence[Model],
-        checker: Checker,
-        builds: Sequence[Configuration],
-        *,
-        of_tests: bool = True,
-        programs: Sequence[ProgramWithTests] = (),
-    ) -> None:
-        """Compare compiled code with the tests of these names; see jobs.Compare."""
+    def compare(self, tests: Iterable[str], comparison: CodeComparison) -> None:
+        """Compare compiled code with the tests of these names."""
         wanted = set(tests)
         entries = [each for each in self.material.entries if each.name in wanted]
-        self._ask(
-            planning.comparisons(
-                entries,
-                language,
-                checker,
-                builds,
-                self.plan.seconds_check,
-                of_tests=of_tests,
-                programs=programs,
-            )
-        )
+        self._ask(planning.comparisons(entries, comparison))
 
     def run(self, reached: Sequence[Machine]) -> None:
         """Run every program and every test on every machine, by the runners of the plan."""
@@ -366,7 +270,7 @@ class Campaign(Events):
             try:
                 known = msgspec.to_builtins(self.tools.profile(machine), enc_hook=str)
             except (MissingTool, ToolFailed) as error:
-                self.failed(f"the profile of {machine.name}", error)
+                self._without(f"the profile of {machine.name}", error)
             else:
                 self.measured(machine, known)
         self.describe()
@@ -390,25 +294,25 @@ class Campaign(Events):
         limited: bool = False,
     ) -> None:
         """Run the tests by each runner on one machine, and before that the programs as a whole if a
-        runner runs these too; `limited`: within a second more for each than it runs."""
+        runner runs these too; `limited` as for RunLimits."""
         whole = self.tools.whole if any(each.whole_programs for each in runners) else None
-        use = Use(self.plan.seconds_run, limited, self.plan.budget)
+        limits = RunLimits(self.plan.seconds_run, limited, self.plan.budget)
         # without a budget nothing depends on the answers, which may be many
-        decided = self.store.record() if use.budget else Record(manifest=self.store.manifest)
+        decided = self.store.record() if limits.budget else Record(manifest=self.store.manifest)
         asked = runs(
             self.material,
             decided,
             machine,
             runners if tests else (),
             whole if programs else None,
-            use,
+            limits,
         )
         for each in asked.shares:
             if each.chosen == each.count:
                 continue
             self.note(
                 f"{each.count - each.chosen:,} of {each.count:,} {each.what} were not run on "
-                f"{machine.name}: {duration_text(use.budget)} went to more informative ones "
+                f"{machine.name}: {duration_text(limits.budget)} went to more informative ones "
                 "(--budget and --for give more time)"
             )
         self._ask(Jobs(asked.jobs))
@@ -428,8 +332,11 @@ class Campaign(Events):
 
     # --- what the executor reports --------------------------------------------------------------
 
-    def failed(self, label: str, error: MissingTool | ToolFailed) -> None:
-        if self._printed:
+    def failed(self, job: Job, error: WeakspotError) -> None:
+        self._without(job.label, error)
+
+    def _without(self, label: str, error: WeakspotError) -> None:
+        if self._printed or not isinstance(error, MissingTool | ToolFailed):
             raise error
         self.miss(f"{label}: {error.message}")
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from weakspot.errors import MissingTool, ToolFailed
+from weakspot.errors import MissingTool, ToolFailed, WeakspotError
 from weakspot.harness.campaign.connection import (
     Client,
     ClusterLost,
@@ -27,8 +27,9 @@ from weakspot.harness.campaign.connection import (
     failed_at,
     is_unfinished,
 )
-from weakspot.harness.campaign.executor import Executor, LocalExecutor, Receiver
-from weakspot.harness.campaign.jobs import Explore, Job
+from weakspot.harness.campaign.executor import Executor, LocalExecutor, Receiver, batches
+from weakspot.harness.campaign.exploration_jobs import Explore
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.parcels import Performed
 from weakspot.harness.campaign.shares import SharedExplorations, is_divisible
 
@@ -63,22 +64,26 @@ class ClusterExecutor:
 
     def run(self, jobs: Sequence[Job], to: Receiver) -> None:
         """See Executor. Raises ClusterLost when the scheduler does not answer any more."""
+        later = len(jobs)
         for of_machine, part in itertools.groupby(jobs, lambda job: job.machine is not None):
             if of_machine:
-                self._here.run(list(part), to)
+                on_machines = list(part)
+                later -= len(on_machines)
+                self._here.run(on_machines, to)
                 continue
             for phase, group in itertools.groupby(part, lambda job: job.phase):
                 waiting = list(group)
+                later -= len(waiting)
                 to.begin(phase, waiting)
                 shared: list[Explore] = []
                 whole: list[Job] = []
                 for job in waiting:
-                    if isinstance(job, Explore) and is_divisible(job):
+                    if self._ends is None and isinstance(job, Explore) and is_divisible(job):
                         shared.append(job)
                     else:
                         whole.append(job)
                 with self._workers.reachable():
-                    _Phase(self._workers, whole, to, self._ends).perform()
+                    _Phase(self._workers, whole, to, self._ends, later).perform()
                     SharedExplorations(self._workers, shared, to).perform()
 
 
@@ -90,13 +95,20 @@ class _Parcel(NamedTuple):
 
 
 class _Phase:
-    """Jobs that are performed at the same time."""
+    """Jobs that are performed at the same time; so many others are left for `later`."""
 
     def __init__(
-        self, workers: Workers, jobs: Sequence[Job], to: Receiver, ends: float | None
+        self,
+        workers: Workers,
+        jobs: Sequence[Job],
+        to: Receiver,
+        ends: float | None,
+        later: int,
     ) -> None:
-        self._workers, self._to, self._ends = workers, to, ends
-        self._parcels = _parcels(jobs)
+        self._workers, self._to = workers, to
+        self._ends, self._later = ends, later
+        long = ends is not None or any(job.is_long for job in jobs)
+        self._parcels = batches(jobs, 1 if long else TOGETHER)
         self._left = {job.key: job for job in jobs}
         self._again: list[_Parcel] = []
         self._sent: dict[Future, _Parcel] = {}
@@ -143,7 +155,7 @@ class _Phase:
         """The jobs with their share of the time that is left."""
         if self._ends is None:
             return jobs
-        rounds = math.ceil(len(self._left) / max(self._workers.threads(), 1))
+        rounds = math.ceil((len(self._left) + self._later) / max(self._workers.threads(), 1))
         share = max(0.0, self._ends - time.monotonic()) / rounds
         return [job.within(share) for job in jobs]
 
@@ -176,27 +188,19 @@ class _Phase:
                 self._to.answered(job, answer, final=final)
 
     def _fail(self, jobs: Sequence[Job], error: Exception) -> None:
-        """Report a failure, each once; the jobs have no answer this time."""
+        """Report a failure, that of a tool once; the jobs have no answer this time."""
         for job in jobs:
             self._left.pop(job.key, None)
-        if not isinstance(error, MissingTool | ToolFailed):
+        if not isinstance(error, WeakspotError):
             raise error
         about = jobs[0].label, error.message
         if about not in self._failed:
+            self._to.failed(jobs[0], error)
+        if isinstance(error, MissingTool | ToolFailed):
             self._failed.add(about)
-            self._to.failed(jobs[0].label, error)
 
     def _withdraw(self) -> None:
         """Report what is known by now, and have the rest cancelled."""
         sent, self._sent = self._sent, {}
         for _, done in self._workers.results(sent):
             self._report(done)
-
-
-def _parcels(jobs: Iterable[Job]) -> Iterator[list[Job]]:
-    """Jobs that are performed together by one worker."""
-    for _, group in itertools.groupby(jobs, lambda job: (type(job), job.batch)):
-        batch = list(group)
-        most = 1 if batch[0].is_long else min(batch[0].together or TOGETHER, TOGETHER)
-        for at in range(0, len(batch), most):
-            yield batch[at : at + most]

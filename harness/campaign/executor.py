@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from weakspot.errors import Interrupted, MissingTool, ToolFailed
+from weakspot.errors import Interrupted, WeakspotError
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.remaining import Known, Remaining
@@ -45,11 +45,12 @@ class Stopped(Interrupted):
 
 
 class Events:
-    """What an executor reports besides answers and progress. By default a failing tool ends the
-    command; a command that can continue without the tool overrides `failed`."""
+    """What an executor reports besides answers and progress. By default a job that fails ends the
+    command; a command that can continue without its answers overrides `failed`."""
 
-    def failed(self, label: str, error: MissingTool | ToolFailed) -> None:  # noqa: ARG002
-        """Called when a tool is missing or fails, so that some jobs have no answer this time."""
+    def failed(self, job: Job, error: WeakspotError) -> None:  # noqa: ARG002
+        """Called when the job, and those that were performed with it, have no answer this time: a
+        tool is missing or fails, or a file of the user's is malformed."""
         raise error
 
     def measured(self, machine: Machine, facts: dict[str, Any]) -> None:
@@ -61,7 +62,7 @@ class Receiver(Protocol):
 
     def answered(self, job: Job, answer: object, *, final: bool = True) -> None: ...
 
-    def failed(self, label: str, error: MissingTool | ToolFailed) -> None: ...
+    def failed(self, job: Job, error: WeakspotError) -> None: ...
 
     def measured(self, machine: Machine, facts: dict[str, Any]) -> None: ...
 
@@ -78,9 +79,9 @@ class Executor(Protocol):
     def run(self, jobs: Sequence[Job], to: Receiver) -> None:
         """Perform the jobs; report each answer as soon as it is known.
 
-        A missing or failing tool is reported through `failed`, and the jobs of other tools are
-        performed nevertheless, unless that raises. Raises BadInput for a malformed file of the
-        user's. KeyboardInterrupt ends the run, after the answers that are known by then.
+        A missing or failing tool, and a malformed file of the user's, is reported through `failed`,
+        and other jobs are performed nevertheless, unless that raises. KeyboardInterrupt ends the
+        run, after the answers that are known by then.
         """
         ...
 
@@ -106,8 +107,8 @@ def ask(
     """Have the executor perform each job that the store does not hold, once, and store its answer.
     `known` are the seconds of jobs, for the progress.
 
-    Raises Stopped on Ctrl-C, what `events.failed` raises for a tool, BadInput, and what the store
-    raises when the disk does not take an answer.
+    Raises Stopped on Ctrl-C, what `events.failed` raises, and what the store raises when the disk
+    does not take an answer.
     """
     left = {job.key: job for job in jobs if not store.has(job.key)}
     with stoppable(store):
@@ -143,8 +144,8 @@ class _Storing(msgspec.Struct):
             self.remaining.answered(job)
         self.progress.advance(job.count)
 
-    def failed(self, label: str, error: MissingTool | ToolFailed) -> None:
-        self.events.failed(label, error)
+    def failed(self, job: Job, error: WeakspotError) -> None:
+        self.events.failed(job, error)
 
     def measured(self, machine: Machine, facts: dict[str, Any]) -> None:
         self.events.measured(machine, facts)
@@ -155,6 +156,15 @@ def steadiness(machine: Machine) -> contextlib.AbstractContextManager[Steadiness
     from weakspot.harness.runners.steadiness import steadiness_probe
 
     return steadiness_probe(machine)
+
+
+def batches(jobs: Sequence[Job], most: int | None = None) -> Iterator[list[Job]]:
+    """The jobs that are performed together, at most so many at a time."""
+    for _, group in itertools.groupby(jobs, lambda job: (type(job), job.batch)):
+        batch = list(group)
+        together = min(filter(None, (most, batch[0].together, len(batch))))
+        for at in range(0, len(batch), together):
+            yield batch[at : at + together]
 
 
 class LocalExecutor:
@@ -181,23 +191,15 @@ class LocalExecutor:
 
     def run(self, jobs: Sequence[Job], to: Receiver) -> None:
         """See Executor."""
+        left = len(jobs)
         for machine, there in itertools.groupby(jobs, lambda job: job.machine):
             with self._measured(machine, to) as probe:
                 for phase, group in itertools.groupby(there, lambda job: job.phase):
                     waiting = list(group)
                     to.begin(phase, waiting)
-                    for at, batch in self._batches(waiting):
-                        self._perform(batch, len(waiting) - at, to, probe)
-
-    def _batches(self, jobs: Sequence[Job]) -> Iterator[tuple[int, list[Job]]]:
-        """The jobs that are performed together, after how many others."""
-        done = 0
-        for _, group in itertools.groupby(jobs, lambda job: (type(job), job.batch)):
-            batch = list(group)
-            most = 1 if self._ends is not None else batch[0].together or len(batch)
-            for at in range(0, len(batch), most):
-                yield done, batch[at : at + most]
-                done += len(batch[at : at + most])
+                    for batch in batches(waiting, 1 if self._ends is not None else None):
+                        self._perform(batch, left, to, probe)
+                        left -= len(batch)
 
     def _perform(
         self, batch: Sequence[Job], remaining: int, to: Receiver, probe: Callable[[], None]
@@ -215,8 +217,10 @@ class LocalExecutor:
                 jobs = [job.within(share) for job in jobs]
             try:
                 type(jobs[0]).perform(jobs, answers)
-            except (MissingTool, ToolFailed) as error:
-                to.failed(batch[0].label, error)
+            except Interrupted:
+                raise
+            except WeakspotError as error:
+                to.failed(batch[0], error)
                 if batch[0].machine is None:
                     return
 

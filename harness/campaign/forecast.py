@@ -27,26 +27,22 @@ from weakspot.generators.emit import isa
 from weakspot.generators.litmus import Test
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.campaign import Campaign
+from weakspot.harness.campaign.check_jobs import TESTS_PER_COMPILATION, Check, Compare
 from weakspot.harness.campaign.executor import Receiver
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.folder import answers_in, latest_unfinished, new_manifest
 from weakspot.harness.campaign.frontiers import Frontier
-from weakspot.harness.campaign.hardware import Share, Use, runs
+from weakspot.harness.campaign.hardware import Share, runs
 from weakspot.harness.campaign.history import History
-from weakspot.harness.campaign.jobs import (
-    TESTS_PER_COMPILATION,
-    Check,
-    Compare,
-    Explore,
-    Job,
-    RunProgram,
-    RunTest,
-)
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.machine_jobs import RunProgram, RunTest
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.codegen.configurations import configurations
 from weakspot.harness.machines import Lost, Machine
+from weakspot.harness.runners import RunLimits
 from weakspot.harness.values.bounds import Part
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import Entry, Plan, unique
@@ -249,8 +245,8 @@ def _divided(campaign: Campaign, replay: _Replay) -> Iterator[Division]:
                 campaign.note(f"{runner.name} on {machine.name}: {why}")
         runners = [each for each in runners if not each.available(machine)]
         whole = tools.whole if any(each.whole_programs for each in runners) else None
-        use = Use(plan.seconds_run, budget=plan.budget)
-        found = runs(campaign.material, campaign.store.record(), machine, runners, whole, use)
+        limits = RunLimits(plan.seconds_run, budget=plan.budget)
+        found = runs(campaign.material, campaign.store.record(), machine, runners, whole, limits)
         waiting = iter(found.jobs)
         for share in found.shares:
             jobs = list(itertools.islice(waiting, share.chosen))
@@ -309,10 +305,11 @@ def _compared(jobs: Sequence[Compare], end: Deadline) -> float | None:
     configurations; None without time for them."""
     if not end.left:
         return None
-    builds = jobs[0].builds
-    chosen = builds[:: max(1, len(builds) // _BUILDS)][:_BUILDS]
+    how = jobs[0].comparison
+    chosen = how.builds[:: max(1, len(how.builds) // _BUILDS)][:_BUILDS]
+    some = msgspec.structs.replace(how, builds=chosen, seconds=min(how.seconds, _CHECK))
     sample = [
-        msgspec.structs.replace(job, builds=chosen, seconds=min(job.seconds, _CHECK))
+        msgspec.structs.replace(job, comparison=some)
         for job in jobs[:: max(1, len(jobs) // TESTS_PER_COMPILATION)][:TESTS_PER_COMPILATION]
     ]
     begun = time.monotonic()
@@ -320,7 +317,7 @@ def _compared(jobs: Sequence[Compare], end: Deadline) -> float | None:
         Compare.perform(sample, _Seconds())
     except WeakspotError:
         return None
-    return (time.monotonic() - begun) / len(sample) * len(builds) / len(chosen)
+    return (time.monotonic() - begun) / len(sample) * len(how.builds) / len(chosen)
 
 
 def _answering(

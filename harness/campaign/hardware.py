@@ -14,12 +14,13 @@ from functools import partial
 
 import msgspec
 
-from weakspot.harness.campaign.jobs import Job, ProgramRunner, RunProgram, RunTest
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.machine_jobs import ProgramRunner, RunProgram, RunTest
 from weakspot.harness.corpus.material import Material, ScenarioProgram
 from weakspot.harness.machines import Machine
-from weakspot.harness.runners import Runner, limit
+from weakspot.harness.runners import RunLimits, Runner
 from weakspot.harness.values.record import Entry, Record, key
-from weakspot.system.deadline import NEVER, Deadline, ending
+from weakspot.system.deadline import Deadline, ending
 
 LEAST = 0.5
 """Seconds of a budget that a test or a program gets at least, compiling included."""
@@ -33,16 +34,6 @@ RANKS = (
     "shown by interleavings",
 )
 """Why tests run, the most informative reasons first."""
-
-
-class Use(msgspec.Struct, frozen=True):
-    """How a machine is used: each test and program runs for `seconds`. `limited`: they and their
-    compilers take a second more for each at most. `budget`: seconds for everything on the machine,
-    in which each may run for a shorter time; 0 if there is no limit."""
-
-    seconds: float
-    limited: bool = False
-    budget: float = 0.0
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -70,34 +61,34 @@ def runs(
     machine: Machine,
     runners: Sequence[Runner],
     whole: ProgramRunner | None,
-    use: Use,
+    limits: RunLimits,
 ) -> Runs:
     """Each program, if `whole` runs them, and then each test by each runner. Of a budget, the first
     runner gets twice as much as each other one and as the programs."""
     programs, entries = list(material.programs), list(material.entries)
-    if use.budget:
+    if limits.budget:
         programs.sort(key=partial(_rank_of_program, record, machine))
         entries.sort(key=partial(_rank_of_test, record, machine))
     batches: list[tuple[str, int, list[int], list[Callable[[Deadline], Job]]]] = []
     if whole is not None:
-        made = [partial(_run_program, each, machine, whole, use.seconds) for each in programs]
+        made = [partial(_run_program, each, machine, whole, limits.seconds) for each in programs]
         batches.append(("programs", 1, [], list(made)))
-    of_tests = [_rank_of_test(record, machine, each) for each in entries] if use.budget else []
+    of_tests = [_rank_of_test(record, machine, each) for each in entries] if limits.budget else []
     for number, runner in enumerate(runners):
-        ran = [partial(_run_test, each, machine, runner, use.seconds) for each in entries]
+        ran = [partial(_run_test, each, machine, runner, limits.seconds) for each in entries]
         batches.append((f"tests by {runner.name}", 1 if number else 2, of_tests, list(ran)))
     jobs: list[Job] = []
     shares = []
     total = sum(share for _, share, _, waiting in batches if waiting)
     time = 0.0
     for what, share, ranks, waiting in batches:
-        chosen, end, part = waiting, NEVER, 0.0
-        if use.budget and waiting:
-            part = use.budget * share / total
+        chosen, part = waiting, 0.0
+        if limits.budget and waiting:
+            part = limits.budget * share / total
             chosen, time = waiting[: max(1, int(part / LEAST))], time + part
             end = ending(time)
-        elif use.limited:
-            end = limit(use.seconds, len(jobs) + len(waiting))
+        else:
+            end = limits.end(len(jobs) + len(waiting))
         jobs += [job(end) for job in chosen]
         counts = Counter(ranks[: len(chosen)])
         by_rank = tuple(counts[rank] for rank in range(len(RANKS))) if ranks else ()

@@ -14,16 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from weakspot.errors import BadInput
+from weakspot.harness.campaign.check_jobs import COMPARING, Check, Compare
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.folder import answers_in, campaigns, read_manifest
-from weakspot.harness.campaign.jobs import (
-    COMPARING,
-    Check,
-    Compare,
-    Explore,
-    Job,
-    RunProgram,
-    RunTest,
-)
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.machine_jobs import RunProgram, RunTest
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Histogram
@@ -128,7 +123,7 @@ class History:
                 )
             case Compare():
                 each = self.comparison()
-                known = (("usual", None if each is None else each * len(job.builds)),)
+                known = (("usual", None if each is None else each * len(job.comparison.builds)),)
             case _:
                 known = (("usual", self.overhead(job.phase)),)
         found = (Expected(source, seconds) for source, seconds in known if seconds is not None)

@@ -18,14 +18,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weakspot.errors import BadInput
+from weakspot.harness.campaign.check_jobs import Check, CheckFiles, CodeComparison, Compare
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.frontiers import Frontiers
-from weakspot.harness.campaign.jobs import (
-    Check,
-    CheckFiles,
-    Compare,
-    Explore,
-    Job,
-)
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.checkers import Checker, FileChecker
 from weakspot.harness.checkers.explorer import Explorer
 from weakspot.harness.corpus import models as corpus_models
@@ -36,8 +32,7 @@ from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import Entry, digest, key, unique
 
 if TYPE_CHECKING:
-    from weakspot.harness.codegen.configurations import Configuration
-    from weakspot.harness.codegen.operations import ProgramWithTests
+    pass
 
 
 Wanted = Callable[[str, Model], bool]
@@ -258,31 +253,17 @@ def file_checks(
     return Jobs(jobs)
 
 
-def comparisons(
-    entries: Iterable[Entry],
-    language: Sequence[Model],
-    checker: Checker,
-    builds: Sequence[Configuration],
-    seconds: float,
-    *,
-    of_tests: bool = True,
-    programs: Sequence[ProgramWithTests] = (),
-) -> Jobs:
-    """Each test with its compiled code, under models of its language; see Compare."""
-    configurations = digest(*(f"{each.platform.name} {each.name}" for each in builds))
-    digests = [model.digest_of_text for model in language]
+def comparisons(entries: Iterable[Entry], how: CodeComparison) -> Jobs:
+    """Each test with its compiled code; see Compare."""
+    configurations = digest(*(f"{each.platform.name} {each.name}" for each in how.builds))
+    digests = [model.digest_of_text for model in how.language]
     models_key = digests[0] if len(digests) == 1 else digest(*digests)
     return Jobs(
         [
             Compare(
                 key=key(entry.digest, models_key, "compiled", configurations),
                 test=entry.test,
-                language=tuple(language),
-                checker=checker,
-                builds=tuple(builds),
-                seconds=seconds,
-                of_test=of_tests,
-                programs=tuple(programs),
+                comparison=how,
             )
             for entry in entries
         ]

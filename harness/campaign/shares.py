@@ -30,12 +30,14 @@ from weakspot.harness.campaign.connection import (
     is_unfinished,
 )
 from weakspot.harness.campaign.executor import Receiver
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.frontiers import Frontier
-from weakspot.harness.campaign.jobs import Explore, Job, Sink
+from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.pace import ExplorationPace
 from weakspot.harness.campaign.parcels import Performed
 from weakspot.harness.checkers.explorer import EngineExplorer, Share
 from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.histogram import INTERRUPTED
 from weakspot.harness.values.numbers import amount
 from weakspot.system.deadline import NEVER, Deadline, ending
 
@@ -255,7 +257,7 @@ class SharedExplorations:
             raise error
         if error.message not in self._failed:
             self._failed.add(error.message)
-            self._to.failed(shared.job.label, error)
+            self._to.failed(shared.job, error)
 
     def _withdraw(self, *, answered: bool) -> None:
         """Store what is open; report what is known by now, if that is to be `answered`."""
@@ -266,7 +268,9 @@ class SharedExplorations:
         for shared in self._begun:
             shared.store(now=True)
             if answered:
-                so_far = shared.job.interrupted(shared.executions, shared.seconds)
+                so_far = shared.job.unknown(
+                    INTERRUPTED, executions=shared.executions, seconds=shared.seconds
+                )
                 self._to.answered(shared.job, so_far, final=False)
 
 

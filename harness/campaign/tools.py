@@ -17,7 +17,8 @@ import msgspec
 from weakspot.errors import BadInput, MissingTool
 from weakspot.harness import machines
 from weakspot.harness.campaign.executor import steadiness
-from weakspot.harness.campaign.jobs import Job, ProgramRunner
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.machine_jobs import ProgramRunner
 from weakspot.harness.campaign.plan import UnderModels
 from weakspot.harness.checkers import CHECKERS, Checker
 from weakspot.harness.checkers.explorer import EngineExplorer, Explorer
@@ -52,7 +53,7 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     explorer: Explorer = EngineExplorer()
     whole: ProgramRunner | None = None  # whole_programs.run; without it programs are not run
     prices: Callable[[], Prices] | None = None
-    repairs: RepairQuestions | None = None  # program_repairs.jobs; without it none are searched for
+    repairs: RepairQuestions | None = None  # repair_jobs.jobs; without it none are searched for
     corpus: Path | None = None
 
 

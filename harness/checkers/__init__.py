@@ -85,7 +85,7 @@ class FileChecker(Checker, Protocol):
 
 
 CHECKERS: Registry[Checker] = Registry(
-    "checker", __name__, "CHECKER", others=("explored", "explorer")
+    "checker", __name__, "CHECKER", others=("engine_answers", "explorer")
 )
 """The checkers by name."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from weakspot.harness.checkers.engine import MODULE
-from weakspot.harness.checkers.explored import exploration_of
+from weakspot.harness.checkers.engine_answers import exploration_of
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import ALL, Bounds, Part
@@ -137,28 +137,66 @@ class EngineExplorer(msgspec.Struct, frozen=True):
             return Exploration(program=name, model=model.name, result="Unknown")
         bounds = msgspec.structs.replace(bounds, seconds=self.end.at_most(bounds.seconds))
 
-        def under(
-            model: Model, bounds: Bounds, earlier: bytes | None = None, keep: Keep | None = None
-        ) -> Exploration:
-            return explored(
-                program,
-                model,
-                bounds,
-                jobs=self.jobs,
-                part=self.part,
-                done=done,
-                earlier=earlier,
-                keep=keep,
-                within=self.rest,
-            )
-
         end = ending(min(bounds.seconds, self.rest))
-        found = under(model, bounds, earlier, keep)
+        found = self.under(program, model, bounds, done=done, earlier=earlier, keep=keep)
         left = end.left
         if not model.earlier or not found.violations or left <= 0:
             return found
         before = models.load()[model.earlier]
-        return _compared(found, under(before, msgspec.structs.replace(bounds, seconds=left)))
+        within = msgspec.structs.replace(bounds, seconds=left)
+        return _compared(found, self.under(program, before, within, done=done))
+
+    def under(
+        self,
+        program: NamedProgram,
+        model: Model,
+        bounds: Bounds,
+        *,
+        done: Done | None = None,
+        earlier: bytes | None = None,
+        keep: Keep | None = None,
+    ) -> Exploration:
+        """See Explorer; what this model alone says."""
+
+        def answer(
+            part: Part, limits: Bounds, earlier: bytes | None, keep: Keep | None
+        ) -> tuple[ExplorationDict, Exploration]:
+            found = asked(
+                program.program,
+                model,
+                limits,
+                jobs=self.jobs,
+                part=part,
+                done=done,
+                earlier=earlier,
+                keep=keep,
+            )
+            return found, exploration_of(found, program, model, bounds, part)
+
+        limits = msgspec.structs.replace(bounds, seconds=min(bounds.seconds, self.rest))
+        part = self.part
+        if not part.fallback:
+            return answer(part, limits, earlier, keep)[1]
+        left: list[bytes] = []
+        end = ending(bounds.seconds)
+
+        def rest() -> Bounds:
+            return msgspec.structs.replace(bounds, seconds=end.left)
+
+        try:
+            half = msgspec.structs.replace(bounds, seconds=bounds.seconds * _HALF)
+            found, exploration = answer(part.whole, half, earlier, left.append)
+            if found["limit"] != "seconds" or exploration.violations or not end.left:
+                return exploration
+            _, more = answer(msgspec.structs.replace(part, fallback=False), rest(), None, None)
+            if more.result == "Unknown" and end.left:
+                _, again = answer(part.whole, rest(), left.pop(), left.append)
+                resumed = exploration.resumed if again.resumed else 0
+                exploration = msgspec.structs.replace(again, resumed=resumed)
+            return _completed(exploration, more)
+        finally:
+            if left and keep is not None:
+                keep(left[-1])
 
     def explore_share(
         self,
@@ -226,61 +264,6 @@ def asked(
         keep=keep if resumes else None,
         done=done,
     )
-
-
-def explored(
-    program: NamedProgram,
-    model: Model,
-    bounds: Bounds,
-    *,
-    jobs: int = 0,
-    part: Part = ALL,
-    done: Done | None = None,
-    earlier: bytes | None = None,
-    keep: Keep | None = None,
-    within: float = float("inf"),
-) -> Exploration:
-    """Explore a program, `within` so many seconds if that is less than the time limit; see
-    Explorer."""
-    limits = msgspec.structs.replace(bounds, seconds=min(bounds.seconds, within))
-
-    def answer(
-        of: Part, limits: Bounds, earlier: bytes | None, keep: Keep | None
-    ) -> tuple[ExplorationDict, Exploration]:
-        found = asked(
-            program.program,
-            model,
-            limits,
-            jobs=jobs,
-            part=of,
-            done=done,
-            earlier=earlier,
-            keep=keep,
-        )
-        return found, exploration_of(found, program, model, bounds, of)
-
-    if not part.fallback:
-        return answer(part, limits, earlier, keep)[1]
-    left: list[bytes] = []
-    end = ending(bounds.seconds)
-
-    def rest() -> Bounds:
-        return msgspec.structs.replace(bounds, seconds=end.left)
-
-    try:
-        half = msgspec.structs.replace(bounds, seconds=bounds.seconds * _HALF)
-        found, exploration = answer(part.whole, half, earlier, left.append)
-        if found["limit"] != "seconds" or exploration.violations or not end.left:
-            return exploration
-        _, more = answer(msgspec.structs.replace(part, fallback=False), rest(), None, None)
-        if more.result == "Unknown" and end.left:
-            _, again = answer(part.whole, rest(), left.pop(), left.append)
-            resumed = exploration.resumed if again.resumed else 0
-            exploration = msgspec.structs.replace(again, resumed=resumed)
-        return _completed(exploration, more)
-    finally:
-        if left and keep is not None:
-            keep(left[-1])
 
 
 _HALF = 0.5

@@ -37,12 +37,12 @@ from weakspot.harness.cli.output import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from weakspot.answers import FolderAnswers
     from weakspot.generators.source.build import Build
     from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.values.bounds import Bounds, Part
     from weakspot.harness.values.record import Record
     from weakspot.harness.values.verdict import PrintedVerdict, Verdict
-    from weakspot.questions import FolderAnswers
 
 _DRAWING = 60.0  # seconds for one picture
 

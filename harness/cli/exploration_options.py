@@ -27,8 +27,13 @@ from weakspot.system.durations import seconds_of
 if TYPE_CHECKING:
     from weakspot.harness.gate.config import Explore
 
+LOOPS_HELP = (
+    "Follow a loop for N iterations; loops that only wait are not bounded.  [default: 4, doubled "
+    "up to 64 where that explores everything in the time that is left]"
+)
+
 _LIMITS = {
-    "loops": "Follow a loop for N iterations; loops that only wait are not bounded.",
+    "loops": LOOPS_HELP,
     "executions": "Explore at most N executions of a program.  [default: all]",
     "seconds": "Time limit for exploring one program under one model, and for generating its "
     "tests.",

@@ -12,6 +12,7 @@ import click
 
 from weakspot.harness.cli.client_options import client_options
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, on_interrupt
+from weakspot.harness.cli.exploration_options import LOOPS_HELP
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import language_models, some_time, source_options
 from weakspot.harness.cli.output import json_lines, judged, say, watched
@@ -62,11 +63,10 @@ Examples:
 @seconds_option("Time limit for all clients under one model.")
 @click.option(
     "--loops",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=0),
     metavar="N",
-    default=4,
-    show_default=True,
-    help="Follow a loop for N iterations; loops that only wait are not bounded.",
+    default=0,
+    help=LOOPS_HELP,
 )
 @click.option(
     "-o",

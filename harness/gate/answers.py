@@ -11,10 +11,9 @@ import contextlib
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import MappingProxyType
 
 import msgspec
 
@@ -22,9 +21,12 @@ from weakspot import __version__
 from weakspot.errors import BadInput, Interrupted, LimitReached, WeakspotError
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness.campaign import plan
-from weakspot.harness.campaign.cache import CacheStore, project_folder
-from weakspot.harness.campaign.executor import LocalExecutor, TimedExecutor, ask
+from weakspot.harness.campaign.cache import project_folder
+from weakspot.harness.campaign.check_jobs import Check
+from weakspot.harness.campaign.executor import Events, LocalExecutor, TimedExecutor, ask, stoppable
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.frontiers import Frontiers
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
@@ -32,20 +34,13 @@ from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import default_models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.config import Config
-from weakspot.harness.gate.jobs import (
-    Answer,
-    CheckScenario,
-    ExploreScenario,
-    Scenario,
-    ScenarioJob,
-    Unreadable,
-    used_up,
-)
-from weakspot.harness.gate.outcome import ScenarioResult
-from weakspot.harness.values.bounds import DEFAULT, Bounds
+from weakspot.harness.gate.outcome import Note, ScenarioResult
+from weakspot.harness.gate.scenarios import Answer, AnswerStore, Scenario, Unreadable
 from weakspot.harness.values.descriptions import resumption
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.record import program_name
 from weakspot.system import cache
-from weakspot.system.deadline import Deadline
+from weakspot.system.deadline import Deadline, ending
 from weakspot.system.processors import cores
 
 COMPARED = ("sc", "tso")
@@ -56,24 +51,34 @@ _SHORTEST_ROUND = 0.1
 """Seconds for which it is worth asking again."""
 
 
-KEYS = MappingProxyType(
-    {
-        "loops": "unroll =",
-        "executions": "executions =",
-        "events": "events =",
-        "instructions": "instructions =",
-        "calls": "calls =",
-    }
-)
-"""The key in the table [gate] that sets each of the limits."""
+class Question(msgspec.Struct, frozen=True):
+    """A scenario under a model. `compared` marks one whose answer only shows under which models a
+    violation happens."""
+
+    key: str
+    scenario: Scenario
+    model: Model
+    compared: bool = False
+
+    @property
+    def file(self) -> str:
+        return self.scenario.name
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
     """A question with its answer; `unchanged` if an earlier run has left it."""
 
-    job: ScenarioJob
+    question: Question
     answer: Answer
     unchanged: bool
+
+    @property
+    def file(self) -> str:
+        return self.question.file
+
+    @property
+    def model(self) -> Model:
+        return self.question.model
 
     @property
     def violated(self) -> bool:
@@ -81,7 +86,7 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
         return found is not None and bool(found.violations)
 
 
-class Answers:
+class Answers(Events):
     """The answers about scenarios, within the configured budget. `answered` are those so far, in
     the order of the scenarios; `refused` are questions that cannot be asked: a program under a
     model under which none can be explored; `unreadable` are the scenarios that cannot be read or
@@ -99,7 +104,7 @@ class Answers:
     ) -> None:
         self.config, self.progress = config, progress
         self._executor = executor or LocalExecutor()
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.answered: list[Answered] = []
         self.refused: list[ScenarioResult] = []
@@ -109,7 +114,8 @@ class Answers:
         known = project_folder(config.root) if cached else None
         self.folder = known and known / "answers"
         self._frontiers = Frontiers(known and known / "frontiers")
-        self._store = CacheStore(self.folder, Answer)
+        self._questions: dict[str, Question] = {}
+        self._store = AnswerStore(self.folder, lambda key: self._questions[key].scenario)
         self._scenarios: dict[str, Scenario] = {}
         self._digests: dict[Path, str] = {}
         self._explorer = EngineExplorer(part=config.explore.part)
@@ -122,75 +128,143 @@ class Answers:
         suffice for, which resume, until all is answered or no time is left.
         """
         self._read(files)
-        jobs = [job for file in files for job in self._readable_jobs(file)]
+        asked = [each for file in files for each in self._readable(file)]
         further = max(len(self.config.machine_models), len(COMPARED))
-        later = further * len({job.file for job in jobs})
-        while jobs:
-            self._ask(jobs, later=later)
-            weaker = [job for file in files for job in self._weaker(file)]
-            self._ask(weaker, later=len(COMPARED) * len({job.file for job in weaker}))
-            compared = [job for file in files for job in self._compared(file)]
-            self._ask(compared, later=len({job.file for job in compared}))
+        later = further * _files(asked)
+        while asked:
+            self._ask(asked, later=later)
+            weaker = [each for file in files for each in self._weaker(file)]
+            self._ask(weaker, later=len(COMPARED) * _files(weaker))
+            compared = [each for file in files for each in self._compared(file)]
+            self._ask(compared, later=_files(compared))
             left = self.ends - time.monotonic() > _SHORTEST_ROUND
-            jobs = self._unfinished() if left else []
-            later = len({each.job.file for each in self.answered if each.violated})  # repairs
-            later += further * (len({job.file for job in jobs}) - 1)  # one alone gets all
-            for job in jobs:
-                self._store.forget(job.key)
+            asked = self._unfinished() if left else []
+            later = _files(each for each in self.answered if each.violated)  # repairs
+            later += further * (_files(asked) - 1)  # one alone gets all
+            for each in asked:
+                self._store.forget(each.key)
         place = {file: at for at, file in enumerate(files)}
-        self.answered.sort(key=lambda each: place[each.job.file])
+        self.answered.sort(key=lambda each: place[each.file])
+
+    @property
+    def used_up(self) -> str:
+        """Why a question was not asked."""
+        return f"the budget of {self.config.budget:g} s was used up before"
 
     def path(self, file: str) -> Path:
         """A file of the project as errors name it: relative to where the user is."""
         return Path(os.path.relpath(self.config.root / file))
 
-    def _unfinished(self) -> list[ScenarioJob]:
+    def _unfinished(self) -> list[Question]:
         """The questions that their share of the budget did not suffice for."""
         return [
-            each.job
+            each.question
             for each in self.answered
-            if not each.job.compared
+            if not each.question.compared
             and each.answer.unknown
-            and each.job.key in self._store.open
-            and each.job.scenario.is_current
+            and each.question.key in self._store.open
+            and each.question.scenario.is_current
         ]
 
-    def _ask(self, jobs: Sequence[ScenarioJob], *, later: int) -> None:
+    def _ask(self, questions: Sequence[Question], *, later: int) -> None:
         """Ask the questions, and leave time for so many that may follow."""
-        if not jobs:
+        if not questions:
             return
         begun = time.monotonic()
-        until = begun + max(0.0, self.ends - begun) * len(jobs) / (len(jobs) + later)
+        until = begun + max(0.0, self.ends - begun) * len(questions) / (len(questions) + later)
+        self._questions |= {each.key: each for each in questions}
         try:
-            ask(jobs, self._store, self._executor.until(until), progress=self.progress)
+            with stoppable(self._store):
+                jobs = list(self._jobs(questions, until))
+            executor = self._executor.until(until)
+            ask(jobs, self._store, executor, progress=self.progress, events=self)
         finally:
-            known = {each.job.key for each in self.answered}
-            again = {job.key for job in jobs} & known
-            self.answered = [each for each in self.answered if each.job.key not in again]
-            answered = [
-                Answered(
-                    job=job,
-                    answer=self._store.get(job.key),
-                    unchanged=job.key in self._store.stored,
-                )
-                for job in jobs
-                if self._store.has(job.key)
-            ]
-            for each in answered:
-                if each.answer.unreadable is not None:
-                    self.unreadable.setdefault(each.job.file, each.answer.unreadable)
-            answered = [each for each in answered if each.job.file not in self.unreadable]
-            self.answered += answered
-            for each in answered:
-                self.seconds[each.job.key] += each.answer.seconds
-            self.notes += [
-                f"{each.job.file} under {each.job.model.name}: {note}"
-                for each in answered
-                if each.answer.exploration is not None
-                and not each.unchanged
-                and each.job.key not in again
-                for note in resumption(each.answer.exploration)
-            ]
+            self._take(questions)
+
+    def _jobs(self, questions: Sequence[Question], until: float) -> Iterator[Job]:
+        """The questions that are left to be asked, with their programs compiled; each takes an
+        equal part of the time until then at most."""
+        left = [each for each in questions if not self._store.has(each.key)]
+        if left:
+            self.progress.start(len(left), "reading scenarios")
+        for number, each in enumerate(left):
+            if each.file in self.unreadable:
+                continue
+            self.progress.at(each.file)
+            seconds = max(0.0, until - time.monotonic()) / (len(left) - number)
+            try:
+                yield self._job(each, seconds)
+            except Interrupted:
+                raise
+            except WeakspotError as error:
+                self._without(each, error)
+            self.progress.advance()
+
+    def _job(self, question: Question, seconds: float) -> Job:
+        """The question as a job. Raises what compiling its program does, within so many
+        seconds."""
+        scenario, model = question.scenario, question.model
+        if scenario.test is not None:
+            return Check(
+                key=question.key,
+                test=scenario.test,
+                model=model,
+                checker=self._checker,
+                seconds=seconds,
+            )
+        if not seconds:
+            raise LimitReached(self.used_up)
+        return Explore(
+            key=question.key,
+            program=scenario.program(model.name, seconds, ending(seconds)),
+            model=model,
+            bounds=scenario.bounds,
+            explorer=self._explorer,
+            frontier=self._frontiers.of(scenario.name, model.name),
+        )
+
+    def failed(self, job: Job, error: WeakspotError) -> None:
+        """See Events."""
+        self._without(self._questions[job.key], error)
+
+    def _without(self, question: Question, error: WeakspotError) -> None:
+        """There was no time for the question, or its scenario cannot be read or compiled."""
+        if not isinstance(error, LimitReached):
+            self.unreadable.setdefault(question.file, Unreadable.of(error))
+            return
+        found = Exploration(
+            program=program_name(question.file, Path(question.file).stem),
+            model=question.model.name,
+            result="Unknown",
+            reasons=(error.message,),
+        )
+        self._store.put(question.key, found, final=False)
+
+    def _take(self, questions: Sequence[Question]) -> None:
+        """The answers that are known after the questions were asked."""
+        known = {each.question.key for each in self.answered}
+        again = {each.key for each in questions} & known
+        self.answered = [each for each in self.answered if each.question.key not in again]
+        answered = [
+            Answered(
+                question=each,
+                answer=self._store.get(each.key),
+                unchanged=each.key in self._store.stored,
+            )
+            for each in questions
+            if self._store.has(each.key) and each.file not in self.unreadable
+        ]
+        self.answered += answered
+        for each in answered:
+            self.seconds[each.question.key] += each.answer.seconds
+        self.notes += [
+            Note(each.file, f" under {each.model.name}: {note}")
+            for each in answered
+            if each.answer.exploration is not None
+            and not each.unchanged
+            and each.question.key not in again
+            for note in resumption(each.answer.exploration)
+        ]
 
     # --- questions ------------------------------------------------------------------------------
 
@@ -206,13 +280,13 @@ class Answers:
         with ThreadPoolExecutor(max_workers=cores()) as pool:
             list(pool.map(read, programs))
 
-    def _readable_jobs(self, file: str) -> list[ScenarioJob]:
+    def _readable(self, file: str) -> list[Question]:
         try:
-            return list(self._jobs(file))
+            return list(self._configured(file))
         except Interrupted:
             raise
         except LimitReached:
-            why = used_up(self.config.budget)
+            why = self.used_up
             self.refused += [
                 ScenarioResult(file=file, model=model.name, result="Unknown", reasons=(why,))
                 for model in self.config.models
@@ -222,7 +296,7 @@ class Answers:
             self.unreadable[file] = Unreadable.of(error)
             return []
 
-    def _jobs(self, file: str) -> Iterator[ScenarioJob]:
+    def _configured(self, file: str) -> Iterator[Question]:
         """The scenario under the configured models; a litmus test of another dialect under those
         that read it."""
         asked = self.config.models
@@ -241,41 +315,30 @@ class Answers:
                     ScenarioResult(file=file, model=model.name, result="Unknown", reasons=(why,))
                 )
             else:
-                yield self._job(file, model)
+                yield self._question(file, model)
 
-    def _weaker(self, file: str) -> Iterator[ScenarioJob]:
+    def _weaker(self, file: str) -> Iterator[Question]:
         """A program that is safe so far, under the models of machines."""
-        here = [each for each in self.answered if each.job.file == file]
-        pairs = ((each.job.model, each.answer.exploration) for each in here)
+        here = [each for each in self.answered if each.file == file]
+        pairs = ((each.model, each.answer.exploration) for each in here)
         explored = ((model, found) for model, found in pairs if found is not None)
         for model in plan.next_models(explored, self.config.machine_models):
             if why := self._explorer.applicable(model):
-                self.notes.append(f"{file}: {why}")
+                self.notes.append(Note(file, f": {why}"))
             else:
-                yield self._job(file, model)
+                yield self._question(file, model)
 
-    def _compared(self, file: str) -> Iterator[ScenarioJob]:
+    def _compared(self, file: str) -> Iterator[Question]:
         """What shows where a violation happens, if there is one."""
-        here = [each for each in self.answered if each.job.file == file]
+        here = [each for each in self.answered if each.file == file]
         if any(each.violated for each in here):
             for name in COMPARED:
-                if name not in {each.job.model.name for each in here}:
-                    yield self._job(file, models.resolve(name), compared=True)
+                if name not in {each.model.name for each in here}:
+                    yield self._question(file, models.resolve(name), compared=True)
 
-    def _job(self, file: str, model: Model, *, compared: bool = False) -> ScenarioJob:
+    def _question(self, file: str, model: Model, *, compared: bool = False) -> Question:
         scenario = self._scenario(file)
-        key = self._key(scenario, model)
-        if scenario.test is not None:
-            return CheckScenario(key=key, scenario=scenario, model=model, checker=self._checker)
-        return ExploreScenario(
-            key=key,
-            scenario=scenario,
-            model=model,
-            compared=compared,
-            budget=self.config.budget,
-            explorer=self._explorer,
-            frontier=self._frontiers.of(scenario.name, model.name),
-        )
+        return Question(self._key(scenario, model), scenario, model, compared)
 
     def _scenario(self, file: str) -> Scenario:
         if file not in self._scenarios:
@@ -284,7 +347,7 @@ class Answers:
                 path=self.path(file),
                 test=self.tests.get(file),
                 build=self.config.build,
-                bounds=bounds(self.config),
+                bounds=self.config.bounds,
                 end=Deadline(self.ends),
             )
         return self._scenarios[file]
@@ -304,14 +367,6 @@ class Answers:
         return " ".join(parts)
 
 
-def bounds(config: Config) -> Bounds:
-    """The limits of an exploration that a project's configuration sets."""
-    gate = config.gate
-    return Bounds(
-        loops=gate.unroll or config.explore.loops or DEFAULT.loops,
-        executions=gate.executions,
-        events=gate.events,
-        instructions=gate.instructions,
-        calls=gate.calls,
-        given=KEYS,
-    )
+def _files(questions: Iterable[Question | Answered]) -> int:
+    """How many scenarios they are about."""
+    return len({each.file for each in questions})

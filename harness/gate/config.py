@@ -12,7 +12,7 @@
     sources = ["src/queue.c"]          that every program is linked with
 
     [explore]                          limits of exploring one program, for every command
-    loops = 4                          iterations of a loop that does not only wait
+    loops = 8                          iterations of a loop that does not only wait
     seconds = "20s"                    for one program under one model; the gate has a budget
     bound = 4                          departures, or
     sample = true                      drawn at random: explored where half of the time does not
@@ -25,7 +25,7 @@
 
     [gate]
     scenarios = ["tests/weakspot/*.cpp", "tests/litmus/*.litmus"]
-    unroll = 4                         as `loops` above, for the gate alone
+    unroll = 8                         as `loops` above, for the gate alone
     executions = 0                     of one program under one model; 0: all
     events = 4096                      accesses of shared memory in one execution
     instructions = 2000000             of one thread in one execution
@@ -65,7 +65,7 @@ from weakspot.harness import machines
 from weakspot.harness.campaign import plan
 from weakspot.harness.corpus.models import LANGUAGE, MACHINES, Model
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.values.bounds import DEFAULT, MOST_DEPARTURES, Part, Reduction
+from weakspot.harness.values.bounds import DEFAULT, MOST_DEPARTURES, RANGES, Bounds, Part, Reduction
 from weakspot.system import project_file, toml
 from weakspot.system.durations import seconds_of
 from weakspot.system.project_file import PYPROJECT
@@ -166,6 +166,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     scenarios: tuple[str, ...] = ()  # files, relative to root, sorted
     baseline: Path
     budget: float
+
+    @property
+    def bounds(self) -> Bounds:
+        """The limits of the gate's explorations but for their time, which is of the budget."""
+        keys = {name: "unroll" if name == "loops" else name for name in RANGES}
+        limits = {name: getattr(self.gate, key) for name, key in keys.items()}
+        limits["loops"] = limits["loops"] or self.explore.loops or DEFAULT.loops
+        return Bounds(**limits, given={name: f"{key} =" for name, key in keys.items()})
 
 
 def without_file(root: Path) -> Config:

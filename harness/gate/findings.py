@@ -10,13 +10,12 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot import __version__
 from weakspot.generators.litmus import Site
+from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.answers import Answered, Answers
 from weakspot.harness.gate.config import fails
 from weakspot.harness.gate.expectations import unmet_expectation
-from weakspot.harness.gate.jobs import Unreadable
 from weakspot.harness.gate.outcome import (
     BAD_INPUT,
     AcceptedFinding,
@@ -25,6 +24,7 @@ from weakspot.harness.gate.outcome import (
     SourceSpan,
     Status,
 )
+from weakspot.harness.gate.scenarios import Unreadable
 from weakspot.harness.gate.source_spans import source_span
 from weakspot.harness.gate.suggested_repairs import SuggestedRepair, suggested_repairs
 from weakspot.harness.gate.suppressions import InvalidComment, Suppression, suppressions
@@ -34,7 +34,7 @@ from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Finding
-from weakspot.harness.values.record import FORMAT, Manifest, Plan, Record, program_name
+from weakspot.harness.values.record import Plan, Record, program_name
 from weakspot.harness.values.repair import ELSEWHERE
 from weakspot.harness.values.witness import Execution, WitnessEvent, shortest_at
 
@@ -55,12 +55,12 @@ class GateFindings:
             if each.answer.exploration is None:
                 continue
             # a comparison with another model that reached a limit leaves nothing undecided
-            if not each.job.compared or each.answer.exploration.result != "Unknown":
+            if not each.question.compared or each.answer.exploration.result != "Unknown":
                 explorations.append(each.answer.exploration)
             self.machines |= each.answer.machines
-            self.sites.setdefault(each.job.file, []).extend(each.answer.sites)
-            self.files[each.answer.exploration.program] = each.job.file
-        manifest = Manifest(format=FORMAT, weakspot=__version__, plan=Plan(what=()), started="")
+            self.sites.setdefault(each.file, []).extend(each.answer.sites)
+            self.files[each.answer.exploration.program] = each.file
+        manifest = new_manifest(Plan(what=tuple(self.files.values())))
         self.record = Record(manifest=manifest, explorations=tuple(explorations))
 
     def reported(self) -> Iterator[ReportedFinding]:
@@ -86,7 +86,7 @@ class GateFindings:
             causes.add(known)
         for answered in self.work.answered:
             if answered.answer.verdict is not None:
-                test = self.work.tests[answered.job.file]
+                test = self.work.tests[answered.file]
                 if wrong := unmet_expectation(test, answered.answer.verdict):
                     yield self._litmus(wrong, answered)
         for file, why in self.work.unreadable.items():
@@ -112,8 +112,11 @@ class GateFindings:
         the scenarios."""
         for each in self.work.answered:
             if each.answer.verdict is None:
-                for name in (Path(each.job.file).name, *each.answer.files):
-                    yield os.path.normpath(Path(each.job.file).parent / name), each.job.file
+                for name in (Path(each.file).name, *each.answer.files):
+                    yield (
+                        os.path.normpath(Path(each.file).parent / name),
+                        each.file,
+                    )
 
     def _comment(
         self, id: str, file: str, line: int, column: int, message: str, advice: str = ""
@@ -284,7 +287,7 @@ class GateFindings:
         )
 
     def _litmus(self, finding: Finding, answered: Answered) -> ReportedFinding:
-        file, model = answered.job.file, answered.job.model.name
+        file, model = answered.file, answered.model.name
         test, verdict = self.work.tests[file], answered.answer.verdict
         assert verdict is not None
         witness = msgspec.convert(verdict.witness, Execution | None, from_attributes=True)

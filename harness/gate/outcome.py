@@ -148,6 +148,16 @@ class AcceptedFinding(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class Note(msgspec.Struct, frozen=True):
+    """What a reader should know of a file, in the rest of a sentence that its name begins."""
+
+    file: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}{self.text}"
+
+
 class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The whole result of a run.
 
@@ -164,13 +174,18 @@ class GateOutcome(msgspec.Struct, frozen=True, kw_only=True):
     repository: str = ""
     scenarios: tuple[ScenarioResult, ...]
     findings: tuple[ReportedFinding, ...]
-    notes: tuple[str, ...] = ()
+    file_notes: tuple[Note, ...] = ()
     stale: tuple[AcceptedFinding, ...] = ()
     baseline: str = ""
     whole: bool = False
     seconds: float = 0.0
     pages: str = ""
     projects: tuple[GateOutcome, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know, one sentence each."""
+        return tuple(map(str, self.file_notes))
 
     def uri(self, place: SourceSpan) -> str:
         """The file's path relative to the repository."""

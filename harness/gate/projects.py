@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -65,7 +65,7 @@ def run_projects(
         repository=seen[0].repository,
         scenarios=_all(seen, lambda each: each.scenarios),
         findings=_all(seen, lambda each: each.findings),
-        notes=_all(seen, lambda each: each.notes),
+        file_notes=_all(seen, lambda each: each.file_notes),
         stale=_all(seen, lambda each: each.stale),
         baseline=", ".join(each.baseline for each in seen),
         whole=all(each.whole for each in seen),
@@ -104,25 +104,20 @@ class _Names:
         return re.sub(r"[^\s:,()\[\]]+(?=:\d)", moved, text)
 
     def outcome(self, outcome: GateOutcome) -> GateOutcome:
-        files = sorted({each.file for each in outcome.scenarios}, key=len, reverse=True)
         return replace(
             outcome,
             folder=str(self._here),
             repository=str(repository_of(self._here) or outcome.repository),
             scenarios=tuple(replace(each, file=self.file(each.file)) for each in outcome.scenarios),
             findings=tuple(map(self._finding, outcome.findings)),
-            notes=tuple(self._notes(outcome.notes, files)),
+            file_notes=tuple(
+                replace(each, file=self.file(each.file)) for each in outcome.file_notes
+            ),
             stale=tuple(
                 replace(each, file=self.file(each.file), message=self.text(each.message))
                 for each in outcome.stale
             ),
         )
-
-    def _notes(self, notes: Sequence[str], files: Sequence[str]) -> Iterator[str]:
-        """Notes, each of which begins with the name of a scenario."""
-        for note in notes:
-            file = next((each for each in files if note.startswith(each)), None)
-            yield note if file is None else f"{self.file(file)}{note.removeprefix(file)}"
 
     def _finding(self, reported: ReportedFinding) -> ReportedFinding:
         return replace(

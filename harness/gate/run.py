@@ -11,15 +11,16 @@ from typing import Literal
 from weakspot.errors import Interrupted
 from weakspot.harness.campaign.executor import TimedExecutor
 from weakspot.harness.campaign.progress import Progress, Quiet
-from weakspot.harness.checkers.explored import TIME_LIMIT
+from weakspot.harness.checkers.engine_answers import TIME_LIMIT
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.answers import Answered, Answers
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.expectations import expectation
 from weakspot.harness.gate.findings import GateFindings
 from weakspot.harness.gate.last_findings import store_findings
-from weakspot.harness.gate.outcome import GateOutcome, ScenarioResult
+from weakspot.harness.gate.outcome import GateOutcome, Note, ScenarioResult
 from weakspot.harness.values.descriptions import STARTS_NO_THREAD
+from weakspot.harness.values.histogram import INTERRUPTED
 
 
 def run(
@@ -44,12 +45,12 @@ def run(
     try:
         work.ask(scenarios)
     except Interrupted:
-        known = (each for each in work.answered if not each.job.compared)
-        raise GateInterrupted([_result(work, each) for each in known]) from None
+        known = (_result(work, each) for each in work.answered if not each.question.compared)
+        raise GateInterrupted([each for each in known if INTERRUPTED not in each.reasons]) from None
     reporter = GateFindings(work, accepted)
     findings = tuple(reporter.reported())
     found = {each.fingerprint for each in findings}
-    shown = tuple(each for each in work.answered if not each.job.compared)
+    shown = tuple(each for each in work.answered if not each.question.compared)
     unreadable = (
         ScenarioResult(file=file, model=model.name, result="Error")
         for file in work.unreadable
@@ -61,14 +62,17 @@ def run(
     if whole and decided:
         findings += tuple(reporter.unused_suppressions())
     without_expectation = (
-        f"{each.job.file} states no expected answer under {each.job.model.name}: use ~exists or "
-        "forall, or add a comment (* Result: Never *)"
+        Note(
+            each.file,
+            f" states no expected answer under {each.model.name}: use ~exists or forall, or add a "
+            "comment (* Result: Never *)",
+        )
         for each in shown
         if each.answer.verdict is not None
-        and not expectation(work.tests[each.job.file], each.job.model.name)
+        and not expectation(work.tests[each.file], each.model.name)
     )
     sequential = dict.fromkeys(
-        each.job.file
+        each.file
         for each in shown
         if each.answer.exploration is not None and each.answer.exploration.sequential
     )
@@ -79,10 +83,10 @@ def run(
         repository=str(repository),
         scenarios=results,
         findings=findings,
-        notes=(
+        file_notes=(
             *work.notes,
             *without_expectation,
-            *(f"{file} {STARTS_NO_THREAD}" for file in sequential),
+            *(Note(file, f" {STARTS_NO_THREAD}") for file in sequential),
         ),
         stale=tuple(
             each for each in accepted if whole and decided and each.fingerprint not in found
@@ -113,12 +117,13 @@ def repository_of(root: Path) -> Path | None:
 
 
 def _result(work: Answers, answered: Answered) -> ScenarioResult:
-    job, answer = answered.job, answered.answer
-    seconds = work.seconds[job.key]
+    question, answer = answered.question, answered.answer
+    seconds = work.seconds[question.key]
     result: Literal["Safe", "Violated", "Unknown", "Ok", "No"]
     if answer.exploration is not None:
         found = answer.exploration
-        result, reasons, executions = found.result, found.reasons, found.executions
+        result, executions = found.result, found.executions
+        reasons = found.reasons or ((work.used_up,) if result == "Unknown" else ())
         if any(each.startswith(TIME_LIMIT) for each in reasons):
             budget = f"{work.config.budget:g} s"
             spent = f"{seconds:.1f} s of the budget of {budget} did not suffice"
@@ -127,14 +132,14 @@ def _result(work: Answers, answered: Answered) -> ScenarioResult:
     else:
         verdict = answer.verdict
         assert verdict is not None
-        expected = expectation(work.tests[job.file], job.model.name)
+        expected = expectation(work.tests[question.file], question.model.name)
         result = "Ok" if expected in ("", verdict.observation) else "No"
         if verdict.observation == "Unknown":
             result = "Unknown"
         reasons, executions = (verdict.reason,), 0
     return ScenarioResult(
-        file=job.file,
-        model=job.model.name,
+        file=question.file,
+        model=question.model.name,
         result=result,
         reasons=reasons,
         executions=executions,

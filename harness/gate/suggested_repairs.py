@@ -17,12 +17,12 @@ from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.campaign.cache import CacheStore
 from weakspot.harness.campaign.executor import LocalExecutor, ask
 from weakspot.harness.campaign.plan import repaired_under
-from weakspot.harness.gate.answers import Answers, bounds
+from weakspot.harness.gate.answers import Answers
 from weakspot.harness.gate.config import Config
-from weakspot.harness.gate.jobs import Scenario
-from weakspot.harness.gate.outcome import RequiredOrder, SourceEdit
+from weakspot.harness.gate.outcome import Note, RequiredOrder, SourceEdit
+from weakspot.harness.gate.scenarios import Scenario
 from weakspot.harness.gate.source_spans import source_span
-from weakspot.harness.orders.repair_search import SearchRepair
+from weakspot.harness.orders.repair_jobs import SearchRepair
 from weakspot.harness.orders.repairs import Repair
 from weakspot.harness.orders.rewrite import rewrite
 
@@ -93,26 +93,31 @@ def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
     """By scenario, a repair under the first model that shows a violation."""
     jobs: dict[str, FindRepair] = {}
     for answered in answers.answered:
-        exploration, job = answered.answer.exploration, answered.job
-        if exploration is None or not exploration.violations or job.compared or job.file in jobs:
+        exploration, asked = answered.answer.exploration, answered.question
+        if (
+            exploration is None
+            or not exploration.violations
+            or asked.compared
+            or asked.file in jobs
+        ):
             continue
         together = [
             each
             for each in answers.answered
-            if each.answer.exploration is not None and each.job.model == job.model
+            if each.answer.exploration is not None and each.model == asked.model
         ]
-        also = tuple(repaired_under(job.model, answers.config.machine_models))
-        parts = [each.job.key for each in together]
+        also = tuple(repaired_under(asked.model, answers.config.machine_models))
+        parts = [each.question.key for each in together]
         parts += [each.of_programs.digest_of_text for each in also]
-        jobs[job.file] = FindRepair(
-            key=f"repair {job.key} {' '.join(parts)}",
-            violated=job.file,
-            costs={each.job.file: each.answer.seconds for each in together},
-            model=job.model,
+        jobs[asked.file] = FindRepair(
+            key=f"repair {asked.key} {' '.join(parts)}",
+            violated=asked.file,
+            costs={each.file: each.answer.seconds for each in together},
+            model=asked.model,
             also=also,
-            bounds=bounds(answers.config),
+            bounds=answers.config.bounds,
             config=answers.config,
-            scenarios={each.job.file: each.job.scenario for each in together},
+            scenarios={each.file: each.question.scenario for each in together},
         )
     store = CacheStore(answers.folder, SuggestedRepair)
     ask(
@@ -123,7 +128,7 @@ def suggested_repairs(answers: Answers) -> dict[str, SuggestedRepair]:
     )
     found = {file: store.get(job.key) for file, job in jobs.items()}
     answers.notes += [
-        f"{file}: no repair found within the time budget"
+        Note(file, ": no repair found within the time budget")
         for file, repair in found.items()
         if repair.out_of_time
     ]

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.judge.observed import models_that
+from weakspot.harness.judge.observations import models_that
 from weakspot.harness.values.agreement import agreed_observation
 from weakspot.harness.values.descriptions import EMULATED, has_no_observed_variant
 from weakspot.harness.values.finding import Evidence, Finding

@@ -9,7 +9,7 @@ from weakspot.harness.judge import (
     codegen,
     control_tests,
     disagreements,
-    observed,
+    observations,
     violations,
 )
 from weakspot.harness.values.descriptions import limits_reached
@@ -20,7 +20,7 @@ from weakspot.harness.values.record import Record, program_name
 SOURCES: tuple[Callable[[Record], Iterator[Finding]], ...] = (
     violations.explored,
     violations.run,
-    observed.disallowed,
+    observations.disallowed,
     disagreements.between_checkers,
     codegen.weaker_code,
     control_tests.allowed_but_not_observed,

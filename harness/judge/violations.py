@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from weakspot.harness.corpus import models
 from weakspot.harness.judge.claims import matches_recorded
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.judge.observed import can_contradict, emulator_severity, likely_cause
+from weakspot.harness.judge.observations import can_contradict, emulator_severity, likely_cause
 from weakspot.harness.values.descriptions import describe_exploration, describe_failure
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Evidence, Finding

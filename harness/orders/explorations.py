@@ -7,7 +7,7 @@ The key of a question has the program's digest, which differs where one memory o
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import msgspec
@@ -17,7 +17,7 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_of, ask
 from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.store import MemoryStore
-from weakspot.harness.checkers.explorer import asked, explored
+from weakspot.harness.checkers.explorer import EngineExplorer, asked
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
@@ -31,55 +31,40 @@ if TYPE_CHECKING:
 _SHORTEST = 0.001  # seconds of an exploration
 
 
-class _OrdersJob(Job, frozen=True, kw_only=True):
-    """What does a program violate?"""
+class ExploreOrders(Job, frozen=True, kw_only=True):
+    """What does the program violate? The answer is the engine's, which names sites by number; of a
+    `named` program it is an Exploration, with the litmus tests of the violations. `threads` is how
+    many explore it, 0 for one per core."""
 
+    program: Program
     model: Model
     bounds: Bounds
+    named: NamedProgram | None = None
+    threads: int = 1
+    stop_at_first: bool = True
     end: Deadline = NEVER
 
     @property
     def phase(self) -> str:
         return "exploring"
 
-    @property
-    def limits(self) -> Bounds:
-        """The bounds, with what time is left."""
-        seconds = max(self.end.at_most(self.bounds.seconds), _SHORTEST)
-        return msgspec.structs.replace(self.bounds, seconds=seconds)
-
-
-class ExploreOrders(_OrdersJob, frozen=True, kw_only=True):
-    """What does the program violate? The answer is the engine's, which names sites by number.
-    `threads` is how many explore it, 0 for one per core."""
-
-    program: Program
-    threads: int
-    stop_at_first: bool
-
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         for job in jobs:
+            seconds = max(job.end.at_most(job.bounds.seconds), _SHORTEST)
+            limits = msgspec.structs.replace(job.bounds, seconds=seconds)
+            if job.named is not None:
+                explorer = EngineExplorer(jobs=job.threads)
+                sink.answered(job, explorer.under(job.named, job.model, limits))
+                continue
             found = asked(
                 job.program,
                 job.model,
-                job.limits,
+                limits,
                 jobs=job.threads,
                 stop_at_first=job.stop_at_first,
             )
             sink.answered(job, found)
-
-
-class ExplainOrders(_OrdersJob, frozen=True, kw_only=True):
-    """What does the program violate, with the litmus tests of the violations? The answer is an
-    Exploration."""
-
-    program: NamedProgram
-
-    @classmethod
-    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
-        for job in jobs:
-            sink.answered(job, explored(job.program, job.model, job.limits, jobs=1))
 
 
 AHEAD = 32
@@ -113,62 +98,74 @@ class Explorations:
         }
 
     def of(
-        self, program: Program, *, stop_at_first: bool = True, threads: int = 1
+        self,
+        program: Program,
+        *,
+        stop_at_first: bool = True,
+        threads: int = 1,
+        endless: bool = False,
     ) -> ExplorationDict:
-        """What the program violates. With one thread, what is found first is always the same."""
-        found = self._decisive(
-            lambda under: self._question(
-                program, under, stop_at_first=stop_at_first, threads=threads
-            ),
-            lambda answer: answer["result"],
+        """What the program violates. With one thread, what is found first is always the same. The
+        loops of an `endless` program are not followed further than at first."""
+        question = self._question(
+            program, stop_at_first=stop_at_first, threads=threads, endless=endless
         )
-        return cast("ExplorationDict", found)
+        return cast("ExplorationDict", self._decisive(question))
 
-    def _decisive(self, question: Callable[[str], Job], result: Callable[[Any], str]) -> Any:
+    def explained(self, program: NamedProgram) -> Exploration:
+        """What the program violates, with the litmus tests of that."""
+        return cast(Exploration, self._decisive(self._question(program.program, named=program)))
+
+    def _decisive(self, question: ExploreOrders) -> object:
         """The answer under the first model under which the program is not safe, or the last."""
         for under in self._models:
-            answer = answer_of(question(under), self._store, self._executor)
-            if result(answer) != "Safe":
+            answer = answer_of(self._under(question, under), self._store, self._executor)
+            if _result(answer) != "Safe":
                 break
         self.finished += not self.end.passed
         return answer
 
-    def prepare(self, programs: Sequence[Program]) -> None:
+    def prepare(self, programs: Sequence[Program], *, endless: bool = False) -> None:
         """Have what `of` will find of the programs found at once, if the executor does that."""
+        questions = [self._question(each, endless=endless) for each in programs]
         for under in self._models if self.ahead else ():
-            jobs = [self._question(each, under) for each in programs]
+            jobs = [self._under(each, under) for each in questions]
             ask(jobs, self._store, self._executor)
-            found = (cast("ExplorationDict", self._store.get(job.key)) for job in jobs)
-            programs = [
+            questions = [
                 each
-                for each, answer in zip(programs, found, strict=True)
-                if answer["result"] == "Safe"
+                for each, job in zip(questions, jobs, strict=True)
+                if _result(self._store.get(job.key)) == "Safe"
             ]
 
     def _question(
-        self, program: Program, under: str, *, stop_at_first: bool = True, threads: int = 1
+        self,
+        program: Program,
+        *,
+        named: NamedProgram | None = None,
+        stop_at_first: bool = True,
+        threads: int = 1,
+        endless: bool = False,
     ) -> ExploreOrders:
+        bounds = self.bounds
+        if endless:
+            bounds = msgspec.structs.replace(bounds, loops=bounds.first_loops)
+        name = program_name(named.structure, named.scenario) if named is not None else ""
         return ExploreOrders(
-            key=f"{program.digest}:{under}:{threads}:{stop_at_first}",
+            key=f"{program.digest}:{name}:{threads}:{stop_at_first}:{endless}",
             program=program,
-            model=self._models[under],
-            bounds=self.bounds,
+            model=self.model,
+            bounds=bounds,
+            named=named,
             threads=threads,
             stop_at_first=stop_at_first,
             end=self.end,
         )
 
-    def explained(self, program: NamedProgram) -> Exploration:
-        """What the program violates, with the litmus tests of that."""
-        name = program_name(program.structure, program.scenario)
-        found = self._decisive(
-            lambda under: ExplainOrders(
-                key=f"{program.program.digest}:{under}:{name}",
-                program=program,
-                model=self._models[under],
-                bounds=self.bounds,
-                end=self.end,
-            ),
-            lambda answer: answer.result,
-        )
-        return cast(Exploration, found)
+    def _under(self, question: ExploreOrders, under: str) -> ExploreOrders:
+        """The question under one of the models."""
+        key = f"{question.key}:{under}"
+        return msgspec.structs.replace(question, key=key, model=self._models[under])
+
+
+def _result(answer: Any) -> str:
+    return answer.result if isinstance(answer, Exploration) else answer["result"]

@@ -14,23 +14,20 @@ from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.orders.cost import Costing, Costs, SiteCost
-from weakspot.harness.runners import TOO_LATE, limit
+from weakspot.harness.runners import TOO_LATE, RunLimits
 from weakspot.harness.values.histogram import INTERRUPTED
 from weakspot.harness.values.record import digest, key
 from weakspot.harness.values.strength import at_most
-from weakspot.system.deadline import NEVER
 
 
 class MeasureCosts(MachineJob, frozen=True, kw_only=True):
     """What do the memory orders of the programs cost on the machine? The answer is a Costs, after
-    Ctrl-C one of what was measured until then. `limited`: it takes a second more than `seconds` at
-    most, compiling included."""
+    Ctrl-C one of what was measured until then."""
 
     subject: str
     programs: tuple[tuple[str, Program], ...]
+    limits: RunLimits
     fences: bool
-    seconds: float
-    limited: bool = False
 
     @classmethod
     def of(
@@ -38,22 +35,20 @@ class MeasureCosts(MachineJob, frozen=True, kw_only=True):
         subject: str,
         programs: Sequence[tuple[str, Program]],
         machine: Machine,
+        limits: RunLimits,
         *,
         fences: bool,
-        seconds: float,
-        limited: bool = False,
     ) -> Self:
         """The job with its key."""
         digests = (f"{name} {program.digest}" for name, program in programs)
-        how = (machine.name, machine.arch, "cost", str(fences), f"{seconds:g}")
+        how = (machine.name, machine.arch, "cost", str(fences), f"{limits.seconds:g}")
         return cls(
             key=key(digest(*digests), *how),
             subject=subject,
             programs=tuple(programs),
             on=machine,
+            limits=limits,
             fences=fences,
-            seconds=seconds,
-            limited=limited,
         )
 
     @property
@@ -65,7 +60,7 @@ class MeasureCosts(MachineJob, frozen=True, kw_only=True):
         for job in jobs:
             costing = Costing(job.subject, job.programs, job.on, fences=job.fences, report=sink.at)
             try:
-                costing.run(job.seconds, limit(job.seconds, 1) if job.limited else NEVER)
+                costing.run(job.limits.seconds, job.limits.end(1))
             except KeyboardInterrupt:
                 sink.answered(job, costing.result(), final=False)
                 raise

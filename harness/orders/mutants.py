@@ -145,11 +145,14 @@ class Mutating:
         """Have mutants explored at once, as far as it is known which scenarios they need."""
         left = [dict(change.programs) for change in changes]
         for name in list(self._order):
-            self._questions.prepare([each[name] for each in left if name in each])
+            endless = name in self._tolerated
+            programs = [each[name] for each in left if name in each]
+            self._questions.prepare(programs, endless=endless)
             left = [
                 each
                 for each in left
-                if name not in each or not self._questions.of(each[name])["violations"]
+                if name not in each
+                or not self._questions.of(each[name], endless=endless)["violations"]
             ]
 
     def _explored(self, change: Change) -> Mutant:
@@ -158,7 +161,7 @@ class Mutating:
         # what noticed the last mutant often notices the next
         for name in [each for each in self._order if each in programs]:
             self._asked += 1
-            found = self._questions.of(programs[name])
+            found = self._questions.of(programs[name], endless=name in self._tolerated)
             if found["violations"]:
                 self._order.remove(name)
                 self._order.insert(0, name)

@@ -13,8 +13,8 @@ from weakspot.errors import BadInput
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.corpus.structures import CLAIMS, Structure
 from weakspot.harness.orders.program_groups import ProgramGroup
-from weakspot.harness.orders.relax import searches
 from weakspot.harness.orders.relaxation import Relaxed, reason
+from weakspot.harness.orders.searches import Search
 from weakspot.harness.orders.trials import Report
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.claims import Weakest, WeakestOrder
@@ -56,7 +56,7 @@ def differences(
     for group in groups:
         assert group.structure is not None
         found = []
-        for search in searches([group], models, bounds, report=report):
+        for search in Search(models=tuple(models), bounds=bounds).of([group], report):
             search.run()
             found.append(search.result())
         if undecided := tuple(note for each in found for note in each.notes):

@@ -15,10 +15,9 @@ memory order in it by an execution that violates something when that one alone i
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -33,12 +32,11 @@ from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.exercise import Exercise
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, minimal
-from weakspot.harness.orders.program_groups import ProgramGroup, Version, versions
+from weakspot.harness.orders.program_groups import Version
 from weakspot.harness.orders.relaxation import LeftOut, Need, Relaxed, Unexercised, Weakest
 from weakspot.harness.orders.repairs import is_foreign
 from weakspot.harness.orders.trials import Report, Scene, Trials, within
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
-from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.strength import (
     Assignment,
@@ -54,7 +52,6 @@ from weakspot.harness.values.strength import (
     strongest,
     weaker,
 )
-from weakspot.system.deadline import NEVER, Deadline
 from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
@@ -403,8 +400,11 @@ class Relaxing:
         scene, or the reason why it is not confirmed."""
         executions = 0
         for number, scene in enumerate(self._trials.scenes):
-            found = self._asked(scene.name, scene.annotated.under(orders), stop_at_first=False)
-            tolerated = number in self._trials.tolerated and within(found)
+            endless = number in self._trials.tolerated
+            found = self._asked(
+                scene.name, scene.annotated.under(orders), stop_at_first=False, endless=endless
+            )
+            tolerated = endless and within(found)
             incomplete = found["reasons"] and not tolerated
             if found["violations"] or incomplete:
                 return f"{scene.name}: not confirmed with {', '.join(orders)}: {found['result']}"
@@ -451,7 +451,7 @@ class Relaxing:
         if scene not in self._traces:
             program = self._trials.scenes[scene].annotated.program
             self._traces[scene] = program.trace(
-                loops=self._questions.bounds.loops, interleavings=_TRACED, seed=0
+                loops=self._questions.bounds.first_loops, interleavings=_TRACED, seed=0
             )
         return self._traces[scene]
 
@@ -468,10 +468,12 @@ class Relaxing:
             )
         )
 
-    def _asked(self, name: str, program: Program, *, stop_at_first: bool = True) -> ExplorationDict:
+    def _asked(
+        self, name: str, program: Program, *, stop_at_first: bool = True, endless: bool = False
+    ) -> ExplorationDict:
         self._report(name)
         self._explorations += 1
-        return self._questions.of(program, stop_at_first=stop_at_first)
+        return self._questions.of(program, stop_at_first=stop_at_first, endless=endless)
 
 
 def explorable(names: Iterable[str]) -> list[Model]:
@@ -482,28 +484,6 @@ def explorable(names: Iterable[str]) -> list[Model]:
             own = (each.name for each in load().values() if not EngineExplorer().applicable(each))
             raise BadInput(why, advice=f"{', '.join(own)} can be explored")
     return found
-
-
-def searches(
-    groups: Sequence[ProgramGroup],
-    models: Sequence[Model],
-    bounds: Bounds,
-    *,
-    machines: Sequence[Model] = (),
-    fences: bool = False,
-    prices: Prices | None = None,
-    report: Report = lambda _: None,
-    end: Deadline = NEVER,
-) -> Iterator[Relaxing]:
-    """The searches to run, one after the other, all of them until `end`: one per model and version
-    of a group's source. What is safe under a model must be safe under those of `machines` too; the
-    orders of the corpus are recorded without."""
-    for group, model in itertools.product(groups, models):
-        report(f"{group.name} under {model.name}")
-        also = () if group.structure else machines
-        explorations = Explorations(model, bounds, also=also, end=end)
-        for version in versions(group, explorations, report=report):
-            yield Relaxing(version, explorations, fences=fences, prices=prices, report=report)
 
 
 def _size(violation: Violation) -> int:

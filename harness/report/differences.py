@@ -98,12 +98,16 @@ def missing_texts(found: Comparison, *, everything: bool) -> Iterator[str]:
                 yield f"only {side} has {amount(len(names), what)}: {', '.join(shown)}{more}"
 
 
+def compared_text(found: Comparison) -> str:
+    """`40 verdicts, 2 explorations`"""
+    counts = found.compared.items()
+    return ", ".join(amount(count, KINDS[kind][1]) for kind, count in counts if count)
+
+
 def _closing(found: Comparison) -> Text:
     """`2 of 40 verdicts changed, 40 of 40 explorations are the same`"""
     changed = [each for each in found.differences if each.weight != "note"]
-    compared = ", ".join(
-        amount(count, KINDS[kind][1]) for kind, count in found.compared.items() if count
-    )
+    compared = compared_text(found)
     text = amount(len(changed), "difference") if changed else "no difference"
     colour = "red" if changed else "green"
     if not compared:

@@ -235,6 +235,14 @@ def _short(reported: ReportedFinding, found: Witness, numbers: Sequence[int]) ->
     return msgspec.structs.replace(found, events=events)
 
 
+def same_cause(outcome: GateOutcome, reported: ReportedFinding) -> list[str]:
+    """The other findings with the same cause, one per line."""
+    return [
+        f"Same cause: {each.finding.id} {each.message} ({each.places[0]}, {each.scenario})"
+        for each in outcome.alike(reported)
+    ]
+
+
 def reaches(reported: ReportedFinding) -> str:
     """`allowed by rc20   forbidden by tso (x86)`, for the models that this run checked."""
     if not reported.safe:

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from weakspot.harness.report.folding import folded
-from weakspot.harness.report.witness import explanation, heading, places, shortened
+from weakspot.harness.report.witness import (
+    events_of_threads,
+    explanation,
+    heading,
+    places,
+    shortened,
+)
 from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.record import Record
 from weakspot.harness.values.witness import Execution, Witness
@@ -108,15 +113,6 @@ def communication(witness: Witness, on_cycle: Iterable[Step]) -> list[tuple[str,
         if None not in (events[key[1]].thread, events[key[2]].thread):
             found.setdefault(key, True)
     return [(*key, cycle) for key, cycle in found.items()]
-
-
-def events_of_threads(witness: Witness) -> dict[int, list[int]]:
-    """The indices of each thread's events, in program order."""
-    threads: defaultdict[int, list[int]] = defaultdict(list)
-    for number, event in enumerate(witness.events):
-        if event.thread is not None:
-            threads[event.thread].append(number)
-    return dict(sorted(threads.items()))
 
 
 def _lines(title: str, witness: Witness) -> Iterator[str]:

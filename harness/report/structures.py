@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.judge.claims import standing
-from weakspot.harness.judge.observed import observed_outcomes
+from weakspot.harness.judge.observations import observed_outcomes
 from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.report.tables import runner_differences
 from weakspot.harness.report.terminal import bar, columns, magnitude, print_lines

@@ -187,30 +187,39 @@ def places(witness: Witness) -> dict[int, tuple[int, int]]:
     There is one column per thread, with program order downward. A read is placed no higher than
     the write it reads, if that is possible for all reads.
     """
+    chains = list(events_of_threads(witness).values())
+    drawn = {number for chain in chains for number in chain}
+    return layers(chains, [each for each in witness.rf if drawn.issuperset(each)])
+
+
+def events_of_threads(witness: Witness) -> dict[int, list[int]]:
+    """The indices of each thread's events, in program order."""
     threads: defaultdict[int, list[int]] = defaultdict(list)
     for number, event in enumerate(witness.events):
         if event.thread is not None:
             threads[event.thread].append(number)
-    column = {thread: at for at, thread in enumerate(sorted(threads))}
-    simple = {n: row for numbers in threads.values() for row, n in enumerate(numbers)}
+    return dict(sorted(threads.items()))
+
+
+def layers(
+    chains: Sequence[Sequence[int]], reads: Sequence[tuple[int, int]]
+) -> dict[int, tuple[int, int]]:
+    """Column and row of each node: a chain is a column, and the second of each two in `reads` is
+    placed no higher than the first, if that is possible for all of them."""
+    simple = {at: row for chain in chains for row, at in enumerate(chain)}
     rows = dict(simple)
     for _ in range(len(rows) + 1):
         before = dict(rows)
-        for numbers in threads.values():
-            for above, below in itertools.pairwise(numbers):
+        for chain in chains:
+            for above, below in itertools.pairwise(chain):
                 rows[below] = max(rows[below], rows[above] + 1)
-        for source, target in witness.rf:
-            if source in rows and target in rows:
-                rows[target] = max(rows[target], rows[source])
+        for source, target in reads:
+            rows[target] = max(rows[target], rows[source])
         if rows == before:
             break
     else:
         rows = simple  # a read reads a write that is placed after it
-    return {
-        number: (column[thread], rows[number])
-        for thread, numbers in threads.items()
-        for number in numbers
-    }
+    return {at: (column, rows[at]) for column, chain in enumerate(chains) for at in chain}
 
 
 def described(event: WitnessEvent) -> str:

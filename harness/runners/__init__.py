@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+import msgspec
+
 from weakspot.generators.litmus import Test
 from weakspot.harness.machines import Machine
 from weakspot.harness.values.histogram import Histogram
@@ -65,9 +67,18 @@ TOO_LATE = "the time limit was reached before it ran"
 _EXTRA = 1.0
 
 
-def limit(seconds: float, count: int) -> Deadline:
-    """When the last of so many tests or programs must have ended, if each runs for `seconds`."""
-    return ending(count * (seconds + _EXTRA))
+class RunLimits(msgspec.Struct, frozen=True):
+    """How long each test and program runs: `seconds`. `limited`: they and their compilers take a
+    second more for each at most. `budget`: seconds for everything on a machine, in which each may
+    run for a shorter time; 0 if there is no limit."""
+
+    seconds: float
+    limited: bool = False
+    budget: float = 0.0
+
+    def end(self, count: int) -> Deadline:
+        """When the last of so many tests or programs must have ended."""
+        return ending(count * (self.seconds + _EXTRA)) if self.limited else NEVER
 
 
 def share(seconds: float, end: Deadline, remaining: int) -> float:

@@ -34,6 +34,7 @@ FOLDER = Path("tests/weakspot")
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".ipp", ".inl", ".tpp")
 _X86 = "tso"
 """The model of what inline assembly is read: that of x86."""
+_ORDERS_AS_X86 = "Inline assembly of x86 orders as x86 does"
 SECONDS = 5.0
 """The time limit for exploring the scenario."""
 _TRIES = 12
@@ -74,7 +75,7 @@ def start(
             f"{os.path.relpath(path)} exists already",
             advice="--force overwrites it; or copy it, change the copy, and run weakspot gate",
         )
-    listed = config_file.read(config).scenarios if keep else ()
+    asked = config_file.models_of(config) if keep else ()
     include, written = includes_of(header) if header is not None else (None, ())
     own = build.over(Build(include=(include,))) if include is not None else build
     program, chosen, why, result, model = None, None, "", "", LANGUAGE
@@ -100,6 +101,12 @@ def start(
         text = chosen.text if chosen is not None else template(written, cpp=cpp)
         with disk(path):
             path.write_text(text, encoding="utf-8")
+        try:
+            # a pattern of scenarios may have waited for this one
+            listed = config_file.read(config).scenarios if keep else ()
+        except BadInput:
+            path.unlink()
+            raise
     files = [os.path.relpath(path, folder)]
     notes: list[str] = []
     if not keep:
@@ -110,6 +117,8 @@ def start(
         notes.append(f"{OWN} was there and is unchanged")
         if files[0] not in listed:
             notes.append(f"add {files[0]} to the scenarios in {OWN}")
+        if model != LANGUAGE and model not in asked:
+            notes.append(f'{_ORDERS_AS_X86}: give {OWN} the line models = ["{model}"]')
     if chosen is None:
         reason = f" ({why})" if why else ""
         guessed = f": no use of the header could be guessed{reason}" if header else ""
@@ -209,7 +218,7 @@ def with_source(header: Path, path: Path, written: Sequence[str]) -> list[tuple[
 def _configuration(include: Path | None, folder: Path, suffix: str, model: str) -> str:
     lines = []
     if model != LANGUAGE:
-        lines += ["# Inline assembly of x86 orders as x86 does.", f'models = ["{model}"]', ""]
+        lines += [f"# {_ORDERS_AS_X86}.", f'models = ["{model}"]', ""]
     lines += ["# `weakspot gate` explores these programs and fails if one goes wrong.", "[gate]"]
     lines += [f'scenarios = ["{FOLDER.as_posix()}/*{suffix}"]', ""]
     if include is not None:

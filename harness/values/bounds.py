@@ -43,7 +43,7 @@ OPTIONS = MappingProxyType(
 
 RANGES = MappingProxyType(
     {
-        "loops": (1, 2**32 - 1),
+        "loops": (0, 2**32 - 1),
         "executions": (0, 2**64 - 1),
         "events": (1, 2**32 - 1),
         "instructions": (1, 2**64 - 1),
@@ -53,13 +53,19 @@ RANGES = MappingProxyType(
 """The least and the greatest value of each of the Bounds that are numbers of something."""
 
 
+LOOPS = 4
+"""How many rounds of a loop are followed first, if their number is not given."""
+
+
 class Bounds(msgspec.Struct, frozen=True):
     """The limits of exploring one program under one model: rounds of loops that end by a shared
-    value, executions (0: no limit), seconds; events of one execution; instructions of one thread
-    in an execution; nested calls. `given` names the options or keys by which the user sets each of
-    them. Raises BadInput for a number that is out of range."""
+    value (0: LOOPS, which the engine doubles up to 64 as long as no other limit is reached and the
+    estimated number of executions fits the time that is left), executions (0: no limit), seconds;
+    events of one execution; instructions of one thread in an execution; nested calls. `given` names
+    the options or keys by which the user sets each of them. Raises BadInput for a number that is
+    out of range."""
 
-    loops: int = 4
+    loops: int = 0
     executions: int = 0
     seconds: float = 20.0
     events: int = 4096
@@ -73,6 +79,11 @@ class Bounds(msgspec.Struct, frozen=True):
                 raise BadInput(f"{name} is {number}; it must be from {least} to {most}")
         if not 0 <= self.seconds < float("inf"):
             raise BadInput(f"seconds is {self.seconds}; it must be a number of at least 0")
+
+    @property
+    def first_loops(self) -> int:
+        """How many rounds of a loop are followed at first."""
+        return self.loops or LOOPS
 
     @property
     def of_executions(self) -> tuple[int, ...]:

@@ -107,9 +107,10 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     `departures` is the greatest bound of these (see bounds.Part) up to which everything was
     explored, if there is more beyond it; `iterations` is the same for the iterations of loops, if
     time did not suffice for as many as asked for. `estimate` and `sample` are there if they were
-    asked for. `resumed` is how many of the executions an earlier command explored before a limit or
-    Ctrl-C ended it; `seconds` include its time. `notes` say what was wrong with what it stored, and
-    what the model leaves undecided. `evidence` says what the result rests on.
+    asked for. `loops` is how many rounds of a loop were followed, if that is more than at first
+    because a loop had more. `resumed` is how many of the executions an earlier command explored
+    before a limit or Ctrl-C ended it; `seconds` include its time. `notes` say what was wrong with
+    what it stored, and what the model leaves undecided. `evidence` says what the result rests on.
     """
 
     program: str
@@ -128,6 +129,7 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     tests: tuple[Test, ...] = ()
     departures: int | None = None
     iterations: int | None = None
+    loops: int | None = None
     estimate: Estimate | None = None
     sample: Sample | None = None
     resumed: int = 0

@@ -22,11 +22,14 @@ from weakspot import api
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.source.program import read_program
 from weakspot.harness.campaign import connection, parcels
+from weakspot.harness.campaign.check_jobs import Check
 from weakspot.harness.campaign.cluster import ClusterExecutor
 from weakspot.harness.campaign.connection import ClusterLost, connected
 from weakspot.harness.campaign.executor import Receiver, ask
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.frontiers import Frontiers
-from weakspot.harness.campaign.jobs import Check, Explore, Job, RunTest
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.machine_jobs import RunTest
 from weakspot.harness.campaign.plan import explorations, under
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.checkers.engine import Engine

@@ -12,7 +12,7 @@ from typing import Any, Self
 import pytest
 from fakes import FakeMachine
 
-from weakspot.errors import MissingTool, ToolFailed
+from weakspot.errors import BadInput, ToolFailed, WeakspotError
 from weakspot.harness.campaign.executor import (
     Events,
     LocalExecutor,
@@ -167,6 +167,29 @@ def test_time_that_one_job_leaves_goes_to_the_others() -> None:
     assert given[0] <= 10 < given[1]
 
 
+def test_a_phase_leaves_the_others_their_share_of_the_time() -> None:
+    given: list[float] = []
+    jobs = [
+        Note(key=key, group=group, performed=[], act=lambda job, _: given.append(job.seconds))
+        for key, group in (("a", "x"), ("b", "y"), ("c", "z"))
+    ]
+    ask(jobs, MemoryStore(), executor(ends=time.monotonic() + 60))
+    assert [round(60 / seconds) for seconds in given] == [3, 2, 1]
+
+
+def test_a_malformed_file_is_reported_where_the_others_can_be_asked() -> None:
+    def refuse(*_: object) -> None:
+        raise BadInput("not a model")
+
+    store, events = MemoryStore(), Tolerant()
+    jobs = [Note(key="a", group="x", performed=[], act=refuse), Note(key="b", performed=[])]
+    ask(jobs, store, executor(), events=events)
+    assert events.reported == ["noting x: not a model"]
+    assert store.has("b")
+    with pytest.raises(BadInput):
+        ask(jobs, MemoryStore(), executor())
+
+
 def test_a_time_limit_that_is_over_leaves_no_time_but_asks() -> None:
     given: list[float] = []
     job = Note(key="a", performed=[], act=lambda job, _: given.append(job.seconds))
@@ -183,8 +206,8 @@ class Tolerant(Events):
         self.reported: list[str] = []
         self.met: list[str] = []
 
-    def failed(self, label: str, error: MissingTool | ToolFailed) -> None:
-        self.reported.append(f"{label}: {error.message}")
+    def failed(self, job: Job, error: WeakspotError) -> None:
+        self.reported.append(f"{job.label}: {error.message}")
 
     def measured(self, machine: Machine, facts: dict[str, Any]) -> None:
         assert "probes" in facts

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import pytest
 
-from weakspot.errors import MissingTool, ToolFailed
+from weakspot.errors import MissingTool, WeakspotError
 from weakspot.harness.campaign.cluster import ClusterExecutor
 from weakspot.harness.campaign.connection import connected
 from weakspot.harness.campaign.executor import Events, ask
@@ -94,7 +94,7 @@ class Noted(Events):
     def __init__(self) -> None:
         self.errors: list[str] = []
 
-    def failed(self, label: str, error: MissingTool | ToolFailed) -> None:  # noqa: ARG002
+    def failed(self, job: Job, error: WeakspotError) -> None:  # noqa: ARG002
         self.errors.append(error.message)
 
 

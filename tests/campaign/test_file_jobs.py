@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from weakspot.harness.campaign import jobs as file_jobs
+from weakspot.harness.campaign import check_jobs as file_jobs
 from weakspot.harness.campaign import plan as planning
-from weakspot.harness.campaign.jobs import CheckFiles, Job
+from weakspot.harness.campaign.check_jobs import CheckFiles
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.checkers import FilesCheck
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.corpus import litmus_files, models

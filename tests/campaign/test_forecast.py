@@ -19,11 +19,12 @@ from fakes import (
 from records import verdict
 
 from weakspot.errors import BadInput
-from weakspot.harness.campaign.campaign import run
+from weakspot.harness.campaign.check_jobs import COMPARING, Check
 from weakspot.harness.campaign.folder import new_manifest, read_manifest
+from weakspot.harness.campaign.folder_run import run
 from weakspot.harness.campaign.forecast import Forecast, Repetition, WorkerShare, forecast
 from weakspot.harness.campaign.history import Expected, History
-from weakspot.harness.campaign.jobs import COMPARING, Check, RunProgram
+from weakspot.harness.campaign.machine_jobs import RunProgram
 from weakspot.harness.campaign.progress import Left, Quiet
 from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.corpus.models import Model

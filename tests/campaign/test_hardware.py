@@ -7,9 +7,9 @@ import pytest
 from fakes import FakeMachine, FakeRunner, generated, make_test
 from records import claim, exploration, record, verdict
 
-from weakspot.harness.campaign.hardware import LEAST, Use, runs
+from weakspot.harness.campaign.hardware import LEAST, runs
 from weakspot.harness.corpus.material import Material, ScenarioProgram
-from weakspot.harness.runners import limit, share
+from weakspot.harness.runners import RunLimits, share
 from weakspot.harness.values.record import Entry
 from weakspot.system.deadline import NEVER, ending
 
@@ -47,7 +47,7 @@ def program(name: str) -> ScenarioProgram:
 
 
 def asked(
-    use: Use, *names: str, programs: tuple[str, ...] = ()
+    limits: RunLimits, *names: str, programs: tuple[str, ...] = ()
 ) -> tuple[list[str], list[tuple[str, int, int]]]:
     """The names of what runs, by two runners, in order; and what is left out."""
     models = ("sc", "tso", "rc11")
@@ -73,7 +73,7 @@ def asked(
         FakeMachine(),  # type: ignore[arg-type]
         [FakeRunner(), other("other")],
         (lambda *_, **__: None) if programs else None,
-        use,
+        limits,
     )
     found = [getattr(job, "name", None) or job.test.name for job in made.jobs]  # type: ignore[attr-defined]
     left_out = [
@@ -86,22 +86,22 @@ def asked(
 
 def test_without_a_budget_everything_runs_in_its_order() -> None:
     names = list(ANSWERS)
-    assert asked(Use(1.0), *names) == (names + names, [])
+    assert asked(RunLimits(1.0), *names) == (names + names, [])
 
 
 def test_with_a_budget_what_says_most_comes_first() -> None:
-    found, left_out = asked(Use(1.0, budget=60.0), *ANSWERS)
+    found, left_out = asked(RunLimits(1.0, budget=60.0), *ANSWERS)
     assert (found, left_out) == (BY_TELLING + BY_TELLING, [])
 
 
 def test_what_a_budget_leaves_out_is_counted() -> None:
-    found, left_out = asked(Use(1.0, budget=6 * LEAST), *ANSWERS)
+    found, left_out = asked(RunLimits(1.0, budget=6 * LEAST), *ANSWERS)
     assert found == BY_TELLING[:4] + BY_TELLING[:2]
     assert left_out == [("tests by fake-runner", 1, 5), ("tests by other", 3, 5)]
 
 
 def test_a_program_that_may_fail_here_comes_before_one_that_is_safe() -> None:
-    found, left_out = asked(Use(1.0, budget=4 * LEAST), "weak", programs=("safe", "fails"))
+    found, left_out = asked(RunLimits(1.0, budget=4 * LEAST), "weak", programs=("safe", "fails"))
     assert found == ["flags/fails", "weak", "weak"]
     assert left_out == [("programs", 1, 2)]
 
@@ -114,4 +114,4 @@ def test_a_test_that_is_late_runs_half_of_its_time_at_least(left: float) -> None
 
 
 def test_in_time_a_test_has_a_second_more_than_it_runs() -> None:
-    assert share(10.0, limit(10.0, 5), 5) == pytest.approx(10.0, abs=0.1)
+    assert share(10.0, RunLimits(10.0, limited=True).end(5), 5) == pytest.approx(10.0, abs=0.1)

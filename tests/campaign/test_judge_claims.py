@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.findings import judge, undecided
-from weakspot.harness.judge.observed import observed_outcomes
+from weakspot.harness.judge.observations import observed_outcomes
 from weakspot.harness.values.claims import Claim
 from weakspot.harness.values.finding import Finding, by_cause
 from weakspot.harness.values.numbers import rounded

@@ -18,8 +18,8 @@ from fakes import FakeMachine
 from weakspot.generators.litmus import Test
 from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign.campaign import run
 from weakspot.harness.campaign.folder import load
+from weakspot.harness.campaign.folder_run import run
 from weakspot.harness.campaign.tools import Tools, installed
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus.models import Model

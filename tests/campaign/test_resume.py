@@ -18,9 +18,9 @@ from fakes import (
 
 from weakspot.errors import BadInput, ToolFailed, WeakspotError
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign.campaign import run
 from weakspot.harness.campaign.executor import Stopped
 from weakspot.harness.campaign.folder import FolderStore, latest_unfinished, read_manifest
+from weakspot.harness.campaign.folder_run import run
 from weakspot.harness.corpus import models
 from weakspot.harness.machines import Machine
 from weakspot.harness.values.exploration import Exploration, Violation

@@ -14,8 +14,9 @@ from weakspot.errors import Interrupted, ToolFailed
 from weakspot.harness.campaign import shares
 from weakspot.harness.campaign.connection import ClusterLost, Workers, connected
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, Receiver, ask
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.frontiers import RESUMES, Frontiers
-from weakspot.harness.campaign.jobs import Explore, Job
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.parcels import Performed
 from weakspot.harness.campaign.plan import explorations, under
 from weakspot.harness.campaign.shares import SharedExplorations, is_divisible

@@ -401,12 +401,12 @@ def _timeless(log: str) -> list[str]:
 def test_without_other_tools_the_engine_does_the_whole_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from weakspot.harness.campaign import campaign
+    from weakspot.harness.campaign import folder_run
     from weakspot.harness.values.record import Plan
 
     monkeypatch.setattr(tools, "_find", lambda *_: None)
     plan = Plan(what=("store_buffering",), checkers=("engine", "herd7", "cbmc"))
-    _, record = campaign.run(plan, root=tmp_path)
+    _, record = folder_run.run(plan, root=tmp_path)
     assert {verdict.checker for verdict in record.verdicts} == {"engine"}
     assert all(verdict.observation != "Unknown" for verdict in record.verdicts)
     notes = "\n".join(record.manifest.notes)

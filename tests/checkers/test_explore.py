@@ -58,6 +58,8 @@ class Lowered:
             "seconds": 0.25,
             "departures": None,
             "rounds": None,
+            "loop_bound": 4,
+            "doubled": None,
             "rate": None,
             "earlier": 0,
             "estimate": None,

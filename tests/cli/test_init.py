@@ -250,6 +250,15 @@ static inline void word_unlock(struct word *w) {
     )
     assert "Safe under tso" in run("init", "include/word.h").out
     assert run("gate").code == 0
+    (project / "tests/weakspot/word.c").unlink()
+    (project / "weakspot.toml").write_text('[gate]\nscenarios = ["tests/weakspot/*.c"]\n')
+    assert 'give weakspot.toml the line models = ["tso"]' in run("init", "include/word.h").out
+
+
+def test_a_configuration_that_is_wrong_leaves_no_scenario(project: Path, run: Run) -> None:
+    (project / "weakspot.toml").write_text('[gate]\nscenarios = ["tests/*.none"]\n')
+    assert "matches no file" in run("init", "include/spin_lock.hpp").err
+    assert not (project / "tests").exists()
 
 
 def test_a_guess_without_an_assertion_that_goes_wrong_is_no_scenario(

@@ -293,6 +293,6 @@ def test_failures_of_a_weak_compare_exchange_are_explored_once_if_asked(
     note = "weak compare-exchanges fail at most once per site and thread (--weak-failures once)"
     assert (found(2, *once)["result"], found(2, *once)["notes"]) == ("Safe", [note])
     assert found(1, *once)["result"] == "Violated"
-    unknown = found(9)
+    unknown = found(9, "--loops", "4")
     assert unknown["result"] == "Unknown"
     assert "check --weak-failures once leaves out further spurious failures" in unknown["reasons"]

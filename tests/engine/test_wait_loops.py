@@ -42,7 +42,7 @@ def test_a_loop_waits_if_its_iterations_have_no_effect(
     assert known.acyclic != "none"
     found = program.explore(
         str(known.path),
-        bounds=Bounds(seconds=60.0),
+        bounds=Bounds(seconds=60.0, loops=4),
         folders=[str(MODELS)],
         acyclic=known.acyclic,
     )

@@ -150,3 +150,115 @@ def test_a_source_that_is_not_there_is_an_error_of_the_configuration(folder: Pat
     with pytest.raises(BadInput, match=r"sources: no such file: nowhere\.c") as error:
         config.build_of(folder / "weakspot.toml")
     assert error.value.place == "weakspot.toml:2"
+
+
+INLINE = """
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include "bump.h"
+static atomic_int x;
+static void *thread(void *p) { bump(&x); return p; }
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, thread, 0);
+  int (*through)(atomic_int *) = bump;
+  through(&x);
+  pthread_join(t, 0);
+  assert(x == TWO);
+}
+"""
+
+
+@pytest.mark.parametrize("words", ["inline", "extern inline", "static inline"])
+@pytest.mark.parametrize("other", [None, "", "extern inline int bump(atomic_int *x);"])
+def test_an_inline_function_is_defined_once_or_in_each_file(
+    folder: Path, words: str, other: str | None
+) -> None:
+    body = "int bump(atomic_int *x) { return atomic_fetch_add(x, 1); }"
+    (folder / "bump.h").write_text(f"#include <stdatomic.h>\n{words} {body}\n")
+    (folder / "inline.c").write_text(INLINE)
+    sources = ["inline.c"]
+    if other is not None and words != "static inline":
+        code = f'#include "bump.h"\n{other}\nint more(atomic_int *x) {{ return bump(x); }}\n'
+        (folder / "more.c").write_text(code)
+        sources.append("more.c")
+    for two, result in (("2", "Safe"), ("3", "Violated")):
+        build = weakspot.Build(defines=(f"TWO={two}",))
+        (found,) = weakspot.explore(sources, models=["rc20"], build=build)
+        assert found.result == result
+
+
+@pytest.mark.parametrize(
+    ("call", "result"),
+    [("", "Safe"), ("o.run(1);", None), ("pthread_create(&t, 0, start, 0);", None)],
+)
+def test_a_pointer_to_a_missing_function_may_be_stored(
+    folder: Path, call: str, result: str | None
+) -> None:
+    (folder / "pointer.c").write_text(
+        "#include <pthread.h>\nvoid run(int); void *start(void *);\n"
+        "struct { void (*run)(int); void *(*start)(void *); } o = { run, start };\n"
+        f"int main(void) {{ pthread_t t; (void)t; (void)o; {call} }}\n"
+    )
+    if result is not None:
+        (found,) = weakspot.explore("pointer.c", models=["rc20"])
+        assert found.result == result
+        return
+    with pytest.raises(Unsupported, match="is called through a pointer, but not defined"):
+        list(weakspot.explore("pointer.c", models=["rc20"]))
+
+
+MISSING = """
+#include <pthread.h>
+#include <stdatomic.h>
+int first(int), second(int), third(int);
+extern int variable;
+static atomic_int x;
+static int helper(int v) { return v ? second(v) : third(v); }
+static void *thread(void *p) {
+  if (atomic_load(&x) == 1) first(1);
+  return p;
+}
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, thread, 0);
+  atomic_store(&x, VALUE);
+  int seen = atomic_load(&x);
+  if (seen == 2) helper(seen);
+  if (seen == 3) atomic_store(&x, variable);
+  pthread_join(t, 0);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "reached", "place"),
+    [
+        (1, "the function first is called", "missing.c:9:29"),
+        (
+            2,
+            "the function second is called but not defined, called by main@missing.c",
+            "missing.c:7:39",
+        ),
+        (3, "the variable variable is declared", "missing.c:18:35"),
+        (4, "", ""),
+    ],
+)
+def test_what_is_missing_is_an_error_where_it_is_reached(
+    folder: Path, value: int, reached: str, place: str
+) -> None:
+    (folder / "missing.c").write_text(MISSING)
+    build = weakspot.Build(defines=(f"VALUE={value}",))
+    if not reached:
+        (found,) = weakspot.explore("missing.c", models=["rc20"], build=build)
+        assert found.result == "Safe"
+        return
+    with pytest.raises(Unsupported) as error:
+        list(weakspot.explore("missing.c", models=["rc20"], build=build))
+    message = error.value.message
+    assert message.startswith(reached)
+    assert (error.value.place or "").endswith(place)
+    _, _, others = message.partition("; not defined either: ")
+    for what in ("first (missing.c:9:29)", "second (missing.c:7", "variable (missing.c:18:35)"):
+        assert (what in others) != (what.split()[0] in reached)

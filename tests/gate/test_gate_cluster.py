@@ -13,12 +13,15 @@ from projects import SB, WEAK_SB, Project
 
 from weakspot import api
 from weakspot.harness.campaign import parcels
+from weakspot.harness.campaign.check_jobs import Check
+from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Quiet
 from weakspot.harness.gate import config
 from weakspot.harness.gate.answers import Answers
-from weakspot.harness.gate.jobs import Answer, ScenarioJob
 from weakspot.harness.gate.outcome import GateOutcome
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.verdict import Verdict
 
 
 def found(outcome: GateOutcome) -> list[object]:
@@ -58,7 +61,7 @@ def test_a_worker_needs_no_file_of_the_project(
 
         def run(self, jobs: Sequence[Job], to: object) -> None:  # noqa: ARG002
             for job in jobs:
-                assert isinstance(job, ScenarioJob)
+                assert isinstance(job, Explore | Check)
                 sent.append(parcels.pack([job.within(60.0).on_one_core()]))
 
     Answers(selected, cached=False, progress=Quiet(), executor=Packing()).ask(files)
@@ -66,4 +69,8 @@ def test_a_worker_needs_no_file_of_the_project(
     shutil.rmtree(project.folder / "include")
     answers = [answer for parcel in sent for _, answer, _ in parcels.perform(parcel).answers]
     assert len(answers) == len(files) >= 2
-    assert all(isinstance(each, Answer) and not each.unknown for each in answers)
+    assert {
+        each.result if isinstance(each, Exploration) else each.observation
+        for each in answers
+        if isinstance(each, Exploration | Verdict)
+    } == {"Safe", "Never"}

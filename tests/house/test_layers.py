@@ -23,6 +23,7 @@ LAYERS = (
     "projects",
     "model_comparison",
     "questions",
+    "answers",
     "harness.report",
     "harness.clients",
     "harness.scaffold",

@@ -13,7 +13,7 @@ from weakspot.harness.campaign.executor import LocalExecutor, ask
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.corpus import models, structures
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.program_repairs import RepairProgram
+from weakspot.harness.orders.repair_jobs import RepairProgram
 from weakspot.harness.orders.repairs import Repair, Repairing
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.repair import SuggestedRepair

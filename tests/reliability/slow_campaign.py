@@ -14,7 +14,7 @@ from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import Test
 from weakspot.generators.pipeline import Generated
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign.campaign import run
+from weakspot.harness.campaign.folder_run import run
 from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.corpus.models import Model, resolve
 from weakspot.harness.corpus.structures import Structure

@@ -20,7 +20,7 @@ from weakspot.errors import Unsupported
 from weakspot.generators.emit.native import native_source
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
-from weakspot.harness.campaign import campaign
+from weakspot.harness.campaign import folder_run
 from weakspot.harness.campaign.known_machines import known, probe
 from weakspot.harness.campaign.tools import Tools, installed
 from weakspot.harness.judge.findings import exit_code, undecided
@@ -279,7 +279,7 @@ def test_a_lying_machine_fails_its_control_tests_and_the_campaign(
         liar = msgspec.structs.replace(here, emulator=Program("miscounts"))
     tools = msgspec.structs.replace(installed(), machine=lambda _: liar)
     plan = three_tests(tmp_path, "local")
-    record = campaign.run(plan, folder=tmp_path / "campaign", tools=tools)[1]
+    record = folder_run.run(plan, folder=tmp_path / "campaign", tools=tools)[1]
     assert all("its control test failed" in each.reason for each in record.histograms)
     assert all(each.iterations == 0 for each in record.histograms)
     (finding,) = (each for each in record.findings if each.id == "WS403")
@@ -319,7 +319,7 @@ def test_a_host_that_dies_costs_a_campaign_only_the_job_it_ran(
     command does what is left when the host is back."""
     need("gcc")
     plan, tools = three_tests(tmp_path, f"ssh:{HOST}", "local"), with_runner(DyingHost(sshd))
-    folder, record = campaign.run(plan, folder=tmp_path / "campaign", tools=tools)
+    folder, record = folder_run.run(plan, folder=tmp_path / "campaign", tools=tools)
     given = {(each.test, each.machine): each for each in record.histograms}
     assert given["a", f"ssh:{HOST}"].iterations > 0
     assert given["b", f"ssh:{HOST}"].lost
@@ -332,12 +332,12 @@ def test_a_host_that_dies_costs_a_campaign_only_the_job_it_ran(
     assert any("1 of 3 tests did not run on ssh:" in each for each in undecided(record))
     assert exit_code(record) == 3
 
-    unreached = campaign.run(plan, folder=folder)[1]
+    unreached = folder_run.run(plan, folder=folder)[1]
     assert any("cannot be reached: " in note for note in unreached.manifest.notes)
     assert not unreached.manifest.finished
 
     sshd.start()
-    again = campaign.run(plan, folder=folder)[1]
+    again = folder_run.run(plan, folder=folder)[1]
     assert again.manifest.finished
     assert undecided(again) == ()
     now = {(each.test, each.machine): each for each in again.histograms}
@@ -352,7 +352,7 @@ def test_a_campaign_resumes_at_once_where_only_the_connection_broke(
 ) -> None:
     need("gcc")
     plan, tools = three_tests(tmp_path, f"ssh:{HOST}"), with_runner(DyingHost(sshd, back=True))
-    record = campaign.run(plan, folder=tmp_path / "campaign", tools=tools)[1]
+    record = folder_run.run(plan, folder=tmp_path / "campaign", tools=tools)[1]
     assert [(each.test, each.lost) for each in record.histograms] == [
         ("a", False),
         ("b", True),

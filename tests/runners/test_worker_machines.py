@@ -16,11 +16,12 @@ import pytest
 from litmus_texts import FENCE, sb
 from says import assert_runs_as_here, program
 
-from weakspot.errors import BadInput, MissingTool, ToolFailed
+from weakspot.errors import BadInput, MissingTool, WeakspotError
 from weakspot.harness import machines
 from weakspot.harness.campaign.connection import connected
 from weakspot.harness.campaign.executor import Events, LocalExecutor, ask
-from weakspot.harness.campaign.jobs import RunTest
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.machine_jobs import RunTest
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.machines import Lost, Machine, local, worker
 from weakspot.harness.runners.native import Native
@@ -150,7 +151,7 @@ class Noted(Events):
     def __init__(self) -> None:
         self.errors: list[str] = []
 
-    def failed(self, label: str, error: MissingTool | ToolFailed) -> None:  # noqa: ARG002
+    def failed(self, job: Job, error: WeakspotError) -> None:  # noqa: ARG002
         self.errors.append(error.message)
 
 

@@ -92,6 +92,7 @@ impl Problem {
     /// Something that the engine does not model, at a site of the program.
     pub fn unsupported(program: &Program, message: String, site: Option<SiteId>) -> Problem {
         let place = site.map(|s| program.sites[s as usize].place());
+        let message = with_the_others(program, message, site);
         let problem = Problem {
             about: "program",
             kind: "unsupported",
@@ -100,6 +101,27 @@ impl Problem {
         };
         problem.at(&place.unwrap_or_default())
     }
+}
+
+/// The message about something that is not defined names the calls that lead there, and what else is
+/// not defined.
+fn with_the_others(program: &Program, message: String, site: Option<SiteId>) -> String {
+    let site = site.map(|site| &program.sites[site as usize]);
+    let own = |what: &str| message.starts_with(&format!("{what} is "));
+    if !program.undefined.iter().any(|(what, _)| own(what)) {
+        return message;
+    }
+    let path = site.map_or(&[][..], |site| &site.chain);
+    let path = path.iter().map(|call| format!(", called by {call}"));
+    let others = program.undefined.iter().filter(|(what, _)| !own(what));
+    let others: Vec<String> = others
+        .map(|(what, at)| format!("{what} ({})", program.sites[*at as usize].place()))
+        .collect();
+    let others = match others.is_empty() {
+        true => String::new(),
+        false => format!("; not defined either: {}", others.join(", ")),
+    };
+    format!("{message}{}{others}", path.collect::<String>())
 }
 
 impl From<&LitmusError> for Problem {

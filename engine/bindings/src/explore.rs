@@ -309,12 +309,15 @@ fn dict<'py>(
     dict.set_item(intern!(py, "seconds"), found.seconds)?;
     dict.set_item(intern!(py, "departures"), found.departures)?;
     dict.set_item(intern!(py, "rounds"), found.loops)?;
+    dict.set_item(intern!(py, "loop_bound"), found.loop_bound)?;
     dict.set_item(intern!(py, "rate"), found.rate)?;
     dict.set_item(intern!(py, "earlier"), found.earlier)?;
     dict.set_item(intern!(py, "resumed"), found.resumed)?;
     dict.set_item(intern!(py, "skips_calls"), found.skips_calls)?;
     dict.set_item(intern!(py, "fails"), program.has_weak_exchanges())?;
     let estimate = |found: Estimate| (found.executions, found.error, found.draws);
+    let doubled = found.doubled.map(|(found, rate)| (estimate(found), rate));
+    dict.set_item(intern!(py, "doubled"), doubled)?;
     dict.set_item(intern!(py, "estimate"), found.estimate.map(estimate))?;
     let sample = found.sample;
     let sample = sample.map(|sample| (sample.draws, sample.distinct, sample.known));

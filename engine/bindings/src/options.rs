@@ -7,6 +7,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::time::Duration;
 
+/// More iterations than this have to be asked for: a loop that has no end would be followed for ever
+/// more of them.
+const MOST_LOOPS: u32 = 64;
+
 /// `Bounds` of the stub.
 #[derive(FromPyObject)]
 pub struct Bounds {
@@ -22,7 +26,7 @@ impl Default for Bounds {
     fn default() -> Bounds {
         let of_thread = interpreter::Limits::default();
         Bounds {
-            loops: of_thread.loops,
+            loops: 0,
             executions: 0,
             seconds: 0.0,
             events: Limits::default().events,
@@ -36,10 +40,18 @@ impl Bounds {
     /// Those of a thread in one execution.
     pub fn of_thread(&self) -> interpreter::Limits {
         interpreter::Limits {
-            loops: self.loops,
+            loops: match self.loops {
+                0 => interpreter::Limits::default().loops,
+                loops => loops,
+            },
             instructions: self.instructions,
             calls: self.calls,
         }
+    }
+
+    /// Up to which bound that on the iterations of loops is doubled, if it is not given.
+    pub fn most_loops(&self) -> Option<u32> {
+        (self.loops == 0).then_some(MOST_LOOPS)
     }
 
     /// Those of the search.

@@ -98,6 +98,12 @@ impl Program {
     }
 
     #[getter]
+    fn undefined(&self) -> Vec<String> {
+        let undefined = self.inner.undefined.iter();
+        undefined.map(|(what, _)| what.clone()).collect()
+    }
+
+    #[getter]
     fn orders(&self) -> Vec<String> {
         self.inner.orders()
     }
@@ -226,6 +232,7 @@ impl Program {
             first: stop_at_first,
             limits: bounds.of_search()?,
             acyclic: acyclic.map(super::explore::order_of).transpose()?,
+            most_loops: bounds.most_loops(),
             estimates_after: done.as_ref().map(|_| super::explore::ESTIMATES_AFTER),
             ..part.options()?
         };

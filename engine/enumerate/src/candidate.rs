@@ -208,8 +208,8 @@ impl<'p> Candidate<'p> {
         solver.propagate().then_some(solver)
     }
 
-    /// Visits every choice of reads-from whose values agree. Returns true when an operation has no
-    /// result.
+    /// Visits every choice of reads-from whose values agree. Returns true if in one of them an operation
+    /// has no result.
     pub fn choices(&self, visit: &mut dyn Visitor) -> bool {
         if self.paths.iter().any(|p| p.path.no_result) {
             return true;
@@ -221,9 +221,10 @@ impl<'p> Candidate<'p> {
             candidate: self,
             left: self.reads.clone(),
             rf: Vec::with_capacity(self.reads.len()),
+            no_result: false,
         };
         search.next(&mut solver, visit);
-        solver.no_result
+        search.no_result
     }
 
     /// The write depends on the read inside one instruction.
@@ -240,6 +241,7 @@ struct Search<'c, 'p> {
     candidate: &'c Candidate<'p>,
     left: Vec<EventId>,
     rf: Vec<(EventId, EventId)>,
+    no_result: bool,
 }
 
 impl Search<'_, '_> {
@@ -255,6 +257,7 @@ impl Search<'_, '_> {
                 return visit.unmatched(code);
             }
             if !solver.all_solved() || !addresses {
+                self.no_result |= solver.lacks_result();
                 return SearchControl::Continue;
             }
             return visit.complete(Chosen {

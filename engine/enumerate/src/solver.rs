@@ -19,8 +19,6 @@ pub struct Solver {
     order: Vec<usize>,
     solved: usize,
     trail: Vec<u32>,
-    /// An operation has no result.
-    pub no_result: bool,
 }
 
 /// A point to return to.
@@ -38,7 +36,6 @@ impl Solver {
             equations,
             solved: 0,
             trail: Vec::new(),
-            no_result: false,
         }
     }
 
@@ -105,13 +102,8 @@ impl Solver {
             changed = false;
             for i in self.solved..self.order.len() {
                 let e = self.equations[self.order[i]];
-                let result = match partial(e.op, self.find(e.a), self.find(e.b)) {
-                    None => continue,
-                    Some(Err(_)) => {
-                        self.no_result = true;
-                        return false;
-                    }
-                    Some(Ok(result)) => result,
+                let Some(Ok(result)) = partial(e.op, self.find(e.a), self.find(e.b)) else {
+                    continue;
                 };
                 self.order.swap(i, self.solved);
                 self.solved += 1;
@@ -126,5 +118,13 @@ impl Solver {
 
     pub fn all_solved(&self) -> bool {
         self.solved == self.order.len()
+    }
+
+    /// Whether an operation on values that are known has no result.
+    pub fn lacks_result(&self) -> bool {
+        self.order[self.solved..].iter().any(|number| {
+            let e = &self.equations[*number];
+            matches!(partial(e.op, self.find(e.a), self.find(e.b)), Some(Err(_)))
+        })
     }
 }

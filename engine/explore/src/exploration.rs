@@ -29,6 +29,9 @@ pub struct Options {
     /// Without it, chosen for the model and the program.
     pub search: Option<Search>,
     pub extent: Extent,
+    /// The bound on the iterations of loops is doubled, to at most this, as long as no other limit is
+    /// reached; none: is not.
+    pub most_loops: Option<u32>,
     /// What operation calls may return in an execution that is complete.
     pub specification: Option<Arc<Specification>>,
     /// Estimates how many executions there are, from this time on; none: does not.
@@ -263,6 +266,11 @@ pub struct Exploration {
     /// The greatest bound on the iterations of loops within which everything was explored, if that
     /// is less than what the exploration was asked for.
     pub loops: Option<u32>,
+    /// The bound on the iterations of loops within which this was explored.
+    pub loop_bound: u32,
+    /// About how many executions there are within twice this bound, and how many per second are
+    /// explored, if these are too many for the time that was left.
+    pub doubled: Option<(Estimate, f64)>,
     /// Executions per second while every branch was explored, if others were not: for an estimate.
     pub rate: Option<f64>,
     /// Whether what operation calls return was not compared with their specification, because the

@@ -16,6 +16,7 @@
 //! | `safe`        | exploration → whether the program is safe                                  |
 //! | `consistency` | execution graph × cat model → is it consistent, what does the model flag   |
 //! | `search`      | [`Source`] × model → all executions: by TruSt, or by postponing reads      |
+//! | `semantics`   | instructions and library calls → events                                      |
 //! | `threads`     | [`Program`](::program::Program) → [`Source`]: the interpreter, suspended   |
 //! | `reference`   | program × model → all executions, with no reduction: what the search must find |
 //! | `witness`     | violation → the events that explain it, with names of the source           |
@@ -33,6 +34,7 @@ mod reductions;
 mod reference;
 mod safe;
 mod search;
+mod semantics;
 mod source;
 mod threads;
 pub mod witness;

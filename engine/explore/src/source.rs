@@ -458,7 +458,11 @@ pub trait Source: Sync {
     /// execution in which they are exchanged is another execution. Then what they read and write
     /// does not tell them apart, they create no threads, and who joins one of them joins all, without
     /// other events between, and does not look at different results.
-    fn alike(&self, _one: (&Self::Thread, ThreadId), _other: (&Self::Thread, ThreadId)) -> bool {
+    fn are_symmetric(
+        &self,
+        _one: (&Self::Thread, ThreadId),
+        _other: (&Self::Thread, ThreadId),
+    ) -> bool {
         false
     }
 

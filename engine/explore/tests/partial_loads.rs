@@ -115,7 +115,7 @@ impl Thread<'_> {
     }
 
     /// Some bytes of a value, as i32.
-    fn part(&mut self, value: &str, size: u64, from: u64, bytes: u64) -> String {
+    fn restricted(&mut self, value: &str, size: u64, from: u64, bytes: u64) -> String {
         let (of, to) = (8 * size, 8 * bytes);
         let shifted = self.value(&format!("lshr i{of} {value}, {}", 8 * from));
         match size == bytes {
@@ -160,7 +160,7 @@ impl Thread<'_> {
                 (16, "") => self.copy_of_wide(object.address),
                 _ => self.load(object.address, object.size, order),
             };
-            return self.part(&all, object.size, from, bytes);
+            return self.restricted(&all, object.size, from, bytes);
         }
         let at = self.value(&format!(
             "getelementptr i8, ptr {}, i64 {from}",
@@ -182,7 +182,7 @@ impl Thread<'_> {
                 [low, high].map(|read| self.value(&format!("zext i32 {read} to i64")));
             let high = self.value(&format!("shl i64 {high}, 32"));
             let both = self.value(&format!("or i64 {high}, {low}"));
-            return self.part(&both, 8, from, bytes);
+            return self.restricted(&both, 8, from, bytes);
         }
         let at = self.value(&format!("getelementptr i8, ptr @x, i64 {from}"));
         let read = self.load(&at, bytes, "");

@@ -83,7 +83,7 @@ impl Thread<'_> {
     }
 
     /// A part of a round: returns the value that it has read, if any.
-    fn part(&mut self, sum: &str) -> Option<String> {
+    fn restricted(&mut self, sum: &str) -> Option<String> {
         let at = self.dice.one(&["x", "y", "y"]);
         let own = self.own;
         match self.dice.below(12) {
@@ -131,7 +131,7 @@ impl Thread<'_> {
         let sum = format!("%{sum}");
         let mut seen = Vec::new();
         for _ in 0..self.dice.below(3) {
-            seen.extend(self.part(&sum));
+            seen.extend(self.restricted(&sum));
         }
         let order = self.dice.one(&["monotonic", "monotonic", "acquire"]);
         let read = self.load("x", order);
@@ -140,7 +140,7 @@ impl Thread<'_> {
         self.line(&format!("br i1 {ends}, label %{done}, label %{again}"));
         self.label(&again);
         if self.dice.happens(3) {
-            seen.extend(self.part(&sum));
+            seen.extend(self.restricted(&sum));
         }
         let last = seen.last().cloned().unwrap_or_else(|| sum.clone());
         match self.dice.below(4) {
@@ -291,7 +291,7 @@ fn written(graph: &Graph) -> Vec<String> {
         .events
         .iter()
         .map(|event| {
-            let (source, after) = (place(event.source), place(event.after));
+            let (source, after) = (place(event.source), place(event.co_successor));
             let Event {
                 thread,
                 index,

@@ -96,6 +96,15 @@ mod tests {
     }
 
     #[test]
+    fn a_test_of_litmus_1_is_read() {
+        let text = "X86 n4 (nFour)\nno metadata\n{x = 0};\n P0 ;\n mov [x], 1 ;\n\
+                    exists (* << *) (x=1)\n<<\nshow 0 of ess 21\n>>\n";
+        let outline = Outline::read("t", text).expect("an outline");
+        assert_eq!(outline.condition(), "exists (x=1)");
+        crate::Test::parse("t", text).expect("a test");
+    }
+
+    #[test]
     fn a_test_is_renamed_in_its_header_only() {
         let text = renamed(TEST, "t0").expect("a header");
         assert_eq!(text, TEST.replace("SB+x", "t0"));

@@ -61,12 +61,12 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
             at = end;
             continue;
         }
-        // herd7 ignores lines that are not metadata; a word alone is one
-        if stop == end && !text[at..end].trim().contains(char::is_whitespace) {
+        // herd7 ignores lines that are not metadata
+        if stop == end {
             at = end;
             continue;
         }
-        if stop == end || !text[at..stop].trim().is_empty() {
+        if !text[at..stop].trim().is_empty() {
             return Err(
                 ParseError::new(at, "expected metadata (key=value) or an initial state")
                     .help("write the initial state in braces before the threads"),
@@ -82,7 +82,12 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
         offset: open + 1,
     };
     let begin = close + 1;
+    let begin = match text[begin..].starts_with(';') {
+        true => begin + 1,
+        false => begin,
+    };
     let end = final_start(text, begin);
+    let stop = condition_end(text, end);
     Ok(Sections {
         dialect,
         name,
@@ -92,7 +97,7 @@ pub fn split(text: &str) -> Result<Sections<'_>, ParseError> {
             offset: begin,
         },
         condition: SourceSpan {
-            text: &text[end..],
+            text: &text[end..stop],
             offset: end,
         },
         mixed,
@@ -237,6 +242,20 @@ fn final_start(text: &str, begin: usize) -> usize {
             _ if depth <= 0 && starts_condition(&text[next..]) => return next,
             _ => {}
         }
+    }
+    text.len()
+}
+
+/// Where the condition ends: before `<<`, after which older tests say how to draw their executions.
+fn condition_end(text: &str, condition: usize) -> usize {
+    let mut at = condition;
+    while let Some(next) = text[at..].find(['(', '<']).map(|n| at + n) {
+        let rest = &text[next..];
+        if rest.starts_with("<<") {
+            return next;
+        }
+        let comment = rest.starts_with("(*").then(|| comment_end(text, next));
+        at = comment.flatten().unwrap_or(next + 1);
     }
     text.len()
 }

@@ -23,7 +23,7 @@ impl Type {
     /// The type of this name, with the size and the sign that herd7 gives it.
     pub fn named(name: &str) -> Option<Type> {
         let (bits, signed) = match name {
-            "int" | "long" | "int32_t" => (32, true),
+            "int" | "long" | "int32_t" | "atomic_int" => (32, true),
             "uint32_t" | "atomic_t" => (32, false),
             "char" | "int8_t" => (8, true),
             "uint8_t" => (8, false),

@@ -25,6 +25,8 @@ pub struct Error {
     pub message: String,
     pub place: String,
     pub line: u32,
+    /// What the program uses and does not define, "the function f"; empty for other errors.
+    pub undefined: String,
 }
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -36,6 +38,7 @@ impl Error {
             message,
             place: String::new(),
             line: 0,
+            undefined: String::new(),
         }
     }
 
@@ -47,10 +50,12 @@ impl Error {
         )
     }
 
-    /// An unsupported program, in other words: it uses something that it declares but does not
-    /// define.
-    pub fn undefined(message: impl Into<String>) -> Error {
-        Error::new(ErrorKind::Unsupported, message.into())
+    /// The program uses something that it does not define, `what` for short.
+    pub fn undefined(what: impl Into<String>, message: impl Into<String>) -> Error {
+        Error {
+            undefined: what.into(),
+            ..Error::new(ErrorKind::Unsupported, message.into())
+        }
     }
 
     pub fn invalid(message: impl Into<String>) -> Error {

@@ -1,5 +1,5 @@
 // What a program asks of the machine and the system: two processors, of which any may run a thread at
-// any time, pages of 4096 bytes, and an environment without variables.
+// any time, pages of 4096 bytes, lines of 64, and an environment without variables.
 #define _GNU_SOURCE
 #include "weakspot.h"
 #include <errno.h>
@@ -10,7 +10,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-enum { PROCESSORS = 2, PAGE = 4096 };
+enum { PROCESSORS = 2, PAGE = 4096, LINE = 64, PHYSICAL_PAGES = 1 << 20 };
+enum { LEVEL1_DCACHE_LINESIZE = 190 }; // as glibc has it: musl has no name for it
 
 WEAKSPOT_LIBRARY long sysconf(int name) {
   switch (name) {
@@ -19,6 +20,13 @@ WEAKSPOT_LIBRARY long sysconf(int name) {
     return PROCESSORS;
   case _SC_PAGESIZE:
     return PAGE;
+  case _SC_CLK_TCK:
+    return 100;
+  case _SC_PHYS_PAGES:
+  case _SC_AVPHYS_PAGES:
+    return PHYSICAL_PAGES;
+  case LEVEL1_DCACHE_LINESIZE:
+    return LINE;
   }
   weakspot_unsupported("this name of sysconf is not modelled");
 }
@@ -49,6 +57,15 @@ WEAKSPOT_LIBRARY int sched_getaffinity(pid_t process, size_t size, cpu_set_t *se
 
 WEAKSPOT_LIBRARY int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set) {
   return sched_getaffinity(0, size, set);
+}
+
+// syscall(SYS_sched_setaffinity, …)
+WEAKSPOT_LIBRARY long weakspot_setaffinity(long process, long size, long set) { return 0; }
+
+// syscall(SYS_rseq, …): a kernel without restartable sequences.
+WEAKSPOT_LIBRARY long weakspot_rseq(long area, long size, long flags, long signature) {
+  errno = ENOSYS;
+  return -1;
 }
 
 // CPU_COUNT

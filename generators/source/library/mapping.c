@@ -1,4 +1,5 @@
-// Anonymous private memory of mmap(2), which is zero. There is always enough of it.
+// Anonymous private memory of mmap(2), which is zero. There is always enough of it. The page before
+// it says how large it is.
 #define _GNU_SOURCE
 #include "weakspot.h"
 #include <stdlib.h>
@@ -7,15 +8,32 @@
 
 enum { PAGE = 4096 };
 
+static size_t whole_pages(size_t size) { return (size + PAGE - 1) / PAGE * PAGE; }
+
 WEAKSPOT_LIBRARY void *mmap(void *address, size_t size, int protection, int flags, int file,
                             off_t offset) {
   if (!(flags & MAP_ANONYMOUS) || !(flags & MAP_PRIVATE) || flags & (MAP_FIXED | MAP_GROWSDOWN))
     weakspot_unsupported("of mmap, only anonymous private memory at any address is modelled");
   if (protection != (PROT_READ | PROT_WRITE))
     weakspot_unsupported("of mmap, only memory that can be read and written is modelled");
-  size = (size + PAGE - 1) / PAGE * PAGE;
-  void *made = aligned_alloc(PAGE, size);
-  return memset(made, 0, size);
+  size = whole_pages(size);
+  char *made = aligned_alloc(PAGE, PAGE + size);
+  *(size_t *)made = size;
+  return memset(made + PAGE, 0, size);
+}
+
+WEAKSPOT_LIBRARY int munmap(void *address, size_t size) {
+  char *made = (char *)address - PAGE;
+  if (*(size_t *)made != whole_pages(size))
+    weakspot_unsupported("of munmap, only all memory of one mmap is modelled");
+  free(made);
+  return 0;
+}
+
+WEAKSPOT_LIBRARY int mprotect(void *address, size_t size, int protection) {
+  if (protection != (PROT_READ | PROT_WRITE))
+    weakspot_unsupported("of mprotect, only memory that can be read and written is modelled");
+  return 0;
 }
 
 WEAKSPOT_LIBRARY int madvise(void *address, size_t size, int advice) {
@@ -28,6 +46,10 @@ WEAKSPOT_LIBRARY int madvise(void *address, size_t size, int advice) {
   case MADV_WILLNEED:
   case MADV_HUGEPAGE:
   case MADV_NOHUGEPAGE:
+  case MADV_DONTFORK:
+  case MADV_DOFORK:
+  case MADV_DONTDUMP:
+  case MADV_DODUMP:
     return 0;
   }
   weakspot_unsupported("this advice of madvise is not modelled");

@@ -4,6 +4,8 @@
 #include <pthread.h>
 
 WEAKSPOT_LIBRARY long weakspot_gettid(void) { return (long)pthread_self(); }
+WEAKSPOT_LIBRARY long weakspot_getpid(void) { return 1; }
+WEAKSPOT_LIBRARY int getpid(void) { return 1; }
 WEAKSPOT_LIBRARY int gettid(void) { return (int)(long)pthread_self(); }
 WEAKSPOT_LIBRARY long weakspot_yield(void) { return 0; }
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.report.gate import prose
+from weakspot.harness.report.gate import prose, same_cause
 from weakspot.harness.report.outputs import Printed
 
 
@@ -29,10 +29,7 @@ def _finding(outcome: GateOutcome, reported: ReportedFinding) -> str:
     properties["title"] = f"{reported.finding.id} {KINDS[reported.finding.id].title}"
     given = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     needs = [f"{need.place}: {need.asks}" for need in reported.needs]
-    others = [
-        f"Same cause: {each.finding.id} {each.message} ({each.places[0]}, {each.scenario})"
-        for each in outcome.alike(reported)
-    ]
+    others = same_cause(outcome, reported)
     lines = [f"{reported.scenario}: {reported.message}", *needs, *prose(reported), *others]
     lines.append(f"Help: {reported.fix}" if reported.fix else "")
     return f"::{command} {given}::{_data(chr(10).join(filter(None, lines)))}"

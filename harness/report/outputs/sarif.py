@@ -18,7 +18,7 @@ from weakspot import __version__
 from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding, SourceSpan
 from weakspot.harness.judge.kinds import KINDS, FindingKind
 from weakspot.harness.report import witness
-from weakspot.harness.report.gate import prose
+from weakspot.harness.report.gate import prose, same_cause
 from weakspot.harness.report.outputs import File
 from weakspot.harness.values import descriptions
 
@@ -104,10 +104,7 @@ def _rule(kind: FindingKind, pages: str) -> _Json:
 
 def _result(outcome: GateOutcome, reported: ReportedFinding, rule: int) -> _Json:
     asked = (f"{need.place} {need.asks}" for need in reported.needs)
-    same = [
-        f"Same cause: {each.finding.id} {each.message} ({each.places[0]}, {each.scenario})"
-        for each in outcome.alike(reported)
-    ]
+    same = same_cause(outcome, reported)
     text = ". ".join(filter(None, (reported.message, *asked, reported.fix, *same)))
     others = [place for place in reported.places if place != reported.place]
     result: _Json = {

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from weakspot.harness.judge.findings import undecided
-from weakspot.harness.judge.observed import ObservedOutcome, observed_outcomes
+from weakspot.harness.judge.observations import ObservedOutcome, observed_outcomes
 from weakspot.harness.report.campaign import summary
 from weakspot.harness.report.site.data import SiteData, site_data
 from weakspot.harness.report.site.litmus_page import test_view

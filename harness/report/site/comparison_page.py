@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.harness.judge.differences import FACTOR, SIGNIFICANCE
-from weakspot.harness.report.differences import KINDS, missing_texts
+from weakspot.harness.report.differences import KINDS, compared_text, missing_texts
 from weakspot.harness.report.site.bars import Axis, Bar, axis
 from weakspot.harness.report.site.pages import Templates
 from weakspot.harness.values.difference import Comparison, Difference
@@ -39,10 +39,9 @@ class Section(msgspec.Struct, frozen=True):
 def comparison_page(found: Comparison, templates: Templates) -> str:
     """The page."""
     changed = sum(each.weight != "note" for each in found.differences)
-    compared = ", ".join(
-        amount(count, KINDS[kind][1]) for kind, count in found.compared.items() if count
-    )
-    text = f"{amount(changed, 'difference') if changed else 'no difference'} in {compared}"
+    number = amount(changed, "difference") if changed else "no difference"
+    compared = compared_text(found)
+    text = f"{number} in {compared}"
     sections = [_section(found, kind, title) for kind, (title, _) in KINDS.items()]
     sections.sort(key=lambda section: not section.changed)
     return templates.single(

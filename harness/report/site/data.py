@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from weakspot.harness.judge.observed import observed_outcomes
+from weakspot.harness.judge.observations import observed_outcomes
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import Record
 

@@ -18,9 +18,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from weakspot.generators.litmus import Cas, Fence, Guard, Load, Rmw, Statement, Store, Test
-from weakspot.harness.report.graph import Step, communication, cycle_edges, events_of_threads
+from weakspot.harness.report.graph import Step, communication, cycle_edges
 from weakspot.harness.report.site.layout import LETTER, Box, Edge, arrange
-from weakspot.harness.report.witness import heading
+from weakspot.harness.report.witness import events_of_threads, heading, layers
 from weakspot.harness.values.witness import Execution, Witness, WitnessEvent
 
 _WIDTH, _MOST = 120.0, 44  # of a box in pixels; of its text in letters
@@ -162,7 +162,7 @@ def witness_diagram(witness: Witness) -> Diagram | None:
         _Drawn(kind, kind, number_of[one], number_of[other], cycle)
         for kind, one, other, cycle in edges
     ]
-    place = _layers(chains, [edge for edge in drawn if edge.kind == "rf"])
+    place = layers(chains, [(each.source, each.target) for each in drawn if each.kind == "rf"])
     heads = [heading(witness, thread) for thread in sorted(threads)]
     folded = sum(map(len, threads.values())) - sum(node.kind != "folded" for node in nodes)
     return _diagram(nodes, place, drawn, heads, folded)
@@ -220,26 +220,6 @@ def _po_pairs(on_cycle: Iterable[Step], number_of: Mapping[int, int]) -> set[tup
         for one, other, kind in on_cycle
         if kind == "po" and one in number_of and other in number_of
     }
-
-
-def _layers(chains: Sequence[Sequence[int]], reads: Iterable[_Drawn]) -> dict[int, tuple[int, int]]:
-    """Column and row of each node. A read is no higher than the write it reads, if that is possible
-    for all of them."""
-    simple = {at: row for chain in chains for row, at in enumerate(chain)}
-    reads = list(reads)
-    rows = dict(simple)
-    for _ in range(len(rows) + 1):
-        before = dict(rows)
-        for chain in chains:
-            for above, below in itertools.pairwise(chain):
-                rows[below] = max(rows[below], rows[above] + 1)
-        for edge in reads:
-            rows[edge.target] = max(rows[edge.target], rows[edge.source])
-        if rows == before:
-            break
-    else:
-        rows = simple
-    return {at: (column, rows[at]) for column, chain in enumerate(chains) for at in chain}
 
 
 def _diagram(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from weakspot.generators.litmus import Origin, Test
-from weakspot.harness.judge.observed import can_contradict
+from weakspot.harness.judge.observations import can_contradict
 from weakspot.harness.report import witness
 from weakspot.harness.report.site.bars import Axis, Bar, axis, target_rate
 from weakspot.harness.report.site.data import SiteData

@@ -5,14 +5,14 @@
 //! one reads; what it writes needs what it reads, in one of the ways below. An axiom that forbids
 //! these cycles and not longer ones of the same edges is not found by this.
 //!
-//! A fixed order of arrivals at barriers ([`meetings`]): what a thread has done before it arrives or
+//! A fixed order of arrivals at barriers ([`sharing`]): what a thread has done before it arrives or
 //! ends is there for every thread that leaves the barrier or joins it.
 //!
 //! Rounds that are undone ([`undone_rounds`]), and writes of test-and-set loops, which are left out:
 //! read-modify-writes continue release sequences. What reads from one is ordered by whatever it would be ordered by if it read from the
 //! write that the read-modify-write reads from.
 //!
-//! [`meetings`]: crate::threads::meetings
+//! [`sharing`]: crate::threads::sharing
 //! [`undone_rounds`]: crate::threads::undone_rounds
 
 use crate::consistency::checker::ConsistencyChecker;

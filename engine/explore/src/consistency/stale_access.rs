@@ -139,15 +139,12 @@ impl Graph {
     /// coherence order.
     pub fn ordered_write(&self, id: EventId, known: EventId) -> Option<OrderedWrite> {
         let event = self.event(id);
-        let mut found = None;
-        let mut write = self.following(event.location, known);
-        while write != NONE {
-            if let Some(hop) = self.hop(self.event(write), event) {
-                found = Some(OrderedWrite { write, hop });
-            }
-            write = self.following(event.location, write);
-        }
-        found
+        let writes = self.writes_after(event.location, known);
+        let ordered = |write: EventId| {
+            let hop = self.hop(self.event(write), event)?;
+            Some(OrderedWrite { write, hop })
+        };
+        writes.filter_map(ordered).last()
     }
 
     /// The single edge that orders an event before one of another thread.
@@ -159,24 +156,21 @@ impl Graph {
                 return Some(SyncEdge::THREAD);
             }
         }
-        let mut before = later.before;
-        while before != NONE {
-            let met = self.event(before);
-            match met.action {
-                Action::Join { thread } if thread == event.thread => return Some(SyncEdge::THREAD),
-                Action::Read { order, .. } if order != Order::Na && met.source != NONE => {
-                    let source = self.event(met.source);
-                    if source.thread == event.thread && event.index < source.index {
-                        return Some(SyncEdge {
+        self.po_predecessors(later.po_predecessor)
+            .find_map(|before| {
+                let met = self.event(before);
+                match met.action {
+                    Action::Join { thread } if thread == event.thread => Some(SyncEdge::THREAD),
+                    Action::Read { order, .. } if order != Order::Na && met.source != NONE => {
+                        let source = self.event(met.source);
+                        let follows = source.thread == event.thread && event.index < source.index;
+                        follows.then(|| SyncEdge {
                             from: View::tags(self, met.source),
                             to: View::tags(self, before),
-                        });
+                        })
                     }
+                    _ => None,
                 }
-                _ => {}
-            }
-            before = met.before;
-        }
-        None
+            })
     }
 }

@@ -315,7 +315,7 @@ impl View {
         thread: ThreadId,
         hidden: &mut u32,
     ) -> Index {
-        let before = match event.before {
+        let before = match event.po_predecessor {
             NONE => None,
             before => Some(before),
         };

@@ -1,6 +1,6 @@
 //! The coherence order of a location's writes: a list from the initial write on.
 
-use super::execution_graph::{EventId, Graph, NONE};
+use super::execution_graph::{Event, EventId, Graph, NONE};
 
 impl Graph {
     /// The writes of a location in coherence order, without the initial one.
@@ -20,7 +20,7 @@ impl Graph {
             if id == NONE {
                 return None;
             }
-            at = self.event(id).after;
+            at = self.event(id).co_successor;
             Some(id)
         })
     }
@@ -29,7 +29,7 @@ impl Graph {
     pub fn following(&self, location: u32, write: EventId) -> EventId {
         match write {
             NONE => self.locations[location as usize].first,
-            write => self.event(write).after,
+            write => self.event(write).co_successor,
         }
     }
 
@@ -40,33 +40,24 @@ impl Graph {
 
     /// The write that coherence puts before, or makes the source of, every later access of the
     /// thread: what the thread's last access of the location before `id` writes or reads from.
-    pub fn known_write(&self, id: EventId) -> EventId {
-        let location = self.event(id).location;
-        let mut before = self.event(id).before;
-        while before != NONE {
-            let event = self.event(before);
-            if event.location == location {
-                return if event.is_write() {
-                    before
-                } else {
-                    event.source
-                };
-            }
-            before = event.before;
-        }
-        NONE
+    pub fn observed_write(&self, id: EventId) -> EventId {
+        let Event {
+            location,
+            po_predecessor,
+            ..
+        } = *self.event(id);
+        let mut earlier = self.po_predecessors(po_predecessor);
+        let last = earlier.find(|earlier| self.event(*earlier).location == location);
+        last.map_or(NONE, |last| match self.event(last) {
+            write if write.is_write() => last,
+            read => read.source,
+        })
     }
 
     /// Whether a write comes after another in coherence order.
     pub fn is_later(&self, location: u32, write: EventId, than: EventId) -> bool {
-        let mut at = than;
-        while at != NONE || than == NONE {
-            at = self.following(location, at);
-            if at == write || at == NONE {
-                break;
-            }
-        }
-        at != NONE && at == write
+        self.writes_after(location, than)
+            .any(|later| later == write)
     }
 
     /// Inserts a write that has no place yet last into coherence order. Returns whether it may be there:
@@ -106,37 +97,33 @@ impl Graph {
     pub fn order_after(&mut self, write: EventId, previous: EventId) {
         let location = self.event(write).location;
         let next = self.following(location, previous);
-        self.event_mut(write).after = next;
+        self.event_mut(write).co_successor = next;
         self.link(location, previous, write);
     }
 
     /// Removes a write from coherence order, where it follows `previous`.
     pub fn unorder(&mut self, write: EventId, previous: EventId) {
         let location = self.event(write).location;
-        let next = self.event(write).after;
+        let next = self.event(write).co_successor;
         self.link(location, previous, next);
     }
 
     pub(super) fn link(&mut self, location: u32, previous: EventId, next: EventId) {
         match previous {
             NONE => self.locations[location as usize].first = next,
-            previous => self.event_mut(previous).after = next,
+            previous => self.event_mut(previous).co_successor = next,
         }
     }
 
     /// The write before this one in coherence order; none if this one has no place in it yet.
     pub(super) fn preceding(&self, write: EventId) -> Option<EventId> {
-        let location = self.event(write).location;
         let mut previous = NONE;
-        loop {
-            let next = self.following(location, previous);
+        for next in self.writes(self.event(write).location) {
             if next == write {
                 return Some(previous);
             }
-            if next == NONE {
-                return None;
-            }
             previous = next;
         }
+        None
     }
 }

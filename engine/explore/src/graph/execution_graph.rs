@@ -32,10 +32,10 @@ pub struct Event {
     /// For the write of a read-modify-write, its read; for the read, its write, if there is one.
     pub pair: EventId,
     /// For a write, the next one in coherence order.
-    pub after: EventId,
+    pub co_successor: EventId,
     /// The previous event of the thread. For an `Action::Wait`, which is not an event of its
     /// thread, the previous one of the thread.
-    pub before: EventId,
+    pub po_predecessor: EventId,
     /// Some read that was added earlier reads from this write.
     pub revisited: bool,
 }
@@ -238,8 +238,8 @@ impl Graph {
             location,
             source: NONE,
             pair: NONE,
-            after: NONE,
-            before,
+            co_successor: NONE,
+            po_predecessor: before,
             revisited: false,
         });
         if location != NONE {
@@ -265,11 +265,10 @@ impl Graph {
 
     /// Pairs the write of a read-modify-write with its thread's last read.
     fn pair(&mut self, write: EventId) {
-        let mut read = self.event(write).before;
-        while read != NONE && !self.event(read).is_read() {
-            read = self.event(read).before;
-        }
-        if read != NONE {
+        let read = self
+            .po_predecessors(self.event(write).po_predecessor)
+            .find(|earlier| self.event(*earlier).is_read());
+        if let Some(read) = read {
             self.event_mut(read).pair = write;
             self.event_mut(write).pair = read;
         }
@@ -326,16 +325,8 @@ impl Graph {
     pub(super) fn unset_source(&mut self, read: EventId) {
         let event = *self.event(read);
         let row = read as usize * self.stride;
-        let from = match event.before {
-            NONE => self.threads[event.thread].creator,
-            before => before,
-        };
-        for thread in 0..self.stride {
-            self.clocks[row + thread] = match from {
-                NONE => 0,
-                from => self.clocks[from as usize * self.stride + thread],
-            };
-        }
+        self.clocks[row..][..self.stride].fill(0);
+        self.learn(read, self.predecessor(&event));
         self.clocks[row + event.thread] = event.index + 1;
         self.event_mut(read).source = NONE;
     }
@@ -377,13 +368,26 @@ impl Graph {
 
     /// At most `count` of the last reads of a thread that matter to it, newest first.
     pub fn last_reads(&self, thread: ThreadId, count: usize) -> impl Iterator<Item = EventId> + '_ {
-        let mut id = self.threads[thread].last;
-        let events = std::iter::from_fn(move || {
-            let now = id;
-            id = self.events.get(now as usize)?.before;
-            Some(now)
-        });
+        let events = self.po_predecessors(self.threads[thread].last);
         events.filter(|id| self.event(*id).matters()).take(count)
+    }
+
+    /// An event, and those of its thread before it, newest first; none for `NONE`.
+    pub fn po_predecessors(&self, last: EventId) -> impl Iterator<Item = EventId> + '_ {
+        let mut id = last;
+        std::iter::from_fn(move || {
+            let now = id;
+            id = self.events.get(now as usize)?.po_predecessor;
+            Some(now)
+        })
+    }
+
+    /// The event before an event in its thread; for the first one, that which creates the thread.
+    pub fn predecessor(&self, event: &Event) -> EventId {
+        match event.po_predecessor {
+            NONE => self.threads[event.thread].creator,
+            before => before,
+        }
     }
 
     /// The initial contents of a location in an object that the program allocates.
@@ -409,7 +413,7 @@ impl Graph {
         let id = self.events.len() as EventId - 1;
         let event = self.events[id as usize];
         if event.action == Action::Wait {
-            self.threads[event.thread].waits = event.before;
+            self.threads[event.thread].waits = event.po_predecessor;
             self.events.pop();
             self.clocks.truncate(id as usize * self.stride);
             return;
@@ -434,7 +438,7 @@ impl Graph {
         }
         let thread_events = &mut self.threads[event.thread];
         thread_events.count -= 1;
-        thread_events.last = event.before;
+        thread_events.last = event.po_predecessor;
         self.events.pop();
         self.clocks.truncate(id as usize * self.stride);
     }
@@ -468,17 +472,13 @@ impl Graph {
             changed = false;
             for id in 0..self.len() as EventId {
                 let event = *self.event(id);
-                let before = match event.before {
-                    NONE => self.threads[event.thread].creator,
-                    before => before,
-                };
                 let joined = match event.action {
                     Action::Join { thread } => self.threads[thread].last,
                     _ => NONE,
                 };
                 let row = id as usize * self.stride..(id as usize + 1) * self.stride;
                 let known = self.clocks[row.clone()].to_vec();
-                self.learn(id, before);
+                self.learn(id, self.predecessor(&event));
                 self.learn(id, event.source);
                 self.learn(id, joined);
                 changed |= known != self.clocks[row];

@@ -26,16 +26,15 @@ pub fn is_interleaving(graph: &Graph) -> bool {
     };
     for id in 0..n as EventId {
         let event = graph.event(id);
-        match event.before {
-            NONE if graph.threads[event.thread].creator == NONE => {}
-            NONE => add(graph.threads[event.thread].creator, id),
+        match graph.predecessor(event) {
+            NONE => {}
             before => add(before, id),
         }
         match event.action {
             Action::Join { thread } if graph.threads[thread].last != NONE => {
                 add(graph.threads[thread].last, id);
             }
-            Action::Write { .. } if event.after != NONE => add(id, event.after),
+            Action::Write { .. } if event.co_successor != NONE => add(id, event.co_successor),
             Action::Read { .. } => {
                 if event.source != NONE {
                     add(event.source, id);

@@ -6,7 +6,7 @@ use crate::source::Action;
 
 impl Graph {
     /// Whether an event is preserved when `write` revisits `read`.
-    pub fn stays(&self, id: EventId, read: EventId, write: EventId) -> bool {
+    pub fn survives(&self, id: EventId, read: EventId, write: EventId) -> bool {
         id <= read || self.precedes(id, write)
     }
 
@@ -20,25 +20,12 @@ impl Graph {
             Action::Choose { .. } => event.value == 0,
             Action::Read { .. } => {
                 let source = event.source;
-                let mut later = self.following(event.location, source);
-                if source != NONE && !previous(source) {
-                    return false;
-                }
-                while later != NONE {
-                    if previous(later) {
-                        return false;
-                    }
-                    later = self.event(later).after;
-                }
-                true
+                (source == NONE || previous(source))
+                    && !self.writes_after(event.location, source).any(previous)
             }
             Action::Write { .. } => {
-                let mut later = event.after;
-                while later != NONE {
-                    if previous(later) {
-                        return false;
-                    }
-                    later = self.event(later).after;
+                if self.writes_after(event.location, id).any(previous) {
+                    return false;
                 }
                 let read_before = |other: &Event| other.source == id;
                 !(event.revisited && self.events[..id as usize].iter().any(read_before))
@@ -54,29 +41,34 @@ impl Graph {
         &self,
         read: EventId,
         write: EventId,
-        moved: &mut Vec<EventId>,
+        renumbered: &mut Vec<EventId>,
         out: &mut Graph,
     ) -> (EventId, EventId) {
-        let stays = |id| id == write || self.stays(id, read, write);
-        self.part(stays, moved, out);
-        let (read, write) = (moved[read as usize], moved[write as usize]);
+        let survives = |id| id == write || self.survives(id, read, write);
+        self.restricted(survives, renumbered, out);
+        let (read, write) = (renumbered[read as usize], renumbered[write as usize]);
         out.unset_source(read);
         (read, write)
     }
 
     /// Sets `out` to the graph restricted to these events, a set closed under causal prefixes, and
-    /// `moved` to the new id of each. A write without a place in coherence order has none in `out`.
-    pub fn part(&self, stays: impl Fn(EventId) -> bool, moved: &mut Vec<EventId>, out: &mut Graph) {
-        moved.clear();
+    /// `renumbered` to the new id of each. A write without a place in coherence order has none in `out`.
+    pub fn restricted(
+        &self,
+        survives: impl Fn(EventId) -> bool,
+        renumbered: &mut Vec<EventId>,
+        out: &mut Graph,
+    ) {
+        renumbered.clear();
         let mut count = 0;
         for id in 0..self.events.len() as EventId {
-            let stays = stays(id);
-            moved.push(if stays { count } else { NONE });
-            count += EventId::from(stays);
+            let survives = survives(id);
+            renumbered.push(if survives { count } else { NONE });
+            count += EventId::from(survives);
         }
         let to = |id: EventId| match id {
             NONE => NONE,
-            id => moved[id as usize],
+            id => renumbered[id as usize],
         };
         out.events.clear();
         out.clocks.clear();
@@ -85,14 +77,14 @@ impl Graph {
         out.threads.clear();
         out.threads.resize(self.threads.len(), ABSENT);
         for (id, event) in self.events.iter().enumerate() {
-            if moved[id] == NONE {
+            if renumbered[id] == NONE {
                 continue;
             }
             let new = out.events.len() as EventId;
             let mut event = *event;
             if event.action == Action::Wait {
                 let waits = &mut out.threads[event.thread].waits;
-                event.before = std::mem::replace(waits, new);
+                event.po_predecessor = std::mem::replace(waits, new);
                 event.source = to(event.source);
                 out.events.push(event);
                 out.clocks.extend_from_slice(self.clock(id as EventId));
@@ -108,8 +100,8 @@ impl Graph {
             }
             event.source = to(event.source);
             event.pair = to(event.pair);
-            event.before = to(event.before);
-            event.after = NONE;
+            event.po_predecessor = to(event.po_predecessor);
+            event.co_successor = NONE;
             if let Action::Create { thread } = event.action {
                 out.threads[thread].creator = new;
             }
@@ -119,18 +111,17 @@ impl Graph {
             out.events.push(event);
             out.clocks.extend_from_slice(self.clock(id as EventId));
         }
-        for place in &self.locations {
+        for (place, location) in self.locations.iter().zip(0..) {
             let Some(number) = out.location_number(place.at) else {
                 continue;
             };
-            let (mut at, mut previous) = (place.first, NONE);
-            while at != NONE {
-                let new = moved[at as usize];
+            let mut previous = NONE;
+            for write in self.writes(location) {
+                let new = renumbered[write as usize];
                 if new != NONE {
                     out.link(number, previous, new);
                     previous = new;
                 }
-                at = self.event(at).after;
             }
         }
     }

@@ -44,8 +44,8 @@ impl Graph {
             location: NONE,
             source: NONE,
             pair: NONE,
-            after: NONE,
-            before: thread_events.waits,
+            co_successor: NONE,
+            po_predecessor: thread_events.waits,
             revisited: false,
         });
         thread_events.waits = id;
@@ -58,14 +58,14 @@ impl Graph {
         let event = *self.event(read);
         let thread_events = &mut self.threads[event.thread];
         thread_events.count -= 1;
-        thread_events.last = event.before;
+        thread_events.last = event.po_predecessor;
         let before = std::mem::replace(&mut thread_events.waits, read);
         self.locations[event.location as usize].users -= 1;
         *self.event_mut(read) = Event {
             action: Action::Wait,
             value: 0,
             location: NONE,
-            before,
+            po_predecessor: before,
             ..event
         };
     }
@@ -82,7 +82,7 @@ impl Graph {
             if event.index == index && event.source != NONE {
                 return Some(id);
             }
-            id = event.before;
+            id = event.po_predecessor;
         }
         None
     }

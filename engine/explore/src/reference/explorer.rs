@@ -485,15 +485,13 @@ fn canonical(graph: &Graph) -> Vec<u32> {
     let mut form = Vec::with_capacity(graph.len() + 8);
     for thread in &graph.threads {
         let first = form.len();
-        let mut id = thread.last;
-        while id != NONE {
+        for id in graph.po_predecessors(thread.last) {
             let event = graph.event(id);
             match event.action {
                 Action::Read { .. } => form.push(name(event.source)),
                 Action::Choose { .. } => form.push(event.value as u32),
                 _ => {}
             }
-            id = event.before;
         }
         form[first..].reverse();
         form.push(u32::MAX);

@@ -2,12 +2,10 @@
 
 use super::semantics::{ReferenceThread, Semantics, Step};
 use crate::consistency::checker::ConsistencyChecker;
-use crate::exploration::{ExecutionEnd, ExploreError, Truncation};
+use crate::exploration::{ExecutionEnd, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
-use crate::search::findings::{
-    allocated_elsewhere, freed, misused_objects, unordered_use, Findings,
-};
-use crate::source::{Action, Fault, FaultKind, Location, Next, ThreadId, Wait};
+use crate::search::findings::{Findings, Reported};
+use crate::source::{Action, Fault, FaultKind, Location, Next, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// The threads of a graph that exist.
@@ -22,68 +20,14 @@ pub fn conclude(
     graph: &Graph,
     threads: Threads,
 ) -> Result<Option<ExecutionEnd>, ExploreError> {
-    let discarded = |next: &Next| {
-        let wait = Wait::Redundant;
-        matches!(next, Next::Blocked { wait: found, .. } if *found == wait)
-    };
-    if threads.iter().any(|(_, thread)| discarded(&thread.next)) {
+    let nexts = threads.iter().map(|(_, thread)| &thread.next);
+    let Some(end) = found.end(graph, nexts)? else {
         return Ok(None);
-    }
-    let mut end = ExecutionEnd::Complete;
-    for (_, thread) in threads {
-        end = end.min(match &thread.next {
-            Next::Done(_) => ExecutionEnd::Complete,
-            Next::Fault(fault) => {
-                found.violate(fault, None, None, graph, 1);
-                ExecutionEnd::Faulty
-            }
-            Next::Truncated {
-                message,
-                site,
-                limit,
-                because,
-            } => {
-                found.truncate(Truncation {
-                    message: message.clone(),
-                    site: *site,
-                    limit: (*limit).to_owned(),
-                    because: because.clone(),
-                });
-                ExecutionEnd::Truncated
-            }
-            Next::Unsupported { message, site } => {
-                return Err(ExploreError::Unsupported {
-                    message: message.clone(),
-                    site: *site,
-                })
-            }
-            Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) => ExecutionEnd::Blocked,
-        });
-    }
+    };
     found.counts.count(end, 1);
     let extents = |base| semantics.extent(base);
-    let mut misused = misused_objects(graph, &extents);
-    let flags = checker.flags(graph, true)?.unwrap_or_default();
-    for own in checker.own_flags(graph, &flags) {
-        found.violate(&own.fault, own.pair, None, graph, 1);
-    }
-    if let Some(race) = checker.race(graph, &flags) {
-        found.violate(&race.fault, race.pair, None, graph, 1);
-    } else {
-        // the beginning or the end of an object counts as a write: is it ordered with each use?
-        for lifetimes in [freed(graph, &extents), allocated_elsewhere(graph)] {
-            let Some((first, _)) = lifetimes.first() else {
-                continue;
-            };
-            let flags = checker.flags_on_lifetimes(graph, &lifetimes)?;
-            if let (Some(race), true) = (checker.race(graph, &flags), misused.is_empty()) {
-                let unordered = race.pair.unwrap_or((*first, *first));
-                misused.push(unordered_use(graph, unordered));
-            }
-        }
-    }
-    for misuse in misused {
-        found.violate(&misuse.fault, misuse.pair, None, graph, 1);
+    if let Some(reported) = Reported::new(checker, graph, &extents, true)? {
+        found.report(graph, &extents, &reported);
     }
     Ok(Some(end))
 }

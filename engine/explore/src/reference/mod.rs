@@ -4,14 +4,14 @@
 //! | module          | what enters → what leaves                                              |
 //! |-----------------|------------------------------------------------------------------------|
 //! | [`semantics`]   | a thread and the answers to its events → its next event                |
-//! | `memory`        | instructions that access memory → events                               |
-//! | `library`       | library calls → events                                                 |
+//! | `memory`        | accesses of memory → events                                            |
+//! | `events`        | what else instructions and library calls are made of                   |
 //! | [`explorer`]    | program × model → all graphs                                           |
 //! | [`audit`]       | program × model → what random descents show that a search must have found |
 //! | `judgement`     | a graph that ends → what it shows                                      |
 //!
 //! It is slow, and short, so that it can be read against the papers. It shares with the search the
-//! interpreter of instructions, the graph, the evaluation of a cat model on a whole graph, and what
+//! interpreter of instructions, what library calls mean as events ([`crate::semantics`]), the graph, the evaluation of a cat model on a whole graph, and what
 //! counts as misuse of an object in a graph; nothing of what the search does to explore less. Every
 //! access of memory is an event, except of constants and of local variables whose address does not
 //! escape their function.
@@ -22,9 +22,9 @@
 //! of it.
 
 mod audit;
+mod events;
 mod explorer;
 mod judgement;
-mod library;
 mod memory;
 mod semantics;
 

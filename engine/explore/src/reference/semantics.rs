@@ -3,13 +3,12 @@
 //! The interpreter runs the thread's instructions. One that needs an event is interrupted, and runs
 //! again from its beginning when the event has an answer, with all answers that it has so far.
 
-use crate::source::{
-    Action, Answer, EventLabel, Fault, FaultKind, Initial, Location, Next, ThreadId, Wait,
-};
+use crate::semantics::environment::{CallRecord, Done, EventEnvironment, Events, Interruption};
+use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, ThreadId};
 use program::interpreter::thread::{State, Thread};
-use program::interpreter::{self, Limits, Outcome, RunEnd};
+use program::interpreter::{self, Limits, RunEnd};
 use program::ir::{FuncId, Program, Register, SiteId};
-use program::memory::{mixed, Dep, Memory, Named};
+use program::memory::{Dep, Memory, Named};
 use rustc_hash::FxHasher;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,11 +45,7 @@ pub struct Local {
     pub events: usize,
     /// The number of the last of them that other threads may have synchronised with.
     pub synchronised: usize,
-    pub created: u32,
-    /// The threads joined, a bit each.
-    pub joined: u64,
-    /// The sites of waits that have ended spuriously.
-    pub spurious: Vec<SiteId>,
+    pub calls: CallRecord,
     pub steps: Vec<Step>,
     /// The headers of loops that it has reached since its last progress: a hash of its state there, and
     /// the number of steps before.
@@ -71,25 +66,6 @@ pub struct ReferenceThread {
     /// Its loop may repeat its last round for ever. The next event is the first of another round.
     pub round: Option<Round>,
 }
-
-/// Why an instruction is interrupted.
-pub enum Interruption {
-    Query(EventLabel),
-    Blocked(Wait, SiteId),
-    Fault(FaultKind, String, SiteId),
-    Unsupported(String, SiteId),
-    RunEnd(RunEnd),
-    /// Accesses overlap that were taken to be of disjoint locations.
-    Overlap,
-}
-
-impl From<RunEnd> for Interruption {
-    fn from(end: RunEnd) -> Interruption {
-        Interruption::RunEnd(end)
-    }
-}
-
-pub type Done<T> = Result<T, Interruption>;
 
 /// Rounds of more headers than this are not taken to repeat.
 const MOST_HEADERS: usize = 256;
@@ -286,7 +262,7 @@ impl<'p> Semantics<'p> {
             if *end > from && (*start, *end) != (from, to) {
                 self.cuts.borrow_mut().extend([*start, *end, from, to]);
                 self.overlaps.set(true);
-                return Err(Interruption::Overlap);
+                return Err(Interruption::Restart);
             }
         }
         locations.insert(from, to);
@@ -323,90 +299,50 @@ impl<'p> Semantics<'p> {
             if run.local.instructions > self.limits.instructions {
                 let most = self.limits.instructions;
                 let message = format!("more than {most} instructions in one thread");
-                break self.ended(run, RunEnd::at_limit("instructions", message, None), line);
+                let end = RunEnd::at_limit("instructions", message, None);
+                break self.interrupted(&run.thread, end.into(), line);
             }
-            let mut environment = ReferenceEnvironment {
+            let mut environment = EventEnvironment(ReferenceEnvironment {
                 semantics: self,
                 synchronised: run.local.synchronised,
                 local: &mut run.local,
                 asked: 0,
-            };
+            });
             let done = interpreter::step(
                 self.program,
                 &self.limits,
                 &mut run.thread,
                 &mut environment,
             );
-            let synchronised = environment.synchronised;
+            let synchronised = environment.0.synchronised;
             if let Some(header) = run.thread.header.take() {
                 run.reaches(self.program, header);
             }
-            let users = |site| run.thread.users_site(self.program, site);
             match done {
                 Ok(()) => {
                     run.local.synchronised = synchronised;
                     run.local.events += run.local.answers.len();
                     run.local.answers.clear();
                 }
-                Err(Interruption::Query(label)) => break Next::Event(label),
-                Err(Interruption::Blocked(wait, site)) => break Next::Blocked { wait, site },
-                Err(Interruption::Fault(kind, message, site)) => {
-                    break Next::Fault(Fault {
-                        kind,
-                        message,
-                        site: Some(users(site)),
-                    })
-                }
-                Err(Interruption::Unsupported(message, site)) => {
-                    break Next::Unsupported {
-                        message,
-                        site: Some(users(site)),
-                    }
-                }
-                Err(Interruption::RunEnd(end)) => break self.ended(run, end, line),
-                Err(Interruption::Overlap) => {
-                    break Next::Unsupported {
-                        message: "locations overlap".to_owned(),
-                        site: None,
-                    }
-                }
+                Err(why) => break self.interrupted(&run.thread, why, line),
             }
         };
     }
 
-    fn ended(&self, run: &ReferenceThread, end: RunEnd, line: u32) -> Next {
-        let mut message = end.message;
-        let site = end
-            .site
-            .map(|site| run.thread.users_site(self.program, site));
-        if let (None, Some(place)) = (site, self.program.places.get(&line)) {
-            message.push_str(&format!(" at {place}"));
-        }
-        let kind = match end.outcome {
-            Outcome::Bound => {
-                return Next::Truncated {
-                    message,
-                    site,
-                    limit: end.limit,
-                    because: String::new(),
-                }
+    fn interrupted(&self, thread: &Thread, why: Interruption, line: u32) -> Next {
+        let next = why.next(self.program, thread, line, |_| String::new());
+        next.unwrap_or_else(|why| {
+            let (message, site) = match why {
+                Interruption::NotAlone(site) => (
+                    "a global constructor that starts threads is not supported",
+                    Some(thread.users_site(self.program, site)),
+                ),
+                _ => ("locations overlap", None),
+            };
+            Next::Unsupported {
+                message: message.to_owned(),
+                site,
             }
-            Outcome::Complete if run.thread.id == 0 => return Next::Done(0),
-            Outcome::Complete => {
-                let message =
-                    "a call of exit in a thread other than main is not supported".to_owned();
-                return Next::Unsupported { message, site };
-            }
-            Outcome::Unsupported => return Next::Unsupported { message, site },
-            Outcome::Assertion => FaultKind::Assertion,
-            Outcome::Deadlock => FaultKind::Hang,
-            Outcome::Memory => FaultKind::Memory,
-            Outcome::Uninitialised => FaultKind::Uninitialised,
-        };
-        Next::Fault(Fault {
-            kind,
-            message,
-            site,
         })
     }
 }
@@ -422,9 +358,7 @@ impl ReferenceThread {
                 answers: Vec::new(),
                 events: 0,
                 synchronised: 0,
-                created: 0,
-                joined: 0,
-                spurious: Vec::new(),
+                calls: CallRecord::default(),
                 steps: Vec::new(),
                 headers: Vec::new(),
                 alone: false,
@@ -478,7 +412,7 @@ impl ReferenceThread {
             .raised
             .map(|raised| (raised.header, raised.frame, raised.selector));
         (thread.private, raised, thread.exits, thread.at_exit.len()).hash(&mut hash);
-        (local.memory.locals(thread.id), local.spurious.len()).hash(&mut hash);
+        (local.memory.locals(thread.id), local.calls.spurious.len()).hash(&mut hash);
         hash.finish()
     }
 
@@ -497,16 +431,10 @@ impl ReferenceThread {
 }
 
 impl ReferenceEnvironment<'_, '_> {
-    /// The number of the thread's events so far.
-    pub fn events(&self) -> usize {
-        self.local.events + self.asked
-    }
-
     /// The answer to an event, and whether it is new; interrupts the instruction if there is none yet.
-    pub fn ask(&mut self, action: Action, site: SiteId) -> Done<(Answer, bool)> {
+    pub fn answer_to(&mut self, action: Action, site: SiteId) -> Done<(Answer, bool)> {
         if self.local.alone {
-            let message = "a global constructor that starts threads is not supported";
-            return Err(Interruption::Unsupported(message.to_owned(), site));
+            return Err(Interruption::NotAlone(site));
         }
         let now = self.asked;
         self.asked += 1;
@@ -523,20 +451,6 @@ impl ReferenceEnvironment<'_, '_> {
         }
     }
 
-    /// As `ask`, for an event without an answer.
-    pub fn perform(&mut self, action: Action, site: SiteId) -> Done<()> {
-        self.ask(action, site).map(|_| ())
-    }
-
-    /// Chooses among so many alternatives.
-    pub fn choose_one(&mut self, t: &mut Thread, alternatives: u32, site: SiteId) -> Done<u64> {
-        let (answer, new) = self.ask(Action::Choose { alternatives }, site)?;
-        if new {
-            self.record(t, Step::Choice);
-        }
-        Ok(answer.value)
-    }
-
     /// Records a step. The interpreter counts as many reads as there are steps: a [`Round`] begins at
     /// one of them.
     pub fn record(&mut self, t: &mut Thread, step: Step) {
@@ -550,23 +464,6 @@ impl ReferenceEnvironment<'_, '_> {
             self.local.headers.clear();
         }
         self.local.steps.push(step);
-    }
-
-    /// The thread has done what cannot be repeated for ever.
-    pub fn progress(&mut self, t: &mut Thread) {
-        t.progress();
-        self.local.steps.clear();
-        self.local.headers.clear();
-    }
-
-    /// The thread's own memory, or the set of mutexes that it holds, has changed.
-    pub fn settle(&self, t: &mut Thread) {
-        let memory = &self.local.memory;
-        let held = t.held.iter();
-        t.private = held.fold(memory.hash ^ memory.idle, |hash, held| {
-            hash ^ mixed(held.mutex, held.count as u8)
-        });
-        t.idle = memory.idle;
     }
 
     /// What the value of the last answer depends on, so far as a loop's end is concerned: so many of

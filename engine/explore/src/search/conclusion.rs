@@ -3,46 +3,34 @@
 
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::ExecutionEnd;
-use crate::graph::execution_graph::{EventId, Graph};
+use crate::graph::execution_graph::Graph;
 use crate::history::{History, Specification, UnexplainedCalls};
 use crate::search::branching::Branching;
 use crate::search::execution::EndedExecution;
-use crate::search::findings::{allocated_elsewhere, freed, Findings};
+use crate::search::findings::{Findings, Reported};
 use crate::search::halt::Halt;
 use crate::search::queue::BranchQueue;
 use crate::source::{Fault, FaultKind, Source};
 
 /// Counts an execution and what it shows, unless it is inconsistent. `known_consistent`: it is known
 /// not to be.
-pub fn conclude<S: Source, F, B>(
-    queue: &BranchQueue<S, F>,
+pub fn conclude<S: Source, B>(
+    queue: &BranchQueue<S>,
     branching: &mut Branching<B>,
     checker: &mut ConsistencyChecker,
     found: &mut Findings,
     execution: &EndedExecution<S::Thread>,
     known_consistent: bool,
-) -> Result<(), Halt>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+) -> Result<(), Halt> {
     debug_assert!(!branching.is_given(), "another worker counts it");
     let (source, graph) = (queue.source, execution.graph);
-    let Some(flags) = checker.flags(graph, known_consistent)? else {
+    let extents = |base| source.extent(base);
+    let Some(reported) = Reported::new(checker, graph, &extents, known_consistent)? else {
         return Ok(());
     };
-    let mut flagged = checker.own_flags(graph, &flags);
-    let race = checker.race(graph, &flags);
-    let mut misuse = None;
-    if race.is_none() {
-        misuse = unordered(checker, graph, &freed(graph, &|base| source.extent(base)))?;
-    }
-    if race.is_none() && misuse.is_none() {
-        misuse = unordered(checker, graph, &allocated_elsewhere(graph))?;
-    }
-    flagged.extend(race);
     let specification = queue.options.specification.as_deref();
     let may_hang = specification.is_some_and(|allowed| allowed.may_hang);
-    let concluded = found.conclude(source, execution, &flagged, misuse, may_hang)?;
+    let concluded = found.conclude(source, execution, &reported, may_hang)?;
     let Some((end, violated)) = concluded else {
         return Ok(());
     };
@@ -93,19 +81,4 @@ fn not_linearizable(
     }
     let nearest = allowed.nearest(&history);
     Ok(Some(UnexplainedCalls { history, nearest }))
-}
-
-/// An allocation or a free, each listed with a location, and a use of its object that the model does
-/// not order with it; the first of the list twice if the model does not name them.
-fn unordered(
-    checker: &mut ConsistencyChecker,
-    graph: &Graph,
-    lifetimes: &[(EventId, u32)],
-) -> Result<Option<(EventId, EventId)>, Halt> {
-    let Some((first, _)) = lifetimes.first() else {
-        return Ok(None);
-    };
-    let flags = checker.flags_on_lifetimes(graph, lifetimes)?;
-    let race = checker.race(graph, &flags);
-    Ok(race.map(|race| race.pair.unwrap_or((*first, *first))))
 }

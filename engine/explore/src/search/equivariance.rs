@@ -81,7 +81,7 @@ impl<T: Clone> ThreadStates<T> {
         classes.retain(|class| {
             let equal = |pair: &[(ThreadId, Node)]| {
                 let [one, other] = [pair[0], pair[1]].map(|(thread, at)| (self.thread(at), thread));
-                one.1 + 1 == other.1 && source.alike(one, other)
+                one.1 + 1 == other.1 && source.are_symmetric(one, other)
             };
             class.len() > 1 && !class.windows(2).all(equal)
         });

@@ -168,11 +168,11 @@ impl Execution {
         &self,
         source: &S,
         states: &mut ThreadStates<S::Thread>,
-        moved: &mut Vec<EventId>,
+        renumbered: &mut Vec<EventId>,
         out: &mut Execution,
     ) -> bool {
         let is_shown = |id| self.graph.event(id).action != Action::Wait;
-        self.graph.part(is_shown, moved, &mut out.graph);
+        self.graph.restricted(is_shown, renumbered, &mut out.graph);
         out.heads.clone_from(&self.heads);
         out.generation = self.generation;
         for thread in 0..self.heads.len() {
@@ -238,12 +238,12 @@ impl Execution {
     ) {
         match self.generation == states.generation {
             true => self.follow(source, states, id),
-            false => self.stand(source, states),
+            false => self.refresh_states(source, states),
         }
     }
 
     /// Recomputes the states of all threads, if the worker's cache was cleared since.
-    pub fn stand<S: Source>(&mut self, source: &S, states: &mut ThreadStates<S::Thread>) {
+    pub fn refresh_states<S: Source>(&mut self, source: &S, states: &mut ThreadStates<S::Thread>) {
         if self.generation == states.generation {
             return;
         }
@@ -318,7 +318,7 @@ impl Execution {
             self.graph.pop();
         }
         if self.generation != states.generation {
-            return self.stand(source, states);
+            return self.refresh_states(source, states);
         }
         for thread in 0..self.heads.len() {
             let count = self.graph.threads[thread].count;
@@ -332,10 +332,10 @@ impl Execution {
         &self,
         states: &ThreadStates<T>,
         (read, write): (EventId, EventId),
-        moved: &mut Vec<EventId>,
+        renumbered: &mut Vec<EventId>,
         out: &mut Execution,
     ) -> (EventId, EventId) {
-        let found = self.graph.restrict(read, write, moved, &mut out.graph);
+        let found = self.graph.restrict(read, write, renumbered, &mut out.graph);
         out.generation = self.generation;
         if self.generation != states.generation {
             return found;

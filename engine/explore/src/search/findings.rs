@@ -1,6 +1,6 @@
 //! What executions show in the end: counts, violations, limits reached.
 
-use crate::consistency::checker::Flagged;
+use crate::consistency::checker::{ConsistencyChecker, Flagged};
 use crate::exploration::{Counts, ExecutionEnd, ExploreError, Truncation, Violation};
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::graph::interleaving::is_interleaving;
@@ -8,12 +8,61 @@ use crate::history::UnexplainedCalls;
 use crate::search::endless_loops::endless_loops;
 use crate::search::execution::EndedExecution;
 use crate::source::{Action, Fault, FaultKind, Next, Source, ThreadId, Wait};
+use cat::CatError;
 use program::ir::sites::{DESTROY, INIT};
 use program::ir::{Program, SiteId};
 use program::library::threads::{DETACHED_TWICE, JOIN_OF_DETACHED};
 use program::library::Misuse;
 use program::memory::{Memory, USE_OF_ENDED_LOCAL};
 use std::cmp::Ordering;
+
+/// What a model reports of a graph.
+pub struct Reported {
+    pub flagged: Vec<Flagged>,
+    /// An allocation or a free, and a use of its object that the model does not order with it; the
+    /// first lifetime twice if the model does not name them.
+    unordered: Option<(EventId, EventId)>,
+}
+
+impl Reported {
+    /// None if the graph is inconsistent. `known_consistent`: it is known not to be.
+    pub fn new(
+        checker: &mut ConsistencyChecker,
+        graph: &Graph,
+        initial: &Extents,
+        known_consistent: bool,
+    ) -> Result<Option<Reported>, CatError> {
+        let Some(flags) = checker.flags(graph, known_consistent)? else {
+            return Ok(None);
+        };
+        let mut flagged = checker.own_flags(graph, &flags);
+        let race = checker.race(graph, &flags);
+        let mut unordered = None;
+        if race.is_none() {
+            unordered = unordered_lifetime(checker, graph, &freed(graph, initial))?;
+        }
+        if race.is_none() && unordered.is_none() {
+            unordered = unordered_lifetime(checker, graph, &allocated_elsewhere(graph))?;
+        }
+        flagged.extend(race);
+        Ok(Some(Reported { flagged, unordered }))
+    }
+}
+
+/// One of these allocations and frees, each listed with a location, and a use that the model does not
+/// order with it. The beginning or the end of an object counts as a write.
+fn unordered_lifetime(
+    checker: &mut ConsistencyChecker,
+    graph: &Graph,
+    lifetimes: &[(EventId, u32)],
+) -> Result<Option<(EventId, EventId)>, CatError> {
+    let Some((first, _)) = lifetimes.first() else {
+        return Ok(None);
+    };
+    let flags = checker.flags_on_lifetimes(graph, lifetimes)?;
+    let race = checker.race(graph, &flags);
+    Ok(race.map(|race| race.pair.unwrap_or((*first, *first))))
+}
 
 #[derive(Default)]
 pub struct Findings {
@@ -24,32 +73,64 @@ pub struct Findings {
 
 impl Findings {
     /// Counts a consistent execution in which no thread can continue. Returns how it ended, if it
-    /// is counted, and whether it violates something. `flagged`: what the model reports. `unordered`:
-    /// an allocation or a free, and a use that the model does not order with it. `may_hang`: threads
-    /// that wait forever are no violation.
+    /// is counted, and whether it violates something. `may_hang`: threads that wait forever are no
+    /// violation.
     pub fn conclude<S: Source>(
         &mut self,
         source: &S,
         execution: &EndedExecution<S::Thread>,
-        flagged: &[Flagged],
-        unordered: Option<(EventId, EventId)>,
+        reported: &Reported,
         may_hang: bool,
     ) -> Result<Option<(ExecutionEnd, bool)>, ExploreError> {
-        let (mut faulty, mut truncated, mut waiting) = (false, false, false);
-        let mut violated = false;
-        let elsewhere = |next: &Next| {
+        let graph = execution.graph;
+        let nexts = execution.threads().map(|(_, next)| next);
+        let Some(end) = self.end(graph, nexts)? else {
+            return Ok(None);
+        };
+        let mut violated = self.report(graph, &|base| source.extent(base), reported);
+        for flagged in misused_threads(source, execution) {
+            self.violate(&flagged.fault, flagged.pair, None, graph, 1);
+            violated = true;
+        }
+        self.counts.count(end, execution.orbit);
+        for site in unjoined(source, execution) {
+            self.warn(site);
+        }
+        let hangs = match end {
+            _ if may_hang => Vec::new(),
+            ExecutionEnd::Blocked => hangs(execution),
+            ExecutionEnd::Truncated => endless_loops(source, execution),
+            _ => Vec::new(),
+        };
+        for fault in hangs {
+            self.violate(&fault, None, None, graph, 1);
+            violated = true;
+        }
+        Ok(Some((end, violated || end == ExecutionEnd::Faulty)))
+    }
+
+    /// How an execution ends whose threads do this next. Records their errors and limits; none if
+    /// another execution stands for it.
+    pub fn end<'n>(
+        &mut self,
+        graph: &Graph,
+        nexts: impl Iterator<Item = &'n Next>,
+    ) -> Result<Option<ExecutionEnd>, ExploreError> {
+        let nexts: Vec<&Next> = nexts.collect();
+        let redundant = |next: &&Next| {
             let wait = Wait::Redundant;
             matches!(next, Next::Blocked { wait: found, .. } if *found == wait)
         };
-        if execution.threads().any(|(_, next)| elsewhere(next)) {
+        if nexts.iter().any(redundant) {
             return Ok(None);
         }
-        for (_, next) in execution.threads() {
-            match next {
-                Next::Done(_) => {}
+        let mut end = ExecutionEnd::Complete;
+        for next in nexts {
+            end = end.min(match next {
+                Next::Done(_) => ExecutionEnd::Complete,
                 Next::Fault(fault) => {
-                    self.violate(fault, None, None, execution.graph, 1);
-                    faulty = true;
+                    self.violate(fault, None, None, graph, 1);
+                    ExecutionEnd::Faulty
                 }
                 Next::Truncated {
                     message,
@@ -63,7 +144,7 @@ impl Findings {
                         limit: (*limit).to_owned(),
                         because: because.clone(),
                     });
-                    truncated = true;
+                    ExecutionEnd::Truncated
                 }
                 Next::Unsupported { message, site } => {
                     return Err(ExploreError::Unsupported {
@@ -71,39 +152,23 @@ impl Findings {
                         site: *site,
                     })
                 }
-                Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) => waiting = true,
-            }
+                Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) => ExecutionEnd::Blocked,
+            });
         }
-        let mut misused = misused_objects(execution.graph, &|base| source.extent(base));
-        if let (true, Some(unordered)) = (misused.is_empty(), unordered) {
-            misused.push(unordered_use(execution.graph, unordered));
+        Ok(Some(end))
+    }
+
+    /// Records what the model reports of a graph, and misused objects. Returns whether there is
+    /// anything.
+    pub fn report(&mut self, graph: &Graph, initial: &Extents, reported: &Reported) -> bool {
+        let mut misused = misused_objects(graph, initial);
+        if let (true, Some(unordered)) = (misused.is_empty(), reported.unordered) {
+            misused.push(unordered_use(graph, unordered));
         }
-        misused.extend(misused_threads(source, execution));
-        for flagged in misused.iter().chain(flagged) {
-            self.violate(&flagged.fault, flagged.pair, None, execution.graph, 1);
-            violated = true;
+        for flagged in misused.iter().chain(&reported.flagged) {
+            self.violate(&flagged.fault, flagged.pair, None, graph, 1);
         }
-        let end = match (faulty, truncated, waiting) {
-            (true, _, _) => ExecutionEnd::Faulty,
-            (_, true, _) => ExecutionEnd::Truncated,
-            (_, _, true) => ExecutionEnd::Blocked,
-            _ => ExecutionEnd::Complete,
-        };
-        self.counts.count(end, execution.orbit);
-        for site in unjoined(source, execution) {
-            self.warn(site);
-        }
-        let hangs = match end {
-            _ if may_hang => Vec::new(),
-            ExecutionEnd::Blocked => hangs(execution),
-            ExecutionEnd::Truncated => endless_loops(source, execution),
-            _ => Vec::new(),
-        };
-        for fault in hangs {
-            self.violate(&fault, None, None, execution.graph, 1);
-            violated = true;
-        }
-        Ok(Some((end, violated || faulty)))
+        !misused.is_empty() || !reported.flagged.is_empty()
     }
 
     /// Records a violation that `count` executions show, with the best execution to present.
@@ -245,7 +310,7 @@ fn misuse(program: &Program, race: &Violation) -> Option<Fault> {
 
 /// A total order of the executions of one program.
 fn compare(one: &Graph, other: &Graph) -> Ordering {
-    let label = |event: &Event| (event.thread, event.value, event.source, event.after);
+    let label = |event: &Event| (event.thread, event.value, event.source, event.co_successor);
     one.events
         .iter()
         .map(label)
@@ -359,7 +424,7 @@ fn misused_threads<S: Source>(source: &S, execution: &EndedExecution<S::Thread>)
 const UNALLOCATED: &str = "use not ordered with the allocation";
 
 /// A use that the model does not order with the allocation, or with a free, of its object.
-pub fn unordered_use(graph: &Graph, (one, other): (EventId, EventId)) -> Flagged {
+fn unordered_use(graph: &Graph, (one, other): (EventId, EventId)) -> Flagged {
     let action = |id: EventId| graph.event(id).action;
     let frees = |id: &EventId| matches!(action(*id), Action::Free { .. });
     let allocates = |id: &EventId| matches!(action(*id), Action::Allocate { .. });
@@ -397,7 +462,7 @@ fn unordered_with_end(base: u64) -> &'static str {
 /// Each allocation, with each location of the object that another thread accesses which need not
 /// have been created after it; and, if such a thread frees the object, the two with a location that
 /// stands for the whole object.
-pub fn allocated_elsewhere(graph: &Graph) -> Vec<(EventId, u32)> {
+fn allocated_elsewhere(graph: &Graph) -> Vec<(EventId, u32)> {
     let ids = || (0..graph.len() as EventId).map(|id| (id, graph.event(id)));
     let objects = ids().filter_map(|(id, event)| match event.action {
         Action::Allocate { base, size, .. } => Some((id, event.thread, base, size)),
@@ -444,7 +509,7 @@ fn extent(graph: &Graph, initial: &Extents, base: u64) -> Option<u64> {
 pub type Extents<'a> = dyn Fn(u64) -> Option<u64> + 'a;
 
 /// Each free, with each location that it frees.
-pub fn freed(graph: &Graph, initial: &Extents) -> Vec<(EventId, u32)> {
+fn freed(graph: &Graph, initial: &Extents) -> Vec<(EventId, u32)> {
     let mut found = Vec::new();
     for (id, event) in graph.events.iter().enumerate() {
         let Action::Free { base } = event.action else {
@@ -460,7 +525,7 @@ pub fn freed(graph: &Graph, initial: &Extents) -> Vec<(EventId, u32)> {
 }
 
 /// Uses after or unordered with a free, double frees, and frees of what was not allocated.
-pub fn misused_objects(graph: &Graph, initial: &Extents) -> Vec<Flagged> {
+fn misused_objects(graph: &Graph, initial: &Extents) -> Vec<Flagged> {
     let ids = || (0..graph.len() as EventId).map(|id| (id, graph.event(id)));
     let mut found = Vec::new();
     let mut fault = |message: &str, id: EventId, earlier: Option<EventId>| {

@@ -4,7 +4,6 @@
 //! What either does with the alternatives that it meets is in [`branching`], random [`descents`]
 //! included.
 
-mod alike;
 mod branching;
 mod conclusion;
 pub mod descents;
@@ -17,6 +16,7 @@ mod postponed;
 mod queue;
 pub mod run;
 mod sampling;
+mod symmetric_threads;
 mod thread_states;
 mod worker;
 

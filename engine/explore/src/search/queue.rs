@@ -21,13 +21,13 @@ use crate::search::halt::Halt;
 use crate::source::Source;
 
 /// How many events a worker adds between two looks at the clock.
-pub const LOOKS: u32 = 64;
+pub const CLOCK_INTERVAL: u32 = 64;
 
 /// A worker of one of the two searches.
-pub trait SearchWorker<'q, S: Source, F>: Sized {
+pub trait SearchWorker<'q, S: Source>: Sized {
     type Branch;
 
-    fn new(queue: &'q BranchQueue<'q, S, F>) -> Self;
+    fn new(queue: &'q BranchQueue<'q, S>) -> Self;
 
     /// The root of the search tree.
     fn root() -> Self::Branch;
@@ -43,13 +43,16 @@ pub trait SearchWorker<'q, S: Source, F>: Sized {
     fn checks(&self) -> u64;
 }
 
-pub struct BranchQueue<'s, S: Source, F> {
+/// What is called with each execution and how it ends.
+pub type EachExecution<'e, T> = dyn Fn(&EndedExecution<T>, ExecutionEnd) + Sync + 'e;
+
+pub struct BranchQueue<'s, S: Source> {
     pub source: &'s S,
     /// Each worker has a copy.
     pub checker: ConsistencyChecker,
     pub options: &'s Options,
     /// Called with each execution.
-    pub each: F,
+    pub each: &'s EachExecution<'s, S::Thread>,
     pub start: Instant,
     pub workers: usize,
     pub exchanges: Arc<Exchanges>,
@@ -70,17 +73,14 @@ struct Branches {
     error: Option<ExploreError>,
 }
 
-impl<'s, S: Source, F> BranchQueue<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> BranchQueue<'s, S> {
     /// The queue of a search that starts at the root, or with what was left open.
     pub fn new(
         source: &'s S,
         checker: ConsistencyChecker,
         options: &'s Options,
-        each: F,
-    ) -> BranchQueue<'s, S, F> {
+        each: &'s EachExecution<'s, S::Thread>,
+    ) -> BranchQueue<'s, S> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let (open, exchanges) = match &options.extent {
             Extent::Open(frontier) => (
@@ -193,7 +193,7 @@ where
 
     /// The number of the next descent; none if there were as many as allowed.
     pub fn next_draw(&self) -> Result<Option<u64>, Halt> {
-        self.look()?;
+        self.check_limits()?;
         let number = self.draws.fetch_add(1, Ordering::Relaxed);
         if number < self.options.limits.executions {
             return Ok(Some(number));
@@ -210,7 +210,7 @@ where
     }
 
     /// Fails if the time is up, or the search was stopped or has ended.
-    pub fn look(&self) -> Result<(), Halt> {
+    pub fn check_limits(&self) -> Result<(), Halt> {
         let limits = &self.options.limits;
         let stop = limits.stop.as_ref();
         let limit = if self.over.load(Ordering::Relaxed) {

@@ -1,13 +1,13 @@
 //! Runs the workers of a search and merges their results, which do not depend on which worker
 //! explored which branch.
 
-use super::alike::alike;
 use super::descents::Leaves;
 use super::findings::Findings;
 use super::halt::Halt;
 use super::postponed::PostponingWorker;
 use super::queue::{BranchQueue, SearchWorker};
 use super::sampling::{estimate, estimate_at_times, sample, SharedLeaves};
+use super::symmetric_threads::are_symmetric;
 use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::guarantee::{
@@ -185,13 +185,13 @@ pub fn explore_under<S: Source>(
     let search = search(source, model, options);
     let mut found = match search {
         Search::Revisits => {
-            let queue = BranchQueue::new(source, checker.clone(), options, each);
-            let found = run::<_, _, Worker<_, _>>(&queue);
+            let queue = BranchQueue::new(source, checker.clone(), options, &each);
+            let found = run::<_, Worker<_>>(&queue);
             exploration(queue, search, found)
         }
         Search::Postpones => {
-            let queue = BranchQueue::new(source, checker.clone(), options, each);
-            let found = run::<_, _, PostponingWorker<_, _>>(&queue);
+            let queue = BranchQueue::new(source, checker.clone(), options, &each);
+            let found = run::<_, PostponingWorker<_>>(&queue);
             exploration(queue, search, found)
         }
     }?;
@@ -209,7 +209,7 @@ fn search<S: Source>(source: &S, model: &CheckedModel, options: &Options) -> Sea
         _ if model.acyclic == Acyclic::Dependencies => Search::Postpones,
         Some(search) => search,
         None if options.reductions.has(Reduction::Symmetry)
-            && alike(source, options.limits.events) >= ALIKE =>
+            && are_symmetric(source, options.limits.events) >= SYMMETRIC_THREADS =>
         {
             Search::Postpones
         }
@@ -220,17 +220,12 @@ fn search<S: Source>(source: &S, model: &CheckedModel, options: &Options) -> Sea
 /// How many threads have to behave alike for the search that makes use of it. For each execution it
 /// takes 2 to 20 times as long as the other (programs of scripts/bench/explore), and two threads that
 /// behave alike save half of the executions at most.
-const ALIKE: usize = 3;
+const SYMMETRIC_THREADS: usize = 3;
 
 /// Ends the search when its worker panics, so that the others do not wait for it.
-struct EndsOnPanic<'q, 's, S: Source, F>(&'q BranchQueue<'s, S, F>)
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync;
+struct EndsOnPanic<'q, 's, S: Source>(&'q BranchQueue<'s, S>);
 
-impl<S: Source, F> Drop for EndsOnPanic<'_, '_, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<S: Source> Drop for EndsOnPanic<'_, '_, S> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.end(Halt::Over);
@@ -258,15 +253,12 @@ impl Found {
 }
 
 /// Explores branches until none is left.
-fn work<'q, S: Source, F, W: SearchWorker<'q, S, F>>(queue: &'q BranchQueue<'q, S, F>) -> Found
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+fn work<'q, S: Source, W: SearchWorker<'q, S>>(queue: &'q BranchQueue<'q, S>) -> Found {
     let _ends = EndsOnPanic(queue);
     let mut worker = W::new(queue);
     let mut open = Vec::new();
     while let Some(branch) = queue.pop() {
-        match resume::<S, F, W>(&mut worker, branch) {
+        match resume::<S, W>(&mut worker, branch) {
             Ok(()) => worker.branching().leave(),
             Err(halt) => {
                 open.extend(worker.branching().open());
@@ -284,7 +276,7 @@ where
 }
 
 /// Explores what was left open of a node.
-fn resume<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
+fn resume<'q, S: Source, W: SearchWorker<'q, S>>(
     worker: &mut W,
     at: OpenBranch,
 ) -> Result<(), Halt> {
@@ -303,19 +295,16 @@ fn resume<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
 }
 
 /// What all workers together find.
-fn run<'q, S: Source, F, W: SearchWorker<'q, S, F>>(queue: &'q BranchQueue<'q, S, F>) -> Found
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+fn run<'q, S: Source, W: SearchWorker<'q, S>>(queue: &'q BranchQueue<'q, S>) -> Found {
     let leaves = SharedLeaves::default();
     let mut found = Found::default();
     std::thread::scope(|scope| {
         let builder = || std::thread::Builder::new().stack_size(STACK);
         let spawn = |_| {
             let work = || match queue.options.extent {
-                Extent::Sample { seed } => sampled::<S, F, W>(queue, &leaves, seed, true),
-                Extent::Estimate { seed } => sampled::<S, F, W>(queue, &leaves, seed, false),
-                _ => work::<S, F, W>(queue),
+                Extent::Sample { seed } => sampled::<S, W>(queue, &leaves, seed, true),
+                Extent::Estimate { seed } => sampled::<S, W>(queue, &leaves, seed, false),
+                _ => work::<S, W>(queue),
             };
             builder().spawn_scoped(scope, work)
         };
@@ -323,7 +312,7 @@ where
         let whole = matches!(queue.options.extent, Extent::All | Extent::Open(_));
         let estimates = queue.options.estimates_after.filter(|_| whole);
         let estimator = estimates.map(|after| {
-            let work = move || estimate_meanwhile::<S, F, W>(queue, after);
+            let work = move || estimate_meanwhile::<S, W>(queue, after);
             builder().spawn_scoped(scope, work)
         });
         for worker in workers.into_iter().chain(estimator) {
@@ -340,15 +329,12 @@ where
 }
 
 /// Draws executions, or estimates how many there are, until a limit is reached.
-fn sampled<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
-    queue: &'q BranchQueue<'q, S, F>,
+fn sampled<'q, S: Source, W: SearchWorker<'q, S>>(
+    queue: &'q BranchQueue<'q, S>,
     leaves: &SharedLeaves,
     seed: u64,
     shown: bool,
-) -> Found
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+) -> Found {
     let _ends = EndsOnPanic(queue);
     let mut worker = W::new(queue);
     let ended = match shown {
@@ -370,13 +356,10 @@ where
 
 /// Estimates, while others explore, how many executions there are. The descents are over the same
 /// tree, so that what they learn of the program would be learned anyway.
-fn estimate_meanwhile<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
-    queue: &'q BranchQueue<'q, S, F>,
+fn estimate_meanwhile<'q, S: Source, W: SearchWorker<'q, S>>(
+    queue: &'q BranchQueue<'q, S>,
     after: Duration,
-) -> Found
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+) -> Found {
     let _ends = EndsOnPanic(queue);
     if !queue.pause(after) {
         let mut worker = W::new(queue);
@@ -387,14 +370,11 @@ where
     Found::default()
 }
 
-fn exploration<S: Source, F>(
-    queue: BranchQueue<S, F>,
+fn exploration<S: Source>(
+    queue: BranchQueue<S>,
     search: Search,
     found: Found,
-) -> Result<Exploration, ExploreError>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+) -> Result<Exploration, ExploreError> {
     let seconds = queue.start.elapsed().as_secs_f64();
     let exchanges = queue.exchanges.known();
     let options = queue.options;

@@ -3,9 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::exploration::{ExecutionEnd, OpenBranch};
+use crate::exploration::OpenBranch;
 use crate::search::descents::{mix, Descent, Estimates, Leaves, Population};
-use crate::search::execution::EndedExecution;
 use crate::search::halt::Halt;
 use crate::search::queue::{BranchQueue, SearchWorker};
 use crate::source::Source;
@@ -22,7 +21,7 @@ const RESTS: Duration = Duration::from_secs(2);
 pub type SharedLeaves = Mutex<Leaves>;
 
 /// Descends from the root.
-fn descend<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
+fn descend<'q, S: Source, W: SearchWorker<'q, S>>(
     worker: &mut W,
     population: Population<W::Branch>,
 ) -> Result<Descent, Halt> {
@@ -45,19 +44,16 @@ fn descend<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
 
 /// Draws executions until all were drawn, one was violated, or a limit is reached. The numbers of the
 /// draws make them repeatable, whichever worker makes them.
-pub fn sample<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
+pub fn sample<'q, S: Source, W: SearchWorker<'q, S>>(
     worker: &mut W,
-    queue: &'q BranchQueue<'q, S, F>,
+    queue: &'q BranchQueue<'q, S>,
     leaves: &SharedLeaves,
     seed: u64,
-) -> Result<(), Halt>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+) -> Result<(), Halt> {
     let shared = || leaves.lock().unwrap_or_else(PoisonError::into_inner);
     repeatedly(queue, |number| {
         while !shared().reached(number) {
-            queue.look()?;
+            queue.check_limits()?;
             std::thread::yield_now();
         }
         if shared().over {
@@ -71,15 +67,12 @@ where
 }
 
 /// Estimates how many executions there are, until a limit is reached.
-pub fn estimate<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
+pub fn estimate<'q, S: Source, W: SearchWorker<'q, S>>(
     worker: &mut W,
-    queue: &'q BranchQueue<'q, S, F>,
+    queue: &'q BranchQueue<'q, S>,
     leaves: &SharedLeaves,
     seed: u64,
-) -> Result<(), Halt>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+) -> Result<(), Halt> {
     worker.branching().tallies = false;
     repeatedly(queue, |number| {
         let descent = descend(worker, Population::new(NODES, seeded(seed, number)))?;
@@ -96,13 +89,10 @@ where
 }
 
 /// Estimates how many executions there are from time to time, until the search has ended.
-pub fn estimate_at_times<'q, S: Source, F, W: SearchWorker<'q, S, F>>(
+pub fn estimate_at_times<'q, S: Source, W: SearchWorker<'q, S>>(
     worker: &mut W,
-    queue: &'q BranchQueue<'q, S, F>,
-) -> Halt
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+    queue: &'q BranchQueue<'q, S>,
+) -> Halt {
     worker.branching().tallies = false;
     let mut estimates = Estimates::default();
     let mut number = 0;
@@ -128,13 +118,10 @@ where
     }
 }
 
-fn repeatedly<S: Source, F>(
-    queue: &BranchQueue<S, F>,
+fn repeatedly<S: Source>(
+    queue: &BranchQueue<S>,
     mut draw: impl FnMut(u64) -> Result<(), Halt>,
-) -> Result<(), Halt>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+) -> Result<(), Halt> {
     // the last draws of others count too: the search is not over with the last number
     while let Some(number) = queue.next_draw()? {
         draw(number)?;

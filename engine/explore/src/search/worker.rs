@@ -9,7 +9,7 @@
 //! adds if no revisit follows ([`Graph::is_maximal`]).
 //!
 //! A po-maximal event that reads from, or is, the last write of its location precedes no other
-//! event. With most models a consistent graph stays consistent when it is added
+//! event. With most models a consistent graph survives consistent when it is added
 //! ([`ConsistencyChecker::extensible`], determined from the model's text); with other models the
 //! check is postponed, at the latest to the end of the execution. Any other event is checked at
 //! once, unless it is on no cycle and the model only forbids cycles
@@ -25,15 +25,14 @@
 
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::stale_access::StaleAccess;
-use crate::exploration::ExecutionEnd;
 use crate::graph::cycle::Reach;
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::search::branching::{Branching, Turn};
 use crate::search::conclusion::conclude;
-use crate::search::execution::{EndedExecution, Execution};
+use crate::search::execution::Execution;
 use crate::search::findings::Findings;
 use crate::search::halt::Halt;
-use crate::search::queue::{BranchQueue, SearchWorker, LOOKS};
+use crate::search::queue::{BranchQueue, SearchWorker, CLOCK_INTERVAL};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Source, ThreadId};
 
@@ -46,28 +45,25 @@ enum Placement {
     Query(bool),
 }
 
-pub struct Worker<'s, S: Source, F> {
-    queue: &'s BranchQueue<'s, S, F>,
+pub struct Worker<'s, S: Source> {
+    queue: &'s BranchQueue<'s, S>,
     checker: ConsistencyChecker,
     branching: Branching<(Execution, bool)>,
     found: Findings,
     states: ThreadStates<S::Thread>,
     /// Buffers for executions.
     spare: Vec<Execution>,
-    moved: Vec<EventId>,
+    renumbered: Vec<EventId>,
     reach: Reach,
     /// Events added since the last look at the clock.
     added: u32,
 }
 
-impl<'s, S: Source, F> SearchWorker<'s, S, F> for Worker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> SearchWorker<'s, S> for Worker<'s, S> {
     /// An execution, and whether it is known to be consistent.
     type Branch = (Execution, bool);
 
-    fn new(queue: &'s BranchQueue<'s, S, F>) -> Worker<'s, S, F> {
+    fn new(queue: &'s BranchQueue<'s, S>) -> Worker<'s, S> {
         Worker {
             queue,
             checker: queue.checker.clone(),
@@ -75,7 +71,7 @@ where
             found: Findings::default(),
             states: ThreadStates::new(queue.exchanges.clone()),
             spare: Vec::new(),
-            moved: Vec::new(),
+            renumbered: Vec::new(),
             reach: Reach::default(),
             added: 0,
         }
@@ -102,10 +98,7 @@ where
     }
 }
 
-impl<'s, S: Source, F> Worker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> Worker<'s, S> {
     /// Explores all executions that extend this one, which is modified. `known_consistent`: its
     /// graph is known to be consistent, except for reads of read-modify-writes that lack their
     /// write.
@@ -113,15 +106,15 @@ where
         let source = self.queue.source;
         loop {
             self.added += 1;
-            if self.added >= LOOKS {
+            if self.added >= CLOCK_INTERVAL {
                 self.added = 0;
-                self.queue.look()?;
+                self.queue.check_limits()?;
             }
             if self.branching.is_given() {
                 return Ok(());
             }
             self.states.trim(self.queue.options.limits.states);
-            execution.stand(source, &mut self.states);
+            execution.refresh_states(source, &mut self.states);
             if self.branching.is_at_choice() && !execution.is_halfway(&self.states) {
                 return self.offer(execution, known_consistent);
             }
@@ -151,7 +144,7 @@ where
                         execution.advance(source, &mut self.states, write);
                         self.revisit(execution, write, known_consistent)?;
                         // the cache may have been cleared meanwhile
-                        execution.stand(source, &mut self.states);
+                        execution.refresh_states(source, &mut self.states);
                         match self.place(execution, write, None, known_consistent)? {
                             Placement::Nowhere => return Ok(()),
                             Placement::Query(known) => known_consistent = known,
@@ -236,7 +229,7 @@ where
         let mut write = match self.checker.coherent {
             // only the last write lets a thread continue
             _ if execution.graph.is_round(location) => last,
-            true => execution.graph.known_write(id),
+            true => execution.graph.observed_write(id),
             false => NONE,
         };
         // whether the read of a read-modify-write gets a write is not known yet
@@ -345,8 +338,8 @@ where
         let location = event.location;
         let (mut previous, mut seen) = (NONE, NONE);
         if self.checker.coherent {
-            previous = execution.graph.known_write(write);
-            seen = reader.map_or(NONE, |reader| execution.graph.known_write(reader));
+            previous = execution.graph.observed_write(write);
+            seen = reader.map_or(NONE, |reader| execution.graph.observed_write(reader));
         }
         if event.pair != NONE {
             let source = execution.graph.event(event.pair).source;
@@ -355,7 +348,7 @@ where
                 return Ok(Placement::Nowhere);
             }
             graph.order_after(write, source);
-            return Ok(match graph.event(write).after {
+            return Ok(match graph.event(write).co_successor {
                 NONE => Placement::Last,
                 _ => match self.ask(execution, reader.unwrap_or(write), known_consistent)? {
                     Some(known_consistent) => Placement::Query(known_consistent),
@@ -410,7 +403,7 @@ where
         // if the write is a read-modify-write's: another one that reads from the same write, if it
         // is preserved
         let other = graph.taken_by(write);
-        let taken = |read| other.is_some_and(|other| graph.stays(other, read, write));
+        let taken = |read| other.is_some_and(|other| graph.survives(other, read, write));
         for id in (0..write).rev() {
             if graph.precedes(id, write) {
                 continue;
@@ -428,18 +421,18 @@ where
                 continue;
             }
             let mut new = self.spare.pop().unwrap_or_else(Execution::new);
-            let (read, moved) =
-                execution.restrict(&self.states, (id, write), &mut self.moved, &mut new);
-            self.read_from(&mut new, read, moved);
+            let (read, renumbered) =
+                execution.restrict(&self.states, (id, write), &mut self.renumbered, &mut new);
+            self.read_from(&mut new, read, renumbered);
             let placement = match self.waits(&new, event.thread) {
                 true => {
                     new.wait_instead(&self.states, read);
-                    match new.graph.insert_last(moved) {
+                    match new.graph.insert_last(renumbered) {
                         true => Placement::Last,
                         false => Placement::Nowhere,
                     }
                 }
-                false => self.place(&mut new, moved, Some(read), known_consistent)?,
+                false => self.place(&mut new, renumbered, Some(read), known_consistent)?,
             };
             let known_consistent = match placement {
                 Placement::Nowhere => None,
@@ -470,7 +463,7 @@ where
     /// Offers an alternative to a descent, unless no execution extends it: the read of a
     /// read-modify-write together with each alternative of its write.
     fn draw(&mut self, execution: &mut Execution, mut known_consistent: bool) -> Result<(), Halt> {
-        execution.stand(self.queue.source, &mut self.states);
+        execution.refresh_states(self.queue.source, &mut self.states);
         self.branching.choose();
         if execution.is_halfway(&self.states) {
             return self.visit(execution, known_consistent);
@@ -510,7 +503,7 @@ where
         }
         let mut whole = self.spare.pop().unwrap_or_else(Execution::new);
         let source = self.queue.source;
-        if execution.resolve_waits(source, &mut self.states, &mut self.moved, &mut whole) {
+        if execution.resolve_waits(source, &mut self.states, &mut self.renumbered, &mut whole) {
             self.conclude(&whole, known_consistent)?;
         }
         self.spare.push(whole);

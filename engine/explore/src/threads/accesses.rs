@@ -1,7 +1,8 @@
 //! How a thread reads and writes memory: its own directly, shared memory by events.
 use crate::consistency::ordering_accesses::Kind;
+use crate::semantics::environment::{AccessTarget, Accesses, Done, Events, Interruption, ReadMode};
 use crate::source::{Action, FaultKind, Location};
-use crate::threads::environment::{AccessTarget, Interruption, ReadMode, ThreadEnvironment};
+use crate::threads::environment::ThreadEnvironment;
 use crate::threads::local_state::Written;
 use crate::threads::sharing::SharingChanged;
 use program::interpreter::thread::Thread;
@@ -26,7 +27,7 @@ impl ThreadEnvironment<'_> {
     ) {
         self.sharing
             .record_use(at, self.user(t, spot.site), !spot.update);
-        if plain && self.sharing.flags_races() {
+        if plain && self.sharing.flags_races {
             self.sharing.record_conflict(at, self.user(t, spot.site));
         }
         if !ignored {
@@ -68,13 +69,13 @@ impl ThreadEnvironment<'_> {
         };
         let is_known = self.require(value.dep).is_ok();
         // see `attempts`
-        let may_race = plain && self.sharing.flags_races();
+        let may_race = plain && self.sharing.flags_races;
         let plain = plain && value.undefined == 0;
         let is_there = is_known && known == Some(value.bits);
         let mut written = self.local.written.iter();
         let same = |known: &&Written| is_there && known.at == at && known.bits == value.bits;
         let again = written.find(same).map(|known| known.unpublished);
-        if plain && again == Some(true) && self.sharing.flags_races() {
+        if plain && again == Some(true) && self.sharing.flags_races {
             return;
         }
         if is_there && self.sharing.is_own(at, t.id) {
@@ -169,7 +170,7 @@ impl ThreadEnvironment<'_> {
     /// The location of an access that must not be split, since it is atomic. A load may be of a part
     /// of it where the model defines no races; in C and C++, the atomic accesses of an object have one
     /// size.
-    fn whole(&self, spot: AccessTarget, load: bool) -> Result<Location, Interruption> {
+    fn whole(&self, spot: AccessTarget, load: bool) -> Done<Location> {
         let mut pieces = Vec::new();
         let AccessTarget {
             address,
@@ -186,7 +187,7 @@ impl ThreadEnvironment<'_> {
             if (start, bytes) == (address, size) {
                 return Ok(at);
             }
-            if load && !self.sharing.flags_races() {
+            if load && !self.sharing.flags_races {
                 self.check_part(at, spot, size.into())?;
                 return Ok(at);
             }
@@ -201,7 +202,7 @@ impl ThreadEnvironment<'_> {
     }
 
     /// An error if a load of so many bytes has a part of 16 bytes that may be initialised in part.
-    fn check_part(&self, at: Location, spot: AccessTarget, size: u64) -> Result<(), Interruption> {
+    fn check_part(&self, at: Location, spot: AccessTarget, size: u64) -> Done<()> {
         let end = at.address + u64::from(at.size);
         let part = at.address < spot.address || end > spot.address + size;
         match part && at.size == wide::SIZE && !self.is_initialised(at.address) {
@@ -213,12 +214,39 @@ impl ThreadEnvironment<'_> {
         }
     }
 
-    pub fn read(
-        &mut self,
-        t: &mut Thread,
-        spot: AccessTarget,
-        how: ReadMode,
-    ) -> Result<Val, Interruption> {
+    /// Whether an address is in an object that has initial values.
+    fn is_initialised(&self, address: u64) -> bool {
+        let extent = self.sharing.extent(address);
+        extent.is_some_and(|(_, extent)| matches!(extent.named, Named::Global(_)))
+    }
+
+    /// The number that these bytes are, the lowest first.
+    fn value_of(&self, bytes: &[Byte]) -> Val {
+        if bytes.len() == wide::SIZE as usize {
+            let (low, high) = bytes.split_at(8);
+            let (low, high) = (self.value_of(low), self.value_of(high));
+            let mut value = Val::new(wide::from_halves(low.bits, high.bits), self.union_of(bytes));
+            value.undefined = low.undefined & high.undefined;
+            return value;
+        }
+        let bits = |byte: &Byte| u64::from(byte.value);
+        let low_first = bytes.iter().rev();
+        let mut value = Val::new(
+            low_first.fold(0, |all, byte| all << 8 | bits(byte)),
+            self.union_of(bytes),
+        );
+        let undefined = bytes.iter().enumerate().filter(|(_, byte)| byte.undefined);
+        value.undefined = undefined.fold(0, |set, (k, _)| set | 1 << k);
+        value
+    }
+}
+
+impl Accesses for ThreadEnvironment<'_> {
+    fn is_event(&self, t: &Thread, to: AccessTarget, write: bool) -> Done<bool> {
+        Ok(self.find(t, to, to.size.into(), write)?.is_none())
+    }
+
+    fn read(&mut self, t: &mut Thread, spot: AccessTarget, how: ReadMode) -> Done<Val> {
         let AccessTarget { size, site, .. } = spot;
         self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, size.into(), false)? {
@@ -268,14 +296,14 @@ impl ThreadEnvironment<'_> {
         Ok(self.value_of(&bytes_of(value, at.size)[from..from + size as usize]))
     }
 
-    pub fn write(
+    fn write(
         &mut self,
         t: &mut Thread,
         spot: AccessTarget,
         order: Order,
         rmw: bool,
         value: Val,
-    ) -> Result<(), Interruption> {
+    ) -> Done<()> {
         let AccessTarget { size, site, .. } = spot;
         self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, size.into(), true)? {
@@ -312,40 +340,14 @@ impl ThreadEnvironment<'_> {
         Ok(())
     }
 
-    /// Whether an address is in an object that has initial values.
-    fn is_initialised(&self, address: u64) -> bool {
-        let extent = self.sharing.extent(address);
-        extent.is_some_and(|(_, extent)| matches!(extent.named, Named::Global(_)))
-    }
-
-    /// The number that these bytes are, the lowest first.
-    fn value_of(&self, bytes: &[Byte]) -> Val {
-        if bytes.len() == wide::SIZE as usize {
-            let (low, high) = bytes.split_at(8);
-            let (low, high) = (self.value_of(low), self.value_of(high));
-            let mut value = Val::new(wide::from_halves(low.bits, high.bits), self.union_of(bytes));
-            value.undefined = low.undefined & high.undefined;
-            return value;
-        }
-        let bits = |byte: &Byte| u64::from(byte.value);
-        let low_first = bytes.iter().rev();
-        let mut value = Val::new(
-            low_first.fold(0, |all, byte| all << 8 | bits(byte)),
-            self.union_of(bytes),
-        );
-        let undefined = bytes.iter().enumerate().filter(|(_, byte)| byte.undefined);
-        value.undefined = undefined.fold(0, |set, (k, _)| set | 1 << k);
-        value
-    }
-
-    /// Reads plain bytes, in pieces.
-    pub fn read_range(
+    /// The bytes are read in pieces.
+    fn read_range(
         &mut self,
         t: &mut Thread,
         spot: AccessTarget,
         size: u64,
         uninitialised_ok: bool,
-    ) -> Result<Vec<Byte>, Interruption> {
+    ) -> Done<Vec<Byte>> {
         self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, size, false)? {
             self.has_read_own(t, spot, size);
@@ -387,13 +389,8 @@ impl ThreadEnvironment<'_> {
         Ok(bytes)
     }
 
-    /// Writes plain bytes, in pieces.
-    pub fn write_range(
-        &mut self,
-        t: &mut Thread,
-        spot: AccessTarget,
-        bytes: &[Byte],
-    ) -> Result<(), Interruption> {
+    /// They are written in pieces.
+    fn write_range(&mut self, t: &mut Thread, spot: AccessTarget, bytes: &[Byte]) -> Done<()> {
         self.require(spot.addr)?;
         if let Some(place) = self.find(t, spot, bytes.len() as u64, true)? {
             self.own_address(t, spot);
@@ -440,6 +437,50 @@ impl ThreadEnvironment<'_> {
                 self.has_written(t, at, value, spot, true);
             }
         }
+        Ok(())
+    }
+
+    fn read_outside(
+        &mut self,
+        t: &mut Thread,
+        (of, at): (AccessTarget, Location),
+        order: Order,
+        rmw: bool,
+    ) -> Done<u64> {
+        let action = Action::Read {
+            at,
+            order,
+            rmw,
+            uninitialised_ok: true,
+            ignored: false,
+        };
+        let (found, new) = self.ask_with(t, action, of.site, (of.addr, 0))?;
+        if new {
+            self.has_read(t, at, found, of, (false, false));
+        }
+        self.answered(t, false);
+        Ok(found)
+    }
+
+    fn write_outside(
+        &mut self,
+        t: &mut Thread,
+        (of, at): (AccessTarget, Location),
+        order: Order,
+        (before, value): (u64, u64),
+    ) -> Done<()> {
+        let action = Action::Write {
+            at,
+            order,
+            value,
+            rmw: true,
+            undefined: 0,
+        };
+        self.local.unchanged = before == value;
+        if self.ask_with(t, action, of.site, (of.addr, 0))?.1 {
+            self.has_written(t, at, Val::constant(value), of, false);
+        }
+        self.local.unchanged = false;
         Ok(())
     }
 }

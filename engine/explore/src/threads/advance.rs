@@ -1,7 +1,8 @@
 //! What a thread does between two events: its instructions, one after another.
+use crate::semantics::environment::{EventEnvironment, Interruption};
 use crate::source::*;
 use crate::threads::dependencies::DependencySets;
-use crate::threads::environment::{Interruption, ThreadEnvironment};
+use crate::threads::environment::{Settings, ThreadEnvironment};
 use crate::threads::left_out_reads::LeftOutRead;
 use crate::threads::local_state::LocalState;
 use crate::threads::retries::{Attempt, Counterpart, HeaderState, Run, MAX_HEADERS};
@@ -55,16 +56,7 @@ pub struct Runner<'s> {
     pub sharing: &'s LearnedSharing,
     pub sets: &'s DependencySets,
     pub limits: &'s Limits,
-    /// The model says what asymmetric fences order.
-    pub asymmetric_fences: bool,
-    /// See [`ThreadEnvironment::branches`].
-    pub branches: bool,
-    /// A weak compare-exchange fails for no reason at most once per site and thread.
-    pub fails_once: bool,
-    /// Rounds that are undone are left out.
-    pub undoes: bool,
-    /// Read-modify-writes continue release sequences.
-    pub updates_continue: bool,
+    pub settings: Settings,
     /// The registers that are live before each instruction, for each function.
     pub live: &'s [OnceLock<Vec<Vec<Register>>>],
 }
@@ -112,17 +104,19 @@ impl Runner<'_> {
                 let most = self.limits.instructions;
                 let message = format!("more than {most} instructions in one thread");
                 let end = RunEnd::at_limit("instructions", message, None);
-                return Some(self.ended(run, end, dbg));
+                return Some(self.interrupted(run, end.into(), dbg));
             }
             let (attempt, failures) = (self.attempt(run), run.thread.failures);
-            let mut environment =
-                ThreadEnvironment::new(self.program, self.sharing, self.sets, &mut run.local);
-            environment.asymmetric_fences = self.asymmetric_fences;
-            environment.branches = self.branches;
-            environment.fails_once = self.fails_once;
+            let mut environment = EventEnvironment(ThreadEnvironment::new(
+                self.program,
+                self.sharing,
+                self.sets,
+                &mut run.local,
+                self.settings,
+            ));
             match interpreter::step(self.program, self.limits, &mut run.thread, &mut environment) {
                 Ok(()) => {
-                    run.local.synchronised = environment.synchronised;
+                    run.local.synchronised = environment.0.synchronised;
                     if !run.local.alone {
                         run.local.events_before += run.local.answers.len();
                     }
@@ -136,76 +130,34 @@ impl Runner<'_> {
                         }
                     }
                 }
-                Err(Interruption::Query(label)) => return Some(Next::Event(label)),
-                Err(Interruption::Blocked(wait, site)) => {
-                    return Some(Next::Blocked { wait, site })
-                }
-                Err(Interruption::Fault(kind, message, site)) => {
-                    return Some(Next::Fault(Fault {
-                        kind,
-                        message,
-                        site: Some(run.thread.users_site(self.program, site)),
-                    }))
-                }
-                Err(Interruption::Unsupported(message, site)) => {
-                    return Some(Next::Unsupported {
-                        message,
-                        site: Some(run.thread.users_site(self.program, site)),
-                    })
-                }
-                Err(Interruption::SharingChanged) => return Some(changed()),
-                Err(Interruption::Needs(reads)) => return Some(Next::Needs(reads)),
-                Err(Interruption::RunEnd(end)) => return Some(self.ended(run, end, dbg)),
-                Err(Interruption::NotAlone) if self.fails_in_vain(run) => {
+                Err(Interruption::Restart) => return Some(changed()),
+                Err(Interruption::NotAlone(_)) if self.fails_in_vain(run) => {
                     run.local.answers.push(Some(Answer::default()));
                 }
-                Err(Interruption::NotAlone) => {
+                Err(Interruption::NotAlone(_)) => {
                     run.local.alone = false;
                     run.local.answers.clear();
                     return None;
                 }
+                Err(why) => return Some(self.interrupted(run, why, dbg)),
             }
         }
     }
 
-    fn ended(&self, run: &SuspendedThread, end: RunEnd, dbg: u32) -> Next {
-        if end.outcome == Outcome::Bound && run.local.postponed != 0 {
+    fn interrupted(&self, run: &SuspendedThread, why: Interruption, dbg: u32) -> Next {
+        match &why {
             // with their values, a loop may be found to wait
-            return Next::Needs(run.local.postponed);
-        }
-        let (thread, progress) = (&run.thread, run.local.progress);
-        let mut message = end.message;
-        let site = end.site.map(|site| thread.users_site(self.program, site));
-        if let (None, Some(place)) = (site, self.program.places.get(&dbg)) {
-            message.push_str(&format!(" at {place}"));
-        }
-        let kind = match end.outcome {
-            Outcome::Bound => {
-                let because = self.why(thread, progress, end.change);
-                return Next::Truncated {
-                    message,
-                    site,
-                    limit: end.limit,
-                    because,
-                };
+            Interruption::RunEnd(end)
+                if end.outcome == Outcome::Bound && run.local.postponed != 0 =>
+            {
+                return Next::Needs(run.local.postponed);
             }
-            Outcome::Complete if thread.id == 0 => return Next::Done(0),
-            Outcome::Complete => {
-                let message =
-                    "a call of exit in a thread other than main is not supported".to_string();
-                return Next::Unsupported { message, site };
-            }
-            Outcome::Unsupported => return Next::Unsupported { message, site },
-            Outcome::Assertion => FaultKind::Assertion,
-            Outcome::Deadlock => FaultKind::Hang,
-            Outcome::Memory => FaultKind::Memory,
-            Outcome::Uninitialised => FaultKind::Uninitialised,
-        };
-        Next::Fault(Fault {
-            kind,
-            message,
-            site,
-        })
+            _ => {}
+        }
+        let progress = run.local.progress;
+        let because = |change| self.why(&run.thread, progress, change);
+        let next = why.next(self.program, &run.thread, dbg, because);
+        next.unwrap_or_else(|_| changed())
     }
 
     /// Why a loop that iterates too often is not one that waits.
@@ -228,10 +180,11 @@ impl Runner<'_> {
     /// Whether a thread continues after a round of its loop that could be left out.
     fn continues(&self, run: &SuspendedThread, from: usize) -> bool {
         let (thread, rounds) = (&run.thread, run.local.continued);
-        let heard = run.local.heard;
-        let heard = heard.is_some_and(|(epoch, at)| epoch == thread.epoch && at >= from);
+        let after_calls = run.local.after_calls;
+        let after_calls =
+            after_calls.is_some_and(|(epoch, at)| epoch == thread.epoch && at >= from);
         rounds == 0 && self.may_race(thread, from)
-            || heard && self.sharing.continues(thread.id, rounds)
+            || after_calls && self.sharing.continues(thread.id, rounds)
     }
 
     /// Whether a read in the last round of a thread's loop may race with what other threads do only

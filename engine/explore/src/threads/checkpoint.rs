@@ -22,6 +22,7 @@ pub struct Checkpoint {
     threads: usize,
     seconds: f64,
     loops: Option<u32>,
+    pub(super) loop_bound: u32,
 }
 
 impl Checkpoint {
@@ -38,6 +39,7 @@ impl Checkpoint {
             threads: found.threads,
             seconds: found.seconds,
             loops,
+            loop_bound: found.loop_bound,
         }
     }
 
@@ -58,6 +60,7 @@ impl Checkpoint {
             threads: self.threads,
             open: self.open,
             seconds: self.seconds,
+            loop_bound: self.loop_bound,
             ..Exploration::default()
         }
     }

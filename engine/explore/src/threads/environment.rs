@@ -1,66 +1,49 @@
 //! The environment of an explored thread: objects that it alone uses are read and written directly;
 //! each access of shared memory is an event, which the explorer answers.
-//!
-//! An instruction is interrupted at each event without an answer, and runs again from its beginning
-//! when there is one, with all answers so far.
-use crate::source::{Action, Dependencies, EventLabel, FaultKind, Wait};
+use crate::semantics::environment::{AccessTarget, Events, Interruption};
+use crate::source::{Action, Dependencies, EventLabel, FaultKind};
 use crate::threads::dependencies::DependencySets;
+use crate::threads::ledger::User;
 use crate::threads::local_state::LocalState;
-use crate::threads::location_uses::User;
 use crate::threads::sharing::{LearnedSharing, SharingChanged};
+use crate::threads::thread_symmetry::ThreadSymmetry;
 use program::interpreter::thread::Thread;
-use program::interpreter::RunEnd;
-use program::ir::{Access, Order, Program, SiteId};
+use program::ir::{Program, SiteId};
 use program::library::threads::thread_of_handle;
-use program::memory::{mixed, Memory, ResolvedAddress, Visibility};
-use program::memory::{Dep, Val};
-
-/// Why an instruction is interrupted.
-pub enum Interruption {
-    Query(EventLabel),
-    Blocked(Wait, SiteId),
-    Fault(FaultKind, String, SiteId),
-    Unsupported(String, SiteId),
-    RunEnd(RunEnd),
-    /// The values of these reads are not known yet.
-    Needs(Dep),
-    /// An object is shared that was not known to be.
-    SharingChanged,
-    /// The thread ran alone so far, and no longer does.
-    NotAlone,
-}
-
-impl From<RunEnd> for Interruption {
-    fn from(end: RunEnd) -> Interruption {
-        Interruption::RunEnd(end)
-    }
-}
+use program::memory::Dep;
+use program::memory::{Memory, ResolvedAddress, Visibility};
 
 impl From<SharingChanged> for Interruption {
     fn from(_: SharingChanged) -> Interruption {
-        Interruption::SharingChanged
+        Interruption::Restart
     }
 }
 
-/// How a location is read: the memory order, whether the read is that of a read-modify-write,
-/// whether uninitialised memory is allowed.
+/// What threads may do, and which of their rounds are left out, under a model.
 #[derive(Clone, Copy)]
-pub struct ReadMode {
-    pub order: Order,
-    pub rmw: bool,
-    pub uninitialised_ok: bool,
+pub struct Settings {
+    /// The model says what asymmetric fences order.
+    pub asymmetric_fences: bool,
+    /// The model orders what follows a compare-exchange as after a branch on what it compares.
+    pub branches: bool,
+    /// A weak compare-exchange fails for no reason at most once per site and thread.
+    pub fails_once: bool,
+    /// Rounds that are undone are left out.
+    pub undoes: bool,
+    /// Read-modify-writes continue release sequences.
+    pub updates_continue: bool,
 }
 
-/// The memory that an access is to, and its site.
-#[derive(Clone, Copy)]
-pub struct AccessTarget {
-    pub address: u64,
-    /// The dependencies of the address.
-    pub addr: Dep,
-    pub size: u32,
-    pub site: SiteId,
-    /// See [`Access`].
-    pub update: bool,
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            asymmetric_fences: false,
+            branches: true,
+            fails_once: false,
+            undoes: false,
+            updates_continue: true,
+        }
+    }
 }
 
 pub struct ThreadEnvironment<'a> {
@@ -77,13 +60,8 @@ pub struct ThreadEnvironment<'a> {
     /// Writes do not count as progress of the thread.
     pub still: bool,
     /// It waits at a barrier.
-    pub meets: bool,
-    /// The model says what asymmetric fences order.
-    pub asymmetric_fences: bool,
-    /// The model orders what follows a compare-exchange as after a branch on what it compares.
-    pub branches: bool,
-    /// A weak compare-exchange fails for no reason at most once per site.
-    pub fails_once: bool,
+    pub at_barrier: bool,
+    pub settings: Settings,
 }
 
 impl<'a> ThreadEnvironment<'a> {
@@ -92,6 +70,7 @@ impl<'a> ThreadEnvironment<'a> {
         sharing: &'a LearnedSharing,
         sets: &'a DependencySets,
         local: &'a mut LocalState,
+        settings: Settings,
     ) -> ThreadEnvironment<'a> {
         ThreadEnvironment {
             program,
@@ -102,21 +81,9 @@ impl<'a> ThreadEnvironment<'a> {
             asked: 0,
             in_library: false,
             still: false,
-            meets: false,
-            asymmetric_fences: false,
-            branches: true,
-            fails_once: false,
+            at_barrier: false,
+            settings,
         }
-    }
-
-    /// As `ask_with`, for an event whose location and value depend on no read.
-    pub fn ask(
-        &mut self,
-        t: &Thread,
-        action: Action,
-        site: SiteId,
-    ) -> Result<(u64, bool), Interruption> {
-        self.ask_with(t, action, site, (0, 0))
     }
 
     /// The answer to an event, and whether it is new; interrupts the instruction if there is none
@@ -132,16 +99,16 @@ impl<'a> ThreadEnvironment<'a> {
         self.asked += 1;
         if self.local.alone {
             let decided = self.local.answers.get(now).copied().flatten();
-            let decided = decided.ok_or(Interruption::NotAlone)?;
+            let decided = decided.ok_or(Interruption::NotAlone(site))?;
             return Ok((decided.value, false));
         }
         if action.may_synchronise() {
             self.synchronised = self.events();
         }
         self.distinguish_threads(t, action)?;
-        if !self.meets {
+        if !self.at_barrier {
             let by = self.user(t, site);
-            self.sharing.check_meetings(action, by, self.sets.tracked)?;
+            self.sharing.check_barriers(action, by, self.sets.tracked)?;
         }
         self.sharing.check_undone(action, self.user(t, site))?;
         match self.local.answers.get(now) {
@@ -197,21 +164,14 @@ impl<'a> ThreadEnvironment<'a> {
         }
         if !matches!(action, Action::Join { .. }) {
             for (thread, _) in std::mem::take(&mut self.local.joining) {
-                if !self
-                    .sharing
-                    .likeness
-                    .are_all_joined(thread, self.local.joined)
-                {
+                let joined = self.local.calls.joined;
+                let all = |symmetry: &mut ThreadSymmetry| symmetry.are_all_joined(thread, joined);
+                if !self.sharing.with_symmetry(all) {
                     self.sharing.distinguish(thread)?;
                 }
             }
         }
         Ok(())
-    }
-
-    /// Whether a write there is an event.
-    pub fn is_event(&self, t: &Thread, spot: AccessTarget) -> Result<bool, Interruption> {
-        Ok(self.find(t, spot, spot.size.into(), true)?.is_none())
     }
 
     /// Finds the object of an access if the thread may access it directly; None if the access is an
@@ -258,53 +218,12 @@ impl<'a> ThreadEnvironment<'a> {
         }
     }
 
-    /// The number of the thread's events so far.
-    pub fn events(&self) -> usize {
-        self.local.events_before + self.asked
-    }
-
-    pub(super) fn settle(&self, t: &mut Thread) {
-        let held = t.held.iter();
-        let memory = &self.local.memory;
-        let state = memory.hash ^ memory.idle ^ self.local.ignored;
-        t.private = held.fold(state, |hash, held| {
-            hash ^ mixed(held.mutex, held.count as u8)
-        });
-        t.idle = memory.idle;
-    }
-
-    /// Sets how often the thread holds a mutex.
-    pub fn hold(&mut self, t: &mut Thread, mutex: u64, count: u32, free: u64) {
-        t.hold(mutex, count, free);
-        self.settle(t);
-    }
-
     pub(super) fn user(&self, t: &Thread, site: SiteId) -> User {
         User {
             thread: t.id,
-            created: self.local.created,
-            joined: self.local.joined,
+            created: self.local.calls.created,
+            joined: self.local.calls.joined,
             site,
-        }
-    }
-
-    /// Chooses among so many alternatives.
-    pub fn choose_one(
-        &mut self,
-        t: &Thread,
-        alternatives: u32,
-        site: SiteId,
-    ) -> Result<u64, Interruption> {
-        Ok(self.ask(t, Action::Choose { alternatives }, site)?.0)
-    }
-
-    pub(super) fn spot(&self, address: Val, access: &Access) -> AccessTarget {
-        AccessTarget {
-            address: address.bits,
-            addr: address.dep,
-            size: access.size,
-            site: access.site,
-            update: access.update,
         }
     }
 }

@@ -92,7 +92,7 @@ impl ProgramSource<'_> {
             (Reduction::Arrivals, ordered),
             (Reduction::Waits, self.waits_in_place),
             (Reduction::Retries, self.retries != Retries::All),
-            (Reduction::UndoneRounds, self.undoes),
+            (Reduction::UndoneRounds, self.settings.undoes),
         ];
         used.into_iter().fold(reductions, |some, (each, on)| {
             some.with(each, on && some.has(each))
@@ -113,15 +113,15 @@ impl ProgramSource<'_> {
         let fences = self.program.has_asymmetric_fences();
         let model = CheckedModel::new(model, options.acyclic, fences)?;
         self.track_dependencies(model.acyclic == Acyclic::Dependencies);
-        let ordered = self.meets && on(Reduction::Arrivals) && model.orders_by_barriers()?;
-        self.sharing.meetings.explore_all_orders(!ordered);
-        self.sharing.flag_races(model.may_flag());
+        let ordered = self.has_barriers && on(Reduction::Arrivals) && model.orders_by_barriers()?;
+        self.sharing.all_arrivals = !ordered;
+        self.sharing.flags_races = model.may_flag();
         self.sharing.ordering = model.ordering_accesses()?;
         // without a round, fewer calls may precede one another
         self.compares_calls = options.specification.is_some();
-        self.asymmetric_fences = model.defines_asymmetric_fences();
-        self.branches = model.branches;
-        self.fails_once = options.fails_once;
+        self.settings.asymmetric_fences = model.defines_asymmetric_fences();
+        self.settings.branches = model.branches;
+        self.settings.fails_once = options.fails_once;
         let every = self.compares_calls || !model.allows_fewer_reads();
         self.waits_in_place = !every && on(Reduction::Waits);
         self.retries = match on(Reduction::Retries) && !every {
@@ -130,12 +130,12 @@ impl ProgramSource<'_> {
             true => Retries::OfAnyKind,
         };
         let asks = model.acyclic == Acyclic::ProgramOrder && self.program.updates();
-        self.updates_continue = !asks || model.updates_continue()?;
-        let adds = self.program.adds_and_subtracts() && self.updates_continue;
+        self.settings.updates_continue = !asks || model.updates_continue()?;
+        let adds = self.program.adds_and_subtracts() && self.settings.updates_continue;
         let trusts = !model.knows_failures() && model.states_coherence();
         // a thread that has joined others reads no number that one of their rounds has added
         let undoes = on(Reduction::UndoneRounds) && !every;
-        self.undoes = undoes && adds && trusts && model.orders_by_barriers()?;
+        self.settings.undoes = undoes && adds && trusts && model.orders_by_barriers()?;
         let mut options = options.clone();
         let before = options.limits.counted.load(Relaxed);
         let most = options.limits.time;
@@ -148,6 +148,7 @@ impl ProgramSource<'_> {
                 let mut found = found?;
                 found.seconds = start.elapsed().as_secs_f64();
                 found.threads = self.sharing.threads() - 1;
+                found.loop_bound = self.limits.loops;
                 found.resumed = resumes;
                 found.reductions = self.used(ordered, found.reductions);
                 return Ok(found);

@@ -15,7 +15,7 @@
 //! How many calls there are is learned while exploring. When a call returns that was not known, and
 //! a thread has stopped that might have continued otherwise, exploration starts again.
 use crate::source::ThreadId;
-use crate::threads::location_uses::{is_ordered, User};
+use crate::threads::ledger::{ThreadNumbers, User};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::BTreeSet;
 
@@ -33,51 +33,35 @@ impl FailedRounds {
     }
 
     /// Records that a call has returned; returns whether a thread has stopped that would continue
-    /// with this call known. `creator` gives the thread that creates a thread, and how many it created
-    /// before.
-    pub fn returns(
-        &mut self,
-        number: u32,
-        by: User,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-    ) -> bool {
-        let when = |by: &User| (by.thread, by.created, by.joined);
-        let same = |(known, seen): &(u32, User)| *known == number && when(seen) == when(&by);
+    /// with this call known.
+    pub fn returns(&mut self, number: u32, by: User, threads: &ThreadNumbers) -> bool {
+        let same = |(known, seen): &(u32, User)| *known == number && seen.is_then(&by);
         if self.returned.iter().any(same) {
             return false;
         }
         self.returned.push((number, by));
         let mut stopped = self.stopped.iter();
-        stopped.any(|thread| may_precede(by, *thread, &creator))
+        stopped.any(|thread| threads.is_beside(by, *thread))
     }
 
     /// Adds what another exploration of the same tree assumes and has shown. Returns whether a thread
     /// has stopped in one of them that would continue with a call known that has returned in the other.
-    pub fn join(
-        &mut self,
-        mut other: FailedRounds,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-    ) -> bool {
+    pub fn join(&mut self, mut other: FailedRounds, threads: &ThreadNumbers) -> bool {
         let mut changed = false;
         for (number, by) in &self.returned {
-            changed |= other.returns(*number, *by, &creator);
+            changed |= other.returns(*number, *by, threads);
         }
         for (number, by) in other.returned {
-            changed |= self.returns(number, by, &creator);
+            changed |= self.returns(number, by, threads);
         }
         self.stopped.extend(other.stopped);
         changed
     }
 
     /// Whether a thread continues that has continued after so many rounds before.
-    pub fn continues(
-        &mut self,
-        thread: ThreadId,
-        rounds: u32,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-    ) -> bool {
+    pub fn continues(&mut self, thread: ThreadId, rounds: u32, threads: &ThreadNumbers) -> bool {
         let returned = self.returned.iter();
-        let calls = returned.filter(|(_, by)| may_precede(*by, thread, &creator));
+        let calls = returned.filter(|(_, by)| threads.is_beside(*by, thread));
         let numbers: BTreeSet<u32> = calls.map(|(number, _)| *number).collect();
         let continues = (rounds as usize) < numbers.len();
         if !continues {
@@ -85,15 +69,6 @@ impl FailedRounds {
         }
         continues
     }
-}
-
-/// Whether a call that returns there may precede what a thread does by a read of that thread alone.
-fn may_precede(
-    by: User,
-    thread: ThreadId,
-    creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-) -> bool {
-    by.thread != thread && !is_ordered(by, thread, creator)
 }
 
 #[cfg(test)]
@@ -112,32 +87,32 @@ mod tests {
     #[test]
     fn a_thread_continues_as_often_as_calls_of_others_return_while_it_runs() {
         // main creates threads 1 and 2
-        let creator = |thread: ThreadId| (thread > 0).then(|| (0, thread as u32 - 1));
+        let threads = &ThreadNumbers::of_main(2);
         let mut rounds = FailedRounds::default();
-        assert!(!rounds.returns(7, user(0, 0), creator));
-        assert!(!rounds.continues(1, 0, creator), "main's call precedes it");
-        assert!(!rounds.returns(3, user(1, 0), creator), "its own call");
-        assert!(rounds.returns(4, user(2, 0), creator));
-        assert!(!rounds.returns(4, user(2, 0), creator), "known");
+        assert!(!rounds.returns(7, user(0, 0), threads));
+        assert!(!rounds.continues(1, 0, threads), "main's call precedes it");
+        assert!(!rounds.returns(3, user(1, 0), threads), "its own call");
+        assert!(rounds.returns(4, user(2, 0), threads));
+        assert!(!rounds.returns(4, user(2, 0), threads), "known");
         rounds.restart();
-        assert!(rounds.continues(1, 0, creator));
-        assert!(!rounds.returns(5, user(2, 0), creator), "none has stopped");
-        assert!(rounds.continues(1, 1, creator) && !rounds.continues(1, 2, creator));
+        assert!(rounds.continues(1, 0, threads));
+        assert!(!rounds.returns(5, user(2, 0), threads), "none has stopped");
+        assert!(rounds.continues(1, 1, threads) && !rounds.continues(1, 2, threads));
     }
 
     #[test]
     fn a_call_of_one_exploration_may_continue_a_thread_that_another_has_stopped() {
-        let creator = |thread: ThreadId| (thread > 0).then(|| (0, thread as u32 - 1));
+        let threads = &ThreadNumbers::of_main(2);
         let stopped = || {
             let mut rounds = FailedRounds::default();
-            assert!(!rounds.continues(1, 0, creator));
+            assert!(!rounds.continues(1, 0, threads));
             rounds
         };
         for (by, continues) in [(user(0, 0), false), (user(1, 0), false), (user(2, 0), true)] {
             let mut returned = FailedRounds::default();
-            assert!(!returned.returns(3, by, creator));
-            assert_eq!(stopped().join(returned.clone(), creator), continues);
-            assert_eq!(returned.join(stopped(), creator), continues);
+            assert!(!returned.returns(3, by, threads));
+            assert_eq!(stopped().join(returned.clone(), threads), continues);
+            assert_eq!(returned.join(stopped(), threads), continues);
         }
     }
 }

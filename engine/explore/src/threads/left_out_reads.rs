@@ -2,7 +2,7 @@
 //!
 //! A thread whose loop is in the same state after a round as before stops there: in executions
 //! without that round it is in the same state ([`take`]). But a read of that round may race with what
-//! another thread does only after it has heard from this one, past the loop. The execution that ends
+//! another thread does only after it has after_calls from this one, past the loop. The execution that ends
 //! at the round does not show the race, nor do those without the round.
 //!
 //! So the thread continues after one such round, if a read in it may race: one of plain memory that
@@ -14,9 +14,9 @@
 //!
 //! [`take`]: program::interpreter
 use crate::source::{Location, ThreadId};
-use crate::threads::location_uses::{is_ordered, User};
+use crate::threads::ledger::{Assumptions, ThreadNumbers, User};
 use borsh::{BorshDeserialize, BorshSerialize};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// A read in a round that is left out, and the thread whose round it is.
 #[derive(
@@ -37,33 +37,22 @@ struct Change {
 
 #[derive(Clone, Default, BorshSerialize, BorshDeserialize)]
 pub struct LeftOutReads {
-    /// The model flags races; without it, frees alone matter.
-    pub flags: bool,
     writes: FxHashMap<Location, Vec<Change>>,
     /// The ranges of addresses that are freed.
     frees: Vec<((u64, u64), Change)>,
-    /// The reads that this exploration assumes to race with nothing.
-    assumed: FxHashSet<LeftOutRead>,
-    /// Those that may race, as executions have shown.
-    racing: FxHashSet<LeftOutRead>,
+    /// These reads race with nothing.
+    race_free: Assumptions<LeftOutRead>,
 }
 
 impl Change {
-    /// Whether it may race with a read in whose object or location it is. `creator` gives the thread
-    /// that creates a thread, and how many it created before.
-    fn may_race(
-        &self,
-        read: &LeftOutRead,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-    ) -> bool {
-        let conflicts = self.plain || read.plain;
-        conflicts && self.by.thread != read.thread && !is_ordered(self.by, read.thread, creator)
+    /// Whether it may race with a read in whose object or location it is.
+    fn may_race(&self, read: &LeftOutRead, threads: &ThreadNumbers) -> bool {
+        (self.plain || read.plain) && threads.is_beside(self.by, read.thread)
     }
 
     fn is_known(&self, known: &[Change]) -> bool {
-        let when = |by: &User| (by.thread, by.created, by.joined);
-        let same = |seen: &Change| seen.plain >= self.plain && when(&seen.by) == when(&self.by);
-        known.iter().any(same)
+        let mut known = known.iter();
+        known.any(|seen| seen.plain >= self.plain && seen.by.is_then(&self.by))
     }
 }
 
@@ -76,97 +65,62 @@ impl LeftOutReads {
     pub fn restart(&mut self) {
         self.writes.clear();
         self.frees.clear();
-        self.assumed.clear();
+        self.race_free.restart();
     }
 
     /// Records a write; returns whether it contradicts an assumption.
-    pub fn write(
-        &mut self,
-        at: Location,
-        by: User,
-        plain: bool,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-    ) -> bool {
-        if !self.flags {
-            return false;
-        }
+    pub fn write(&mut self, at: Location, by: User, plain: bool, threads: &ThreadNumbers) -> bool {
         let write = Change { by, plain };
         let known = self.writes.entry(at).or_default();
         if write.is_known(known) {
             return false;
         }
         known.push(write);
-        self.contradict(|read| read.at == at && write.may_race(read, &creator))
+        let races = |read: &LeftOutRead| read.at == at && write.may_race(read, threads);
+        self.race_free.refute_where(races, ())
     }
 
     /// As `write`, for the free of an object.
-    pub fn free(
-        &mut self,
-        range: (u64, u64),
-        by: User,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-    ) -> bool {
+    pub fn free(&mut self, range: (u64, u64), by: User, threads: &ThreadNumbers) -> bool {
         let free = Change { by, plain: true };
         if self.frees.contains(&(range, free)) {
             return false;
         }
         self.frees.push((range, free));
-        self.contradict(|read| is_inside(read.at, range) && free.may_race(read, &creator))
-    }
-
-    fn contradict(&mut self, may_race: impl Fn(&LeftOutRead) -> bool) -> bool {
-        let racing: Vec<LeftOutRead> = self.assumed.iter().copied().filter(may_race).collect();
-        let before = self.racing.len();
-        self.racing.extend(racing);
-        self.racing.len() > before
+        let races = |read: &LeftOutRead| is_inside(read.at, range) && free.may_race(read, threads);
+        self.race_free.refute_where(races, ())
     }
 
     /// Adds what another exploration of the same tree assumes and has shown. Returns whether what one
     /// has shown contradicts what the other assumes.
-    pub fn join(
-        &mut self,
-        other: LeftOutReads,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-    ) -> bool {
-        self.assumed.extend(other.assumed);
-        self.racing.extend(other.racing);
-        let before = self.assumed.len();
-        self.assumed.retain(|read| !self.racing.contains(read));
-        let mut contradicts = self.assumed.len() < before;
+    pub fn join(&mut self, other: LeftOutReads, threads: &ThreadNumbers) -> bool {
+        self.race_free.join(other.race_free);
         for (at, writes) in other.writes {
             for write in writes {
-                contradicts |= self.write(at, write.by, write.plain, &creator);
+                self.write(at, write.by, write.plain, threads);
             }
         }
         for (range, free) in other.frees {
-            contradicts |= self.free(range, free.by, &creator);
+            self.free(range, free.by, threads);
         }
-        let assumed: Vec<LeftOutRead> = self.assumed.iter().copied().collect();
-        for read in assumed {
-            contradicts |= self.may_race(read, &creator);
+        for read in self.race_free.assumed() {
+            self.may_race(read, threads);
         }
-        contradicts
+        self.race_free.are_contradicted()
     }
 
     /// Whether a read may race with what other threads do. If not, the exploration assumes that from
     /// then on.
-    pub fn may_race(
-        &mut self,
-        read: LeftOutRead,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-    ) -> bool {
+    pub fn may_race(&mut self, read: LeftOutRead, threads: &ThreadNumbers) -> bool {
         let mut writes = self.writes.get(&read.at).into_iter().flatten();
         let mut frees = self.frees.iter();
-        if writes.any(|write| write.may_race(&read, &creator))
+        if writes.any(|write| write.may_race(&read, threads))
             || frees
-                .any(|(range, free)| is_inside(read.at, *range) && free.may_race(&read, &creator))
+                .any(|(range, free)| is_inside(read.at, *range) && free.may_race(&read, threads))
         {
-            self.racing.insert(read);
+            self.race_free.refute(read, ());
         }
-        self.racing.contains(&read) || {
-            self.assumed.insert(read);
-            false
-        }
+        !self.race_free.assume(read)
     }
 }
 
@@ -180,19 +134,15 @@ mod tests {
             address: 64,
             size: 4,
         };
-        let creator = |thread: ThreadId| (thread > 0).then(|| (0, thread as u32 - 1));
+        let threads = &ThreadNumbers::of_main(2);
         let read = LeftOutRead {
             at,
             thread: 1,
             plain: true,
         };
-        let flags = || LeftOutReads {
-            flags: true,
-            ..LeftOutReads::default()
-        };
         let assumes = || {
-            let mut reads = flags();
-            assert!(!reads.may_race(read, creator));
+            let mut reads = LeftOutReads::default();
+            assert!(!reads.may_race(read, threads));
             reads
         };
         let by = |thread| User {
@@ -202,14 +152,14 @@ mod tests {
             site: 0,
         };
         for (thread, contradicts) in [(0, false), (1, false), (2, true)] {
-            let (mut written, mut freed) = (flags(), flags());
-            assert!(!written.write(at, by(thread), false, creator));
-            assert!(!freed.free((64, 80), by(thread), creator));
+            let (mut written, mut freed) = (LeftOutReads::default(), LeftOutReads::default());
+            assert!(!written.write(at, by(thread), false, threads));
+            assert!(!freed.free((64, 80), by(thread), threads));
             for mut other in [written, freed] {
-                assert_eq!(assumes().join(other.clone(), creator), contradicts);
-                assert_eq!(other.join(assumes(), creator), contradicts);
+                assert_eq!(assumes().join(other.clone(), threads), contradicts);
+                assert_eq!(other.join(assumes(), threads), contradicts);
                 other.restart();
-                assert_eq!(other.may_race(read, creator), contradicts);
+                assert_eq!(other.may_race(read, threads), contradicts);
             }
         }
     }

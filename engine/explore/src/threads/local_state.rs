@@ -1,6 +1,6 @@
 //! The state of an explored thread besides its call stack and registers.
+use crate::semantics::environment::CallRecord;
 use crate::source::{Answer, Location, ThreadId};
-use program::ir::SiteId;
 use program::memory::Dep;
 use program::memory::Memory;
 use std::sync::Arc;
@@ -22,22 +22,14 @@ pub struct LocalState {
     pub answers: Vec<Option<Answer>>,
     /// The reads that are postponed.
     pub postponed: Dep,
-    /// Threads created so far.
-    pub created: u32,
-    /// Threads joined so far.
-    pub joined: u64,
-    /// Threads detached so far, and where.
-    pub detached: Vec<(ThreadId, SiteId)>,
+    pub calls: CallRecord,
     /// The threads joined since the last other event, with their results.
     pub joining: Vec<(ThreadId, u64)>,
     /// How often the thread has waited at each barrier whose threads arrive in a fixed order.
     pub rounds: Vec<(u64, u32)>,
-    /// Sites of calls that have ended for no reason, and of weak compare-exchanges that have failed so,
-    /// if they do once.
-    pub spurious: Vec<SiteId>,
     /// The last read that a call of another thread may precede: the epoch, and the number of reads in
     /// it before.
-    pub heard: Option<(u64, usize)>,
+    pub after_calls: Option<(u64, usize)>,
     /// The location that an undone round has left as it was, from then on.
     pub undone: Option<Location>,
     /// After how many rounds it has continued that could be left out.
@@ -75,13 +67,10 @@ impl LocalState {
             memory,
             answers: Vec::new(),
             postponed: 0,
-            created: 0,
-            joined: 0,
-            detached: Vec::new(),
+            calls: CallRecord::default(),
             joining: Vec::new(),
             rounds: Vec::new(),
-            spurious: Vec::new(),
-            heard: None,
+            after_calls: None,
             undone: None,
             continued: 0,
             chosen: None,

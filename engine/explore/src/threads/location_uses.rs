@@ -14,18 +14,9 @@
 //! none shows it, there is none: in the first access that would show it, of an execution that is
 //! left out, the iterations before it can be left out, and what results is explored.
 use crate::source::{Location, ThreadId};
+use crate::threads::ledger::{Assumptions, ThreadNumbers, User};
 use borsh::{BorshDeserialize, BorshSerialize};
-use program::ir::SiteId;
-use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Who accesses a location, and when: how many threads it has created, and which it has joined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-pub struct User {
-    pub thread: ThreadId,
-    pub created: u32,
-    pub joined: u64,
-    pub site: SiteId,
-}
+use rustc_hash::FxHashMap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 struct Use {
@@ -37,119 +28,86 @@ struct Use {
 #[derive(Clone, Default, BorshSerialize, BorshDeserialize)]
 pub struct LocationUses {
     uses: FxHashMap<Location, Vec<Use>>,
-    /// What this exploration assumes.
-    own: FxHashSet<(Location, ThreadId)>,
-    unobserved: FxHashSet<Location>,
-    /// What executions have shown: that a location is not a thread's own, and that it is observed,
-    /// each with the access that shows it.
-    shared: FxHashMap<(Location, ThreadId), User>,
-    observed: FxHashMap<Location, User>,
+    /// No other thread accesses a location while one runs; refuted by an access.
+    own: Assumptions<(Location, ThreadId), User>,
+    /// Nothing depends on the value of a location; refuted by an access that observes it.
+    unobserved: Assumptions<Location, User>,
 }
 
 impl LocationUses {
     /// Discards what is not known for certain.
     pub fn restart(&mut self) {
         self.uses.clear();
-        self.own.clear();
-        self.unobserved.clear();
+        self.own.restart();
+        self.unobserved.restart();
     }
 
-    /// Records an access; returns whether it contradicts an assumption. `creator` gives the thread
-    /// that creates a thread, and how many it created before.
+    /// Records an access; returns whether it contradicts an assumption.
     pub fn record(
         &mut self,
         at: Location,
         by: User,
         observes: bool,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
+        threads: &ThreadNumbers,
     ) -> bool {
         let uses = self.uses.entry(at).or_default();
-        let same = |seen: &Use| {
-            let (known, new) = (seen.by, by);
-            seen.observes >= observes
-                && (known.thread, known.created, known.joined)
-                    == (new.thread, new.created, new.joined)
-        };
-        if uses.iter().any(same) {
+        if uses
+            .iter()
+            .any(|seen| seen.observes >= observes && seen.by.is_then(&by))
+        {
             return false;
         }
         uses.push(Use { by, observes });
-        let mut changed = false;
-        if observes && self.unobserved.contains(&at) {
-            changed |= self.observed.insert(at, by).is_none();
-        }
-        let owners = self.own.iter().filter(|(location, thread)| {
-            *location == at && *thread != by.thread && !is_ordered(by, *thread, &creator)
-        });
-        for (_, thread) in owners {
-            changed |= self.shared.insert((at, *thread), by).is_none();
-        }
-        changed
+        let observed = observes && self.unobserved.refute_where(|seen| *seen == at, by);
+        let beside =
+            |(seen, owner): &(Location, ThreadId)| *seen == at && threads.is_beside(by, *owner);
+        self.own.refute_where(beside, by) || observed
     }
 
     /// Whether no other thread accesses the location while `thread` runs. From then on the
     /// exploration assumes it.
-    pub fn is_own(
-        &mut self,
-        at: Location,
-        thread: ThreadId,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-    ) -> bool {
-        if let Some(other) = self.other_user(at, thread, creator) {
-            self.shared.insert((at, thread), other);
+    pub fn is_own(&mut self, at: Location, thread: ThreadId, threads: &ThreadNumbers) -> bool {
+        if let Some(other) = self.other_user(at, thread, threads) {
+            self.own.refute((at, thread), other);
         }
-        !self.shared.contains_key(&(at, thread)) && {
-            self.own.insert((at, thread));
-            true
-        }
+        self.own.assume((at, thread))
     }
 
     /// Whether another thread is known to access the location while `thread` runs.
-    pub fn is_known_shared(
-        &self,
-        at: Location,
-        thread: ThreadId,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-    ) -> bool {
-        self.shared.contains_key(&(at, thread)) || self.other_user(at, thread, creator).is_some()
+    pub fn is_known_shared(&self, at: Location, thread: ThreadId, threads: &ThreadNumbers) -> bool {
+        self.own.refutation((at, thread)).is_some()
+            || self.other_user(at, thread, threads).is_some()
     }
 
     /// An access of the location by another thread while `thread` runs, of those that are known.
-    fn other_user(
-        &self,
-        at: Location,
-        thread: ThreadId,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-    ) -> Option<User> {
-        let uses = self.uses.get(&at).into_iter().flatten();
-        let mut users = uses.map(|known| known.by);
-        users.find(|by| by.thread != thread && !is_ordered(*by, thread, &creator))
+    fn other_user(&self, at: Location, thread: ThreadId, threads: &ThreadNumbers) -> Option<User> {
+        let mut users = self.users(at).map(|known| known.by);
+        users.find(|by| threads.is_beside(*by, thread))
+    }
+
+    fn users(&self, at: Location) -> impl Iterator<Item = &Use> {
+        self.uses.get(&at).into_iter().flatten()
     }
 
     /// Whether nothing depends on the value of the location. From then on the exploration assumes
     /// it.
     pub fn is_unobserved(&mut self, at: Location) -> bool {
-        let mut uses = self.uses.get(&at).into_iter().flatten();
-        if let Some(observer) = uses.find(|known| known.observes) {
-            self.observed.insert(at, observer.by);
+        if let Some(by) = self.observer(at) {
+            self.unobserved.refute(at, by);
         }
-        !self.observed.contains_key(&at) && {
-            self.unobserved.insert(at);
-            true
-        }
+        self.unobserved.assume(at)
+    }
+
+    fn observer(&self, at: Location) -> Option<User> {
+        let observer = self.users(at).find(|known| known.observes);
+        observer.map(|known| known.by)
     }
 
     /// Adds what another exploration of the same tree assumes and has shown. Returns whether what one
     /// has shown contradicts what the other assumes.
-    pub fn join(
-        &mut self,
-        other: LocationUses,
-        creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-    ) -> bool {
-        self.own.extend(other.own);
-        self.unobserved.extend(other.unobserved);
-        self.shared.extend(other.shared);
-        self.observed.extend(other.observed);
+    pub fn join(&mut self, other: LocationUses, threads: &ThreadNumbers) -> bool {
+        self.own.join(other.own);
+        self.unobserved.join(other.unobserved);
         for (at, uses) in other.uses {
             let known = self.uses.entry(at).or_default();
             for new in uses {
@@ -158,49 +116,29 @@ impl LocationUses {
                 }
             }
         }
-        let uses = &self.uses;
-        let used = |at: &Location| uses.get(at).into_iter().flatten();
-        for (at, thread) in &self.own {
-            let by_other = |known: &&Use| {
-                known.by.thread != *thread && !is_ordered(known.by, *thread, &creator)
-            };
-            if let Some(other) = used(at).find(by_other) {
-                self.shared.insert((*at, *thread), other.by);
+        for (at, thread) in self.own.assumed() {
+            if let Some(other) = self.other_user(at, thread, threads) {
+                self.own.refute((at, thread), other);
             }
         }
-        for at in &self.unobserved {
-            if let Some(observer) = used(at).find(|known| known.observes) {
-                self.observed.insert(*at, observer.by);
+        for at in self.unobserved.assumed() {
+            if let Some(by) = self.observer(at) {
+                self.unobserved.refute(at, by);
             }
         }
-        let mut own = self.own.iter();
-        let mut unobserved = self.unobserved.iter();
-        own.any(|own| self.shared.contains_key(own))
-            || unobserved.any(|at| self.observed.contains_key(at))
+        self.own.are_contradicted() || self.unobserved.are_contradicted()
     }
 
     /// An access that prevents a write of the location by a thread from being left out.
     pub fn obstacle(&self, at: Location, thread: ThreadId) -> Option<User> {
-        let shared = self.shared.get(&(at, thread));
-        let uses = self.uses.get(&at).into_iter().flatten();
-        let mut others = uses.filter(|known| known.by.thread != thread);
-        shared
-            .or(self.observed.get(&at))
-            .copied()
-            .or_else(|| others.next().map(|known| known.by))
+        let shared = self.own.refutation((at, thread));
+        let observed = || self.unobserved.refutation(at);
+        let other = || {
+            let mut users = self.users(at).map(|known| &known.by);
+            users.find(|by| by.thread != thread)
+        };
+        shared.or_else(observed).or_else(other).copied()
     }
-}
-
-/// Whether an access is before the creation of a thread, or after it was joined.
-pub fn is_ordered(
-    by: User,
-    thread: ThreadId,
-    creator: impl Fn(ThreadId) -> Option<(ThreadId, u32)>,
-) -> bool {
-    let joined = by.joined >> thread & 1 == 1;
-    let later =
-        creator(thread).is_some_and(|(creator, count)| creator == by.thread && count >= by.created);
-    joined || later
 }
 
 #[cfg(test)]
@@ -221,33 +159,28 @@ mod tests {
         }
     }
 
-    /// Main creates the other threads, in their order.
-    fn creator(thread: ThreadId) -> Option<(ThreadId, u32)> {
-        Some((0, thread.checked_sub(1)? as u32))
-    }
-
     #[test]
     fn main_may_use_what_is_a_threads_own_before_and_after_it() {
         let mut uses = LocationUses::default();
-        assert!(!uses.record(AT, user(0, 0, 0), true, creator));
-        assert!(uses.is_own(AT, 1, creator));
-        assert!(!uses.record(AT, user(0, 1, 0b10), true, creator));
-        assert!(uses.is_own(AT, 1, creator));
-        assert!(uses.record(AT, user(0, 1, 0), true, creator));
+        assert!(!uses.record(AT, user(0, 0, 0), true, &ThreadNumbers::of_main(2)));
+        assert!(uses.is_own(AT, 1, &ThreadNumbers::of_main(2)));
+        assert!(!uses.record(AT, user(0, 1, 0b10), true, &ThreadNumbers::of_main(2)));
+        assert!(uses.is_own(AT, 1, &ThreadNumbers::of_main(2)));
+        assert!(uses.record(AT, user(0, 1, 0), true, &ThreadNumbers::of_main(2)));
         uses.restart();
-        assert!(!uses.is_own(AT, 1, creator));
+        assert!(!uses.is_own(AT, 1, &ThreadNumbers::of_main(2)));
     }
 
     #[test]
     fn a_use_contradicts_what_another_exploration_assumes() {
         let assumes = || {
             let mut uses = LocationUses::default();
-            assert!(uses.is_own(AT, 1, creator) && uses.is_unobserved(AT));
+            assert!(uses.is_own(AT, 1, &ThreadNumbers::of_main(2)) && uses.is_unobserved(AT));
             uses
         };
         let used = |by, observes| {
             let mut uses = LocationUses::default();
-            assert!(!uses.record(AT, by, observes, creator));
+            assert!(!uses.record(AT, by, observes, &ThreadNumbers::of_main(2)));
             uses
         };
         for (by, observes, contradicts) in [
@@ -256,11 +189,20 @@ mod tests {
             (user(1, 0, 0), true, true),
             (user(2, 0, 0), false, true),
         ] {
-            assert_eq!(assumes().join(used(by, observes), creator), contradicts);
+            assert_eq!(
+                assumes().join(used(by, observes), &ThreadNumbers::of_main(2)),
+                contradicts
+            );
             let mut both = used(by, observes);
-            assert_eq!(both.join(assumes(), creator), contradicts);
+            assert_eq!(
+                both.join(assumes(), &ThreadNumbers::of_main(2)),
+                contradicts
+            );
             both.restart();
-            assert_eq!(!both.is_own(AT, 1, creator), by.thread == 2);
+            assert_eq!(
+                !both.is_own(AT, 1, &ThreadNumbers::of_main(2)),
+                by.thread == 2
+            );
             assert_eq!(!both.is_unobserved(AT), observes);
         }
     }
@@ -268,10 +210,10 @@ mod tests {
     #[test]
     fn what_is_only_incremented_is_unobserved() {
         let mut uses = LocationUses::default();
-        assert!(!uses.record(AT, user(1, 0, 0), false, creator));
+        assert!(!uses.record(AT, user(1, 0, 0), false, &ThreadNumbers::of_main(2)));
         assert!(uses.is_unobserved(AT));
-        assert!(!uses.record(AT, user(2, 0, 0), false, creator));
-        assert!(uses.record(AT, user(2, 0, 0), true, creator));
+        assert!(!uses.record(AT, user(2, 0, 0), false, &ThreadNumbers::of_main(2)));
+        assert!(uses.record(AT, user(2, 0, 0), true, &ThreadNumbers::of_main(2)));
         uses.restart();
         assert!(!uses.is_unobserved(AT));
     }

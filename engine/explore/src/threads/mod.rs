@@ -3,28 +3,25 @@
 
 mod accesses;
 mod advance;
-mod allocation;
 mod attempts;
-mod calls;
+mod barriers;
 pub mod checkpoint;
 pub mod dependencies;
 pub mod environment;
+mod events;
 mod explorations;
 mod failed_rounds;
-mod instructions;
+pub mod ledger;
 mod left_out_reads;
-pub mod likeness;
 mod local_state;
 mod location_uses;
-mod meetings;
 mod repetitions;
 pub mod request;
 mod retries;
 pub mod shares;
 pub mod sharing;
-mod sleepers;
 pub mod source;
-mod synchronisation;
+pub mod thread_symmetry;
 mod undone_rounds;
 mod value_dependencies;
 

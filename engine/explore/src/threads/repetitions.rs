@@ -1,6 +1,7 @@
 //! Threads that a limit has stopped, and whether they are in a state in which they were before.
 use crate::source::{Next, Resumed};
 use crate::threads::advance::{Runner, SuspendedThread, MAX_AHEAD};
+use crate::threads::local_state::LocalState;
 use crate::threads::retries::{HeaderState, Run};
 
 impl Runner<'_> {
@@ -27,9 +28,16 @@ impl Runner<'_> {
     pub(super) fn repeats(&self, one: &SuspendedThread, other: &SuspendedThread) -> bool {
         let (p, q) = (&one.local, &other.local);
         let known = |run: &SuspendedThread| run.local.postponed == 0 && run.local.undone.is_none();
-        let same_local = (p.created, p.joined, p.detached.len(), &p.rounds)
-            == (q.created, q.joined, q.detached.len(), &q.rounds)
-            && (&p.spurious, &p.answers) == (&q.spurious, &q.answers);
+        let calls = |local: &LocalState| {
+            let calls = &local.calls;
+            (
+                calls.created,
+                calls.joined,
+                calls.detached.len(),
+                calls.spurious.clone(),
+            )
+        };
+        let same_local = calls(p) == calls(q) && (&p.rounds, &p.answers) == (&q.rounds, &q.answers);
         let state = |run: &SuspendedThread| {
             let pc = run.thread.frames.last()?.pc as usize;
             let live = self.live(&run.thread)?[pc].iter().copied();

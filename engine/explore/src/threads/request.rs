@@ -15,7 +15,7 @@ use cat::Model;
 use program::interpreter::Limits;
 use program::ir::{Program, SiteId};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,10 @@ pub fn request<'p>(
     if !off && request != Request::Share && answer.found.safe().is_ok() {
         let took = Duration::from_secs_f64(answer.found.seconds);
         let left = options.limits.time.saturating_sub(begun.elapsed());
+        let limits = Limits {
+            loops: answer.found.loop_bound,
+            ..limits
+        };
         answer.found.audit = Some(audit(program, model, limits, options, (took, left)));
     }
     Ok(answer)
@@ -92,10 +96,14 @@ fn answer<'p>(
     specification: Option<Program>,
 ) -> Result<ExploredProgram<'p>, ExploreError> {
     let clock = Clock::new(options);
+    let loops = earlier.as_ref().map_or(limits.loops, |e| e.loop_bound);
+    let limits = Limits { loops, ..limits };
     let specified;
     let clock = match specification {
         Some(specification) => {
-            let allowed = match histories(&specification, limits, &clock)? {
+            let loops = options.most_loops.unwrap_or(limits.loops);
+            let bounded = Limits { loops, ..limits };
+            let allowed = match histories(&specification, bounded, &clock)? {
                 Ok(allowed) => allowed,
                 Err(limit) => {
                     let found = Exploration {
@@ -121,7 +129,7 @@ fn answer<'p>(
     };
     let mut source = ProgramSource::new(program, limits);
     let found = match request {
-        Request::Everything => return everything(source, program, model, limits, &clock, earlier),
+        Request::Everything => return doubled(source, program, model, limits, &clock, earlier),
         Request::Share => return share(source, model, &clock, earlier),
         Request::Within(most) => within(&mut source, model, &clock, most)?,
         Request::Sample { seed } => source.explore(
@@ -237,6 +245,64 @@ impl Clock<'_> {
     }
 }
 
+/// How long everything within a higher bound is explored before it is known about how many
+/// executions there are.
+const TRIES: Duration = Duration::from_secs(3);
+
+/// Everything, within ever higher bounds on the iterations of loops: the bound is doubled as long as
+/// it is the only limit that was reached, and the estimated number of executions fits the time that
+/// is left. A violation within one bound is an answer.
+fn doubled<'p>(
+    source: ProgramSource<'p>,
+    program: &'p Program,
+    model: &Model,
+    limits: Limits,
+    clock: &Clock,
+    earlier: Option<Checkpoint>,
+) -> Result<ExploredProgram<'p>, ExploreError> {
+    let mut answer = everything(source, program, model, limits, clock, earlier)?;
+    let most = clock.given.limits.executions;
+    let mut explored = 0;
+    while answer.found.reached_only_loops() && !clock.left().is_zero() {
+        let complete = answer.found.loop_bound;
+        let loops = complete.saturating_mul(2);
+        explored += answer.found.counts.all();
+        if clock.given.most_loops.is_none_or(|most| loops > most) || explored >= most {
+            break;
+        }
+        let limits = Limits { loops, ..limits };
+        let mut options = clock.options(Extent::All, TRIES.min(clock.left() / QUARTER));
+        options.estimates_after = Some(options.limits.time / QUARTER);
+        options.limits.executions = most.saturating_sub(explored);
+        options.limits.counted.store(0, Relaxed);
+        *estimate_of(&options) = None;
+        let mut source = ProgramSource::new(program, limits);
+        let found = source.explore_part(model, &options)?;
+        if found.limit == Some(Limit::Seconds) && !clock.is_over(found.limit) {
+            answer.found.doubled = found.too_many_for(*estimate_of(&options), clock.left());
+            if answer.found.doubled.is_some() {
+                break;
+            }
+            let most = options.limits.executions;
+            options = clock.options(Extent::All, Duration::MAX);
+            options.limits.executions = most;
+            let tried = Checkpoint::new(source.learned(), &found, Some(complete));
+            let source = ProgramSource::new(program, limits);
+            let clock = Clock::new(&options);
+            answer = everything(source, program, model, limits, &clock, Some(tried))?;
+            answer.found.earlier = 0;
+        } else {
+            answer = concluded(source, program, clock, found, Some(complete));
+        }
+    }
+    Ok(answer)
+}
+
+fn estimate_of(options: &Options) -> MutexGuard<'_, Option<Estimate>> {
+    let estimated = options.limits.estimated.lock();
+    estimated.unwrap_or_else(PoisonError::into_inner)
+}
+
 /// How much of the time the executions with fewer iterations get, if there is not enough for all.
 const HALF: u32 = 2;
 const QUARTER: u32 = 4;
@@ -314,17 +380,29 @@ fn everything<'p>(
         let options = clock.options(extent, Duration::MAX);
         explore_more(&mut source, model, &options, &mut found)?;
     }
+    Ok(concluded(source, program, clock, found, complete))
+}
+
+/// What was found within a bound on the iterations of loops, of which everything is known within
+/// the bound `complete`.
+fn concluded<'p>(
+    source: ProgramSource<'p>,
+    program: &Program,
+    clock: &Clock,
+    mut found: Exploration,
+    complete: Option<u32>,
+) -> ExploredProgram<'p> {
     let checkpoint = found
         .limit
         .map(|_| Checkpoint::new(source.learned(), &found, complete));
     name_misuses(program, &mut found.violations);
     found.loops = complete.filter(|_| found.limit.is_some());
     found.estimate_from(clock);
-    Ok(ExploredProgram {
+    ExploredProgram {
         source,
         found,
         checkpoint,
-    })
+    }
 }
 
 /// Explores what is left open. What is not [`resumed`](Exploration::resumed) has started again: what is
@@ -372,11 +450,29 @@ fn explore_more(
 }
 
 impl Exploration {
+    /// Whether everything was explored but what has more iterations of loops, and nothing is wrong.
+    fn reached_only_loops(&self) -> bool {
+        let limits = &self.truncations;
+        self.limit.is_none()
+            && self.violations.is_empty()
+            && !limits.is_empty()
+            && limits.iter().all(|each| each.limit == "loops")
+    }
+
+    /// The estimate, with the executions per second so far, if exploring them all takes longer than
+    /// what is `left` of the time.
+    fn too_many_for(&self, of: Option<Estimate>, left: Duration) -> Option<(Estimate, f64)> {
+        let explored = self.counts.all() as f64;
+        let rate = explored / self.seconds;
+        let estimate = of.filter(|_| self.violations.is_empty() && rate > 0.0)?;
+        let takes = (estimate.executions - explored) / rate;
+        (takes > left.as_secs_f64()).then_some((estimate, rate))
+    }
+
     /// Adds the estimate that was made meanwhile, if this is not all.
     fn estimate_from(&mut self, clock: &Clock) {
         if self.limit.is_some() {
-            let estimated = &clock.given.limits.estimated;
-            self.estimate = *estimated.lock().unwrap_or_else(PoisonError::into_inner);
+            self.estimate = *estimate_of(clock.given);
             let now = self.counts.all() - self.earlier;
             self.rate = Some(now as f64 / clock.begun.elapsed().as_secs_f64());
         }

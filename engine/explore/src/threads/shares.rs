@@ -32,6 +32,7 @@ impl Checkpoint {
                     branches,
                     ..self.open.clone()
                 },
+                loop_bound: self.loop_bound,
                 ..Exploration::default()
             };
             Checkpoint::new(self.learned.clone(), &nothing, self.loops())
@@ -68,6 +69,11 @@ pub fn join(
     one: Checkpoint,
     other: Checkpoint,
 ) -> Result<(Checkpoint, bool), ExploreError> {
+    let loop_bound = one.loop_bound;
+    let limits = Limits {
+        loops: loop_bound,
+        ..limits
+    };
     let mut source = ProgramSource::new(program, limits);
     let loops = one.loops().max(other.loops());
     let (mut one, mut other) = (one, other);
@@ -97,6 +103,7 @@ pub fn join(
                 branches: vec![OpenBranch::default()],
                 ..Frontier::default()
             },
+            loop_bound,
             ..Exploration::default()
         };
         return Ok((Checkpoint::new(source.learned(), &anew, loops), true));

@@ -1,8 +1,10 @@
-//! Which objects threads share. It is learned while exploring, and fixed during one exploration.
+//! What explorations of a program learn of it: which objects threads share, and what refutes what they
+//! assume ([`ledger`](super::ledger)). It is fixed during one exploration.
 //!
 //! An access of an object that one thread uses is no event, and overlapping accesses must be split
 //! into the same pieces each time. Neither is known in advance. So each exploration starts with
 //! what earlier ones have learned, and is restarted when it learns more.
+mod barriers;
 pub mod stored;
 mod undone;
 
@@ -10,16 +12,15 @@ use crate::consistency::ordering_accesses::OrderingAccesses;
 use crate::reductions::{Reduction, Reductions};
 use crate::source::{Action, Location, ThreadId};
 use crate::threads::failed_rounds::FailedRounds;
+use crate::threads::ledger::{ThreadNumbers, User};
 use crate::threads::left_out_reads::{LeftOutRead, LeftOutReads};
-use crate::threads::likeness::Likeness;
-use crate::threads::location_uses::{is_ordered, LocationUses, User};
-use crate::threads::meetings::Meetings;
+use crate::threads::location_uses::LocationUses;
+use crate::threads::thread_symmetry::ThreadSymmetry;
 use borsh::{BorshDeserialize, BorshSerialize};
 use program::ir::Order;
-use program::memory::{scatter, Named};
-use rustc_hash::FxHashMap;
+use program::memory::Named;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Clone, Copy, BorshSerialize, BorshDeserialize)]
@@ -47,6 +48,34 @@ struct Known {
     /// Locations of rounds that are undone: what these add, and subtract again. None if all rounds
     /// are explored.
     undone: BTreeMap<Location, Option<u64>>,
+    /// In which orders the threads of barriers arrive.
+    arrivals: BTreeMap<u64, Arrivals>,
+}
+
+/// In which orders the threads of a barrier arrive.
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+enum Arrivals {
+    /// In this one, in each round: the order of the threads' numbers.
+    Fixed(Vec<ThreadId>),
+    Any,
+}
+
+/// What one exploration has seen of a program, and what it assumes.
+#[derive(Clone, Default, BorshSerialize, BorshDeserialize)]
+struct Facts {
+    /// All objects of all threads seen so far, by their base.
+    extents: BTreeMap<u64, Extent>,
+    /// The pieces that accesses were split into: start → end, disjoint.
+    pieces: BTreeMap<u64, u64>,
+    threads: ThreadNumbers,
+    uses: LocationUses,
+    /// The uses that write, or may race with an atomic write.
+    conflicts: LocationUses,
+    left_out: LeftOutReads,
+    failed_rounds: FailedRounds,
+    symmetry: ThreadSymmetry,
+    /// The threads that use each barrier.
+    barrier_users: BTreeMap<u64, BTreeSet<ThreadId>>,
 }
 
 /// How many of these there may be: each starts the exploration again.
@@ -60,28 +89,16 @@ pub struct LearnedSharing {
     owners: Vec<AtomicU8>,
     changed: AtomicBool,
     learned: Mutex<Known>,
-    /// All objects of all threads seen so far, by their base.
-    extents: Mutex<BTreeMap<u64, Extent>>,
-    /// The pieces that accesses were split into: start → end, disjoint.
-    pieces: Mutex<BTreeMap<u64, u64>>,
-    /// A cache of `pieces` that needs no lock: address · 16 + size, by a hash of the address.
-    near: Box<[AtomicU64]>,
-    /// The number of each thread, by its creator and how many threads that had created before.
-    threads: Mutex<FxHashMap<(ThreadId, u32), ThreadId>>,
-    uses: Mutex<LocationUses>,
-    /// The uses that write, or may race with an atomic write.
-    conflicts: Mutex<LocationUses>,
-    left_out: Mutex<LeftOutReads>,
-    failed_rounds: Mutex<FailedRounds>,
-    pub likeness: Likeness,
-    pub meetings: Meetings,
+    facts: Mutex<Facts>,
+    /// The model flags races.
+    pub flags_races: bool,
+    /// All orders of arrivals at barriers are explored.
+    pub all_arrivals: bool,
     /// The accesses that are events even where no other thread uses what they access.
     pub ordering: OrderingAccesses,
     /// How operation calls are written, by their numbers.
     calls: Mutex<BTreeMap<u32, String>>,
 }
-
-const NEAR: usize = 1024;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -95,16 +112,9 @@ impl Default for LearnedSharing {
             owners: Vec::new(),
             changed: AtomicBool::new(false),
             learned: Mutex::default(),
-            extents: Mutex::default(),
-            pieces: Mutex::default(),
-            near: (0..NEAR).map(|_| AtomicU64::new(0)).collect(),
-            threads: Mutex::default(),
-            uses: Mutex::default(),
-            conflicts: Mutex::default(),
-            left_out: Mutex::default(),
-            failed_rounds: Mutex::default(),
-            likeness: Likeness::default(),
-            meetings: Meetings::default(),
+            facts: Mutex::default(),
+            flags_races: false,
+            all_arrivals: false,
             ordering: OrderingAccesses::default(),
             calls: Mutex::default(),
         }
@@ -112,6 +122,10 @@ impl Default for LearnedSharing {
 }
 
 impl LearnedSharing {
+    fn facts(&self) -> MutexGuard<'_, Facts> {
+        lock(&self.facts)
+    }
+
     /// Discards that more is shared: no execution has shown it.
     pub fn forget_change(&self) {
         self.changed.store(false, Relaxed);
@@ -138,14 +152,15 @@ impl LearnedSharing {
             *known = known.filter(|known| Some(*known) == amount);
         }
         self.owners = (0..owned).map(|_| AtomicU8::new(0)).collect();
-        self.meetings.restart();
+        self.known.arrivals.extend(learned.arrivals);
         self.changed = AtomicBool::new(false);
-        *lock(&self.pieces) = BTreeMap::new();
-        self.near.iter().for_each(|n| n.store(0, Relaxed));
-        lock(&self.uses).restart();
-        lock(&self.conflicts).restart();
-        lock(&self.left_out).restart();
-        lock(&self.failed_rounds).restart();
+        let mut facts = self.facts();
+        facts.pieces.clear();
+        facts.uses.restart();
+        facts.conflicts.restart();
+        facts.left_out.restart();
+        facts.failed_rounds.restart();
+        facts.symmetry.restart();
     }
 
     /// Whether several threads use some byte of `start..end`.
@@ -177,55 +192,24 @@ impl LearnedSharing {
         SharingChanged
     }
 
+    /// Starts again if what was learned contradicts what is assumed.
+    fn change_if(&self, contradicts: bool) -> Result<(), SharingChanged> {
+        match contradicts {
+            true => Err(self.change()),
+            false => Ok(()),
+        }
+    }
+
     /// Something distinguishes the threads that start with the same function as this one. Fails if
     /// they were taken to behave alike.
     pub fn distinguish(&self, thread: ThreadId) -> Result<(), SharingChanged> {
-        match self.likeness.distinguish(thread) {
-            true => Err(self.change()),
-            false => Ok(()),
-        }
+        let taken = self.facts().symmetry.distinguish(thread);
+        self.change_if(taken)
     }
 
-    /// Records that a thread arrives at a barrier for so many threads. Fails if the order of
-    /// arrivals is fixed from now on.
-    pub fn arrives(
-        &self,
-        barrier: u64,
-        thread: ThreadId,
-        threads: u64,
-    ) -> Result<(), SharingChanged> {
-        match self.meetings.arrives(barrier, thread, threads) {
-            true => Err(self.change()),
-            false => Ok(()),
-        }
-    }
-
-    /// The order of arrivals at a barrier, which was fixed, may matter.
-    pub fn order_matters(&self, barrier: u64) -> SharingChanged {
-        self.meetings.matters(barrier);
-        self.change()
-    }
-
-    /// Fails if an event shows that the order of arrivals at a barrier, which was fixed, may matter.
-    pub fn check_meetings(
-        &self,
-        action: Action,
-        by: User,
-        by_dependencies: bool,
-    ) -> Result<(), SharingChanged> {
-        if self.meetings.are_all_unordered() {
-            return Ok(());
-        }
-        let freed = match action {
-            Action::Free { base } => self.extent(base).map(|(at, extent)| (at, at + extent.size)),
-            _ => None,
-        };
-        let is_ordered = |thread| is_ordered(by, thread, |thread| self.creator(thread));
-        let meetings = &self.meetings;
-        match meetings.disturbed(action, by, freed, by_dependencies, is_ordered) {
-            Some(barrier) => Err(self.order_matters(barrier)),
-            None => Ok(()),
-        }
+    /// Which threads behave alike.
+    pub fn with_symmetry<T>(&self, by: impl FnOnce(&mut ThreadSymmetry) -> T) -> T {
+        by(&mut self.facts().symmetry)
     }
 
     pub fn learn_shared(&self, start: u64, end: u64) -> SharingChanged {
@@ -244,7 +228,7 @@ impl LearnedSharing {
     }
 
     pub fn met(&self, base: u64, size: u64, named: Named) {
-        lock(&self.extents).insert(base, Extent { size, named });
+        self.facts().extents.insert(base, Extent { size, named });
     }
 
     /// Records how an operation call is written.
@@ -259,113 +243,98 @@ impl LearnedSharing {
 
     /// The object at an address, as last recorded.
     pub fn extent(&self, address: u64) -> Option<(u64, Extent)> {
-        let extents = lock(&self.extents);
-        let (base, extent) = extents.range(..=address).next_back()?;
+        let facts = self.facts();
+        let (base, extent) = facts.extents.range(..=address).next_back()?;
         (address - base <= extent.size).then_some((*base, *extent))
     }
 
     /// The number of the thread that `creator` starts as its `count`th.
     pub fn thread(&self, creator: ThreadId, count: u32) -> ThreadId {
-        let mut threads = lock(&self.threads);
-        let next = threads.len() + 1;
-        let number = *threads.entry((creator, count)).or_insert(next);
-        if number == next && !self.known.undone.is_empty() {
+        let (number, is_new) = self.facts().threads.number(creator, count);
+        if is_new && !self.known.undone.is_empty() {
             self.change(); // it may undo rounds, too
         }
         number
     }
 
-    /// The thread that creates a thread, and how many it created before.
-    fn creator(&self, thread: ThreadId) -> Option<(ThreadId, u32)> {
-        let threads = lock(&self.threads);
-        let found = threads.iter().find(|(_, created)| **created == thread);
-        found.map(|(by, _)| *by)
-    }
-
     /// Records an access of a shared location. `observes`: something may depend on what it reads.
     pub fn record_use(&self, at: Location, by: User, observes: bool) {
-        if lock(&self.uses).record(at, by, observes, |thread| self.creator(thread)) {
-            self.change();
-        }
+        let facts = &mut *self.facts();
+        let contradicts = facts.uses.record(at, by, observes, &facts.threads);
+        let _ = self.change_if(contradicts);
     }
 
     /// Records a write of a shared location, or a read that may race with an atomic write.
     pub fn record_conflict(&self, at: Location, by: User) {
-        if lock(&self.conflicts).record(at, by, false, |thread| self.creator(thread)) {
-            self.change();
-        }
+        let facts = &mut *self.facts();
+        let contradicts = facts.conflicts.record(at, by, false, &facts.threads);
+        let _ = self.change_if(contradicts);
     }
 
     /// Whether no other thread writes the location while `thread` runs, and no read of another one may
     /// race with an atomic write. From then on the exploration assumes it.
     pub fn is_only_writer(&self, at: Location, thread: ThreadId) -> bool {
-        lock(&self.conflicts).is_own(at, thread, |thread| self.creator(thread))
-    }
-
-    /// Whether the model flags races.
-    pub fn flags_races(&self) -> bool {
-        lock(&self.left_out).flags
-    }
-
-    /// Sets whether the model flags races.
-    pub fn flag_races(&self, flags: bool) {
-        lock(&self.left_out).flags = flags;
+        let facts = &mut *self.facts();
+        facts.conflicts.is_own(at, thread, &facts.threads)
     }
 
     /// Records what may race with a read in a round that is left out, and calls that return.
     pub fn record_change(&self, action: Action, by: User) {
-        let creator = |thread| self.creator(thread);
-        let returns = match action {
-            Action::Write { at, .. } => at.call().filter(|(_, returned)| *returned),
+        let freed = match action {
+            Action::Free { base } => self.extent(base).map(|(_, extent)| extent.size.max(1)),
             _ => None,
         };
-        if let Some((number, _)) = returns {
-            if lock(&self.failed_rounds).returns(number, by, creator) {
-                self.change();
-            }
-        }
+        let facts = &mut *self.facts();
+        let threads = &facts.threads;
         let contradicts = match action {
             Action::Write { at, order, rmw, .. } => {
                 let plain = order == Order::Na && !rmw;
-                lock(&self.left_out).write(at, by, plain, creator)
+                let races = self.flags_races && facts.left_out.write(at, by, plain, threads);
+                let returns = match at.call() {
+                    Some((number, true)) => facts.failed_rounds.returns(number, by, threads),
+                    _ => false,
+                };
+                races || returns
             }
             Action::Free { base } => {
-                let size = self
-                    .extent(base)
-                    .map_or(1, |(_, extent)| extent.size.max(1));
-                lock(&self.left_out).free((base, base + size), by, creator)
+                let range = (base, base + freed.unwrap_or(1));
+                facts.left_out.free(range, by, threads)
             }
             _ => false,
         };
-        if contradicts {
-            self.change();
-        }
+        let _ = self.change_if(contradicts);
     }
 
     /// See [`LeftOutReads::may_race`].
     pub fn may_race(&self, read: LeftOutRead) -> bool {
-        lock(&self.left_out).may_race(read, |thread| self.creator(thread))
+        let facts = &mut *self.facts();
+        facts.left_out.may_race(read, &facts.threads)
     }
 
     /// See [`FailedRounds::continues`].
     pub fn continues(&self, thread: ThreadId, rounds: u32) -> bool {
-        lock(&self.failed_rounds).continues(thread, rounds, |thread| self.creator(thread))
+        let facts = &mut *self.facts();
+        facts
+            .failed_rounds
+            .continues(thread, rounds, &facts.threads)
     }
 
     /// See [`LocationUses::is_own`].
     pub fn is_own(&self, at: Location, thread: ThreadId) -> bool {
+        let facts = &mut *self.facts();
         self.reductions.has(Reduction::UnnoticedWrites)
-            && lock(&self.uses).is_own(at, thread, |thread| self.creator(thread))
+            && facts.uses.is_own(at, thread, &facts.threads)
     }
 
     /// See [`LocationUses::is_known_shared`].
     pub fn is_known_shared(&self, at: Location, thread: ThreadId) -> bool {
-        lock(&self.uses).is_known_shared(at, thread, |thread| self.creator(thread))
+        let facts = self.facts();
+        facts.uses.is_known_shared(at, thread, &facts.threads)
     }
 
     /// See [`LocationUses::is_unobserved`].
     pub fn is_unobserved(&self, at: Location) -> bool {
-        self.reductions.has(Reduction::UnnoticedWrites) && lock(&self.uses).is_unobserved(at)
+        self.reductions.has(Reduction::UnnoticedWrites) && self.facts().uses.is_unobserved(at)
     }
 
     /// The locations of a thread's own memory that updates write and that these bytes overlap.
@@ -395,12 +364,12 @@ impl LearnedSharing {
 
     /// See [`LocationUses::obstacle`].
     pub fn obstacle(&self, at: Location, thread: ThreadId) -> Option<User> {
-        lock(&self.uses).obstacle(at, thread)
+        self.facts().uses.obstacle(at, thread)
     }
 
     /// The number of threads so far, including main.
     pub fn threads(&self) -> usize {
-        lock(&self.threads).len() + 1
+        self.facts().threads.len() + 1
     }
 
     /// Learns that an atomic access has these bytes whole. None if another one has some of them and
@@ -440,12 +409,6 @@ impl LearnedSharing {
         out: &mut Vec<(u64, u32)>,
     ) -> Result<(), SharingChanged> {
         out.clear();
-        let key = address << 5 | size;
-        let near = &self.near[scatter(address) as usize % NEAR];
-        if size <= most && near.load(Relaxed) == key {
-            out.push((address, size as u32));
-            return Ok(());
-        }
         let end = address + size;
         let mut start = address;
         while start < end {
@@ -465,9 +428,6 @@ impl LearnedSharing {
         for (start, size) in out.iter() {
             self.piece(*start, start + u64::from(*size))?;
         }
-        if out[..] == [(address, size as u32)] && size <= most {
-            near.store(key, Relaxed);
-        }
         Ok(())
     }
 }
@@ -475,7 +435,7 @@ impl LearnedSharing {
 impl LearnedSharing {
     /// Records a piece that an access was split into. Fails if it overlaps another one.
     fn piece(&self, start: u64, end: u64) -> Result<(), SharingChanged> {
-        let mut pieces = lock(&self.pieces);
+        let pieces = &mut self.facts().pieces;
         let mut over = pieces.range(..end).rev().take_while(|(_, e)| **e > start);
         match over.next().map(|(s, e)| (*s, *e)) {
             None => {

@@ -3,9 +3,11 @@ use crate::reductions::{Reduction, Reductions};
 use crate::source::*;
 use crate::threads::advance::{changed, Runner, SuspendedThread};
 use crate::threads::dependencies::DependencySets;
+use crate::threads::environment::Settings;
 use crate::threads::retries::{Counterpart, EarlierRead, Retries, Run};
 use crate::threads::sharing::stored::Learned;
 use crate::threads::sharing::LearnedSharing;
+use crate::threads::thread_symmetry::ThreadSymmetry;
 use crate::threads::undone_rounds::Shift;
 use program::interpreter::Limits;
 use program::ir::{Extern, Op, Program, Register, SiteId};
@@ -40,7 +42,7 @@ pub struct ProgramSource<'p> {
     pub program: &'p Program,
     pub sharing: LearnedSharing,
     sets: DependencySets,
-    limits: Limits,
+    pub(super) limits: Limits,
     /// Main before its first event, and memory at that point.
     main: ProgramThread,
     initial: Arc<Memory>,
@@ -51,24 +53,15 @@ pub struct ProgramSource<'p> {
     /// Threads may ask for their numbers.
     numbers_threads: bool,
     /// Threads may wait at barriers.
-    pub(super) meets: bool,
+    pub(super) has_barriers: bool,
     pub(super) retries: Retries,
-    /// Rounds that are undone are left out.
-    pub(super) undoes: bool,
     /// Reads after which a thread in a loop waits are left out.
     pub(super) waits_in_place: bool,
-    /// Read-modify-writes continue release sequences.
-    pub(super) updates_continue: bool,
     /// The registers that are live before each instruction, for each function.
     live: Vec<OnceLock<Vec<Vec<Register>>>>,
     /// The order of operation calls is compared with a specification.
     pub(super) compares_calls: bool,
-    /// The model says what asymmetric fences order.
-    pub(super) asymmetric_fences: bool,
-    /// See [`ThreadEnvironment::branches`](crate::threads::environment::ThreadEnvironment::branches).
-    pub(super) branches: bool,
-    /// A weak compare-exchange fails for no reason at most once per site and thread.
-    pub(super) fails_once: bool,
+    pub(super) settings: Settings,
 }
 
 impl<'p> ProgramSource<'p> {
@@ -89,16 +82,12 @@ impl<'p> ProgramSource<'p> {
             memories: Vec::new(),
             refused: None,
             numbers_threads: program.calls(Extern::ThreadSelf),
-            meets: program.calls(Extern::BarrierWait),
+            has_barriers: program.calls(Extern::BarrierWait),
             retries: Retries::All,
-            undoes: false,
             waits_in_place: false,
-            updates_continue: true,
             live: program.functions.iter().map(|_| OnceLock::new()).collect(),
             compares_calls: false,
-            asymmetric_fences: false,
-            branches: true,
-            fails_once: false,
+            settings: Settings::default(),
         };
         source.prologue();
         for object in source.initial.objects() {
@@ -113,7 +102,7 @@ impl<'p> ProgramSource<'p> {
         self.sets.tracked = tracked;
         if tracked {
             self.retries = Retries::All;
-            self.undoes = false;
+            self.settings.undoes = false;
         }
     }
 
@@ -130,11 +119,7 @@ impl<'p> ProgramSource<'p> {
             sharing: &self.sharing,
             sets: &self.sets,
             limits: &self.limits,
-            asymmetric_fences: self.asymmetric_fences,
-            branches: self.branches,
-            fails_once: self.fails_once,
-            undoes: self.undoes,
-            updates_continue: self.updates_continue,
+            settings: self.settings,
             live: &self.live,
         }
     }
@@ -270,7 +255,7 @@ impl<'p> ProgramSource<'p> {
 impl ProgramSource<'_> {
     /// Whether two threads, each with its creator, start with one function, with arguments that are
     /// alike, and nothing has shown yet that they differ.
-    fn start_alike(
+    fn start_symmetric(
         &self,
         one: (&ProgramThread, ThreadId),
         other: (&ProgramThread, ThreadId),
@@ -282,7 +267,9 @@ impl ProgramSource<'_> {
                 if start == same && arguments(argument.bits, given.bits) =>
             {
                 let threads = [one.1, other.1];
-                !self.numbers_threads && self.sharing.likeness.take_alike(start, threads)
+                let take =
+                    |symmetry: &mut ThreadSymmetry| symmetry.assume_symmetric(start, threads);
+                !self.numbers_threads && self.sharing.with_symmetry(take)
             }
             _ => false,
         }
@@ -328,7 +315,8 @@ impl Source for ProgramSource<'_> {
             .thread
             .creates(self.program)
             .unwrap_or((self.program.main, Default::default()));
-        self.sharing.likeness.starts(thread, start);
+        self.sharing
+            .with_symmetry(|symmetry| symmetry.starts(thread, start));
         let mut run = SuspendedThread::new(self.program, thread, start, memory);
         if let Some(slot) = run.thread.registers.first_mut() {
             slot.bits = argument.bits;
@@ -336,8 +324,12 @@ impl Source for ProgramSource<'_> {
         ProgramThread::new(run)
     }
 
-    fn alike(&self, one: (&ProgramThread, ThreadId), other: (&ProgramThread, ThreadId)) -> bool {
-        self.start_alike(one, other, |one, other| one == other)
+    fn are_symmetric(
+        &self,
+        one: (&ProgramThread, ThreadId),
+        other: (&ProgramThread, ThreadId),
+    ) -> bool {
+        self.start_symmetric(one, other, |one, other| one == other)
     }
 
     fn exchangeable(
@@ -345,7 +337,7 @@ impl Source for ProgramSource<'_> {
         one: (&ProgramThread, ThreadId),
         other: (&ProgramThread, ThreadId),
     ) -> bool {
-        self.start_alike(one, other, |_, _| true)
+        self.start_symmetric(one, other, |_, _| true)
     }
 
     fn distinguish(&self, thread: ThreadId) {
@@ -390,7 +382,7 @@ impl Source for ProgramSource<'_> {
     fn answer(&self, thread: &mut ProgramThread, answer: Answer) {
         if self.compares_calls && !answer.before_calls {
             let run = Arc::make_mut(&mut thread.now);
-            run.local.heard = Some((run.thread.epoch, run.thread.reads.len()));
+            run.local.after_calls = Some((run.thread.epoch, run.thread.reads.len()));
         }
         self.proceed(thread, answer);
     }
@@ -412,7 +404,7 @@ impl Source for ProgramSource<'_> {
         let run = Arc::make_mut(&mut thread.now);
         run.awaits_answer = false;
         if self.compares_calls {
-            run.local.heard = Some((run.thread.epoch, run.thread.reads.len()));
+            run.local.after_calls = Some((run.thread.epoch, run.thread.reads.len()));
         }
         let position = run.local.events_before + run.local.answers.len();
         let read = self.sets.of_read(position);
@@ -470,7 +462,7 @@ impl Source for ProgramSource<'_> {
     }
 
     fn detached<'t>(&self, thread: &'t ProgramThread) -> &'t [(ThreadId, SiteId)] {
-        &thread.now.local.detached
+        &thread.now.local.calls.detached
     }
 
     fn ends_process(&self, main: &ProgramThread) -> bool {

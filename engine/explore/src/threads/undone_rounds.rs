@@ -49,7 +49,7 @@
 //! Which locations these are is learned while exploring, which then starts again.
 use crate::source::{Action, Answer, EventLabel, Location, Next, Wait};
 use crate::threads::advance::{changed, Runner, SuspendedThread};
-use crate::threads::location_uses::User;
+use crate::threads::ledger::User;
 use crate::threads::retries::HeaderState;
 use crate::threads::sharing::SharingChanged;
 use program::interpreter::thread::Thread;
@@ -93,15 +93,15 @@ impl Runner<'_> {
                 None => {}
                 Some(Next::Event(label)) => {
                     run.run = None;
-                    if run.local.unchanged && self.updates_continue {
+                    if run.local.unchanged && self.settings.updates_continue {
                         if let Some(wait) = self.waits(run) {
                             return wait;
                         }
                     }
-                    if run.local.answers.contains(&None) && self.updates_continue {
+                    if run.local.answers.contains(&None) && self.settings.updates_continue {
                         run.thread.undecided |= self.may_wait(run);
                     }
-                    if self.undoes {
+                    if self.settings.undoes {
                         match self.leave_out(run, &label) {
                             Ok(None) => {}
                             Ok(after) => {
@@ -245,11 +245,11 @@ impl Runner<'_> {
         let Action::Read { at, .. } = event else {
             return None;
         };
-        let amount = self.sharing.undone(at).filter(|_| self.undoes)?;
+        let amount = self.sharing.undone(at).filter(|_| self.settings.undoes)?;
         let rounds = self.sharing.concurrent(User {
             thread: before.thread.id,
-            created: before.local.created,
-            joined: before.local.joined,
+            created: before.local.calls.created,
+            joined: before.local.calls.joined,
             site: 0,
         });
         (rounds > 0).then(|| Shift {
@@ -352,10 +352,10 @@ impl Runner<'_> {
             && rounds(a) == rounds(b)
             && one.attempts == other.attempts
             && p.answers == q.answers
-            && (p.created, p.joined, p.undone, p.unchanged)
-                == (q.created, q.joined, q.undone, q.unchanged)
+            && (p.calls.created, p.calls.joined, p.undone, p.unchanged)
+                == (q.calls.created, q.calls.joined, q.undone, q.unchanged)
             && p.rounds == q.rounds
-            && p.spurious == q.spurious
+            && p.calls.spurious == q.calls.spurious
     }
 }
 

@@ -7,7 +7,7 @@
 //! affects what is read from such a location, so an access of it explains nothing, unless the
 //! violated property itself depends on the value. Even then an address explains nothing, nor, where
 //! a memory order is at fault, does a location that only one thread uses.
-use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
+use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::threads::source::ProgramSource;
 use crate::witness::minimise::Selection;
 use std::collections::BTreeSet;
@@ -63,24 +63,9 @@ pub fn leave_out(source: &ProgramSource, graph: &Graph, selection: &mut Selectio
 /// Whether each write to the location comes before the creation of every other thread that
 /// accesses it.
 fn is_settled(graph: &Graph, location: u32) -> bool {
-    let accesses = || {
-        let all = graph.events.iter();
-        all.filter(|e| e.at().is_some() && e.location == location)
-    };
-    accesses().filter(|e| e.is_write()).all(|write| {
-        accesses().all(|other| other.thread == write.thread || creates(graph, write, other))
+    graph.writes(location).all(|write| {
+        let thread = graph.event(write).thread;
+        let mut accesses = graph.events.iter().filter(|e| e.location == location);
+        accesses.all(|e| e.thread == thread || graph.is_created_after(e.thread, write))
     })
-}
-
-/// Whether the thread of `other` is created, perhaps by way of other threads, after `write`.
-fn creates(graph: &Graph, write: &Event, other: &Event) -> bool {
-    let mut creator = graph.threads[other.thread].creator;
-    while creator != NONE {
-        let create = graph.event(creator);
-        if create.thread == write.thread {
-            return create.index > write.index;
-        }
-        creator = graph.threads[create.thread].creator;
-    }
-    false
 }

@@ -439,7 +439,7 @@ impl Source for Elements {
         }
     }
 
-    fn alike(&self, one: (&Running, ThreadId), other: (&Running, ThreadId)) -> bool {
+    fn are_symmetric(&self, one: (&Running, ThreadId), other: (&Running, ThreadId)) -> bool {
         self.exchangeable_code(one.1, other.1) && self.arguments[one.1] == self.arguments[other.1]
     }
 

@@ -369,7 +369,7 @@ impl Source for Program {
         }
     }
 
-    fn alike(
+    fn are_symmetric(
         &self,
         one: (&SuspendedThread, ThreadId),
         other: (&SuspendedThread, ThreadId),

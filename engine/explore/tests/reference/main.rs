@@ -25,6 +25,7 @@ use program::interpreter::Limits;
 use program::Program;
 use programs::{Op, Threads, Value};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
@@ -97,28 +98,78 @@ impl Observations {
     }
 }
 
-/// The search with all reductions, without each, and without any.
-fn stacks() -> Vec<String> {
-    let without = Reduction::ALL.map(|each| format!("without {}", each.name()));
-    let others = ["all", "none", "revisits", "postpones"].map(String::from);
-    others.into_iter().chain(without).collect()
+/// With which reductions, and by which search, a program is explored.
+#[derive(Clone)]
+struct Stack {
+    name: String,
+    reductions: Reductions,
+    search: Option<Search>,
 }
 
-fn options(stack: &str, most: u64, seconds: u64) -> Options {
-    let without = |each: Reduction| stack == "none" || stack == format!("without {}", each.name());
-    let mut reductions = Reductions::ALL;
-    for each in Reduction::ALL {
-        reductions = reductions.with(each, !without(each));
+impl Stack {
+    fn new(name: &str, reductions: Reductions) -> Stack {
+        Stack {
+            name: name.to_owned(),
+            reductions,
+            search: None,
+        }
     }
+
+    fn by(name: &str, search: Search) -> Stack {
+        Stack {
+            search: Some(search),
+            ..Stack::new(name, Reductions::ALL)
+        }
+    }
+
+    fn without(left_out: Reduction) -> Stack {
+        let name = format!("without {}", left_out.name());
+        Stack::new(&name, Reductions::ALL.with(left_out, false))
+    }
+
+    fn only(some: &[Reduction]) -> Stack {
+        let names: Vec<_> = some.iter().map(|each| each.name()).collect();
+        let reductions = some.iter().fold(none(), |all, each| all.with(*each, true));
+        Stack::new(&format!("only {}", names.join(" and ")), reductions)
+    }
+
+    /// With all reductions, without each, and without any.
+    fn few() -> Vec<Stack> {
+        let others = [
+            Stack::new("all", Reductions::ALL),
+            Stack::new("none", none()),
+            Stack::by("revisits", Search::Revisits),
+            Stack::by("postpones", Search::Postpones),
+        ];
+        let without = Reduction::ALL.map(Stack::without);
+        others.into_iter().chain(without).collect()
+    }
+
+    /// Also with each reduction alone, and with each two.
+    fn many() -> Vec<Stack> {
+        let mut all = Stack::few();
+        for (place, one) in Reduction::ALL.into_iter().enumerate() {
+            all.push(Stack::only(&[one]));
+            let others = Reduction::ALL[..place].iter();
+            all.extend(others.map(|other| Stack::only(&[*other, one])));
+        }
+        all
+    }
+}
+
+fn none() -> Reductions {
+    let mut none = Reductions::ALL;
+    for each in Reduction::ALL {
+        none = none.with(each, false);
+    }
+    none
+}
+
+/// No more than so many executions, and so many seconds.
+fn options(most: u64, seconds: u64) -> Options {
     let mut options = Options {
         workers: 1,
         acyclic: Some(Acyclic::ProgramOrder),
-        reductions,
-        search: match stack {
-            "revisits" => Some(Search::Revisits),
-            "postpones" => Some(Search::Postpones),
-            _ => None,
-        },
         ..Options::default()
     };
     options.limits.executions = most;
@@ -140,49 +191,65 @@ struct Comparison {
 }
 
 enum Compared {
-    Equal { truncated: bool },
+    /// With how many of the stacks; the others reached a limit.
+    Equal {
+        truncated: bool,
+        stacks: u64,
+    },
     TooLarge,
-    Different(String),
+    Different {
+        stack: Stack,
+        how: String,
+    },
 }
 
 impl Comparison {
-    fn compare(&self, threads: &Threads, model: usize, stacks: &[String]) -> Compared {
+    fn compare(&self, threads: &Threads, model: usize, stacks: &[Stack]) -> Compared {
         let text = emit(threads);
         let program = Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
         let model = &self.models[model].1;
         let limits = rounds(self.loops);
-        let reference = explore_reference(&program, model, limits, &options("all", 3_000, 1))
+        let reference = explore_reference(&program, model, limits, &options(3_000, 1))
             .unwrap_or_else(|error| panic!("{error}\n{text}"));
         let results = reference.results.into_keys();
         let Some(expected) = Observations::new(&reference.found, results) else {
             return Compared::TooLarge;
         };
+        let mut compared = 0;
         for stack in stacks {
+            let options = Options {
+                reductions: stack.reductions,
+                search: stack.search,
+                ..options(100_000, 5)
+            };
             let mut source = ProgramSource::new(&program, limits);
             let (found, results) = source
-                .results(model, &options(stack, 100_000, 5))
+                .results(model, &options)
                 .unwrap_or_else(|error| panic!("{error}\n{text}"));
             let Some(found) = Observations::new(&found, results.into_keys()) else {
                 continue;
             };
-            if let Some(difference) = expected.difference(&found) {
-                return Compared::Different(format!("{stack}: {difference}"));
+            if let Some(how) = expected.difference(&found) {
+                let stack = stack.clone();
+                return Compared::Different { stack, how };
             }
+            compared += 1;
         }
         Compared::Equal {
             truncated: expected.truncated,
+            stacks: compared,
         }
     }
 
     /// A smallest program that differs in the same way.
-    fn shrink(&self, threads: Threads, model: usize, difference: &str) -> (Threads, String) {
-        let stack = difference.split(": ").next().unwrap_or("all");
-        let alone = difference.contains("alone");
-        let differs = |less: &Threads| match self.compare(less, model, &[stack.to_owned()]) {
-            Compared::Different(found) if found.contains("alone") == alone => Some(found),
+    fn shrink(&self, threads: Threads, model: usize, stack: &Stack, how: String) -> Shrunk {
+        let alone = how.contains("alone");
+        let differs = |less: &Threads| match self.compare(less, model, std::slice::from_ref(stack))
+        {
+            Compared::Different { how, .. } if how.contains("alone") == alone => Some(how),
             _ => None,
         };
-        let (mut smallest, mut how) = (threads, difference.to_owned());
+        let (mut smallest, mut how) = (threads, how);
         'again: loop {
             for less in smallest.smaller() {
                 if let Some(found) = differs(&less) {
@@ -190,40 +257,58 @@ impl Comparison {
                     continue 'again;
                 }
             }
-            return (smallest, how);
+            return Shrunk { smallest, how };
         }
     }
 }
 
-/// Compares the programs of these seeds, each under one of the models with each of the stacks.
-fn compare(seeds: std::ops::Range<u64>) {
+struct Shrunk {
+    smallest: Threads,
+    how: String,
+}
+
+/// Compares the programs of these seeds with each of the stacks, each under one of the models or all.
+fn compare(seeds: Range<u64>, stacks: &[Stack], all_models: bool) {
     let comparison = Comparison {
         models: MODELS.iter().map(|name| (*name, model(name))).collect(),
         loops: 2,
     };
-    let (mut equal, mut truncated, mut large, mut different) = (0, 0, 0, Vec::new());
+    let (mut equal, mut truncated, mut large, mut compared) = (0, 0, 0, 0);
+    let mut different = Vec::new();
     for seed in seeds.clone() {
         let threads = Threads::random(seed);
-        let stacks = stacks();
-        let model = (seed % MODELS.len() as u64) as usize;
-        match comparison.compare(&threads, model, &stacks) {
-            Compared::Equal { truncated: some } => {
-                equal += 1;
-                truncated += u64::from(some);
-            }
-            Compared::TooLarge => large += 1,
-            Compared::Different(how) => {
-                let (smallest, how) = comparison.shrink(threads.clone(), model, &how);
-                let shown = print::print(&smallest);
-                let shown = format!("seed {seed} under {}: {how}\n{shown}", MODELS[model]);
-                println!("{shown}");
-                different.push(shown);
+        let one = (seed % MODELS.len() as u64) as usize;
+        let models = if all_models {
+            0..MODELS.len()
+        } else {
+            one..one + 1
+        };
+        for model in models {
+            match comparison.compare(&threads, model, stacks) {
+                Compared::Equal {
+                    truncated: some,
+                    stacks,
+                } => {
+                    equal += 1;
+                    compared += stacks;
+                    truncated += u64::from(some);
+                }
+                Compared::TooLarge => large += 1,
+                Compared::Different { stack, how } => {
+                    let Shrunk { smallest, how } =
+                        comparison.shrink(threads.clone(), model, &stack, how);
+                    let (name, model) = (&stack.name, MODELS[model]);
+                    let program = print::print(&smallest);
+                    let shown = format!("seed {seed} under {model}: {name}: {how}\n{program}");
+                    println!("{shown}");
+                    different.push(shown);
+                }
             }
         }
     }
     println!(
-        "{seeds:?}: {equal} equal ({truncated} with executions that the reference does not \
-         complete), {large} too large, {} different",
+        "{seeds:?}: {equal} programs under a model equal ({truncated} with executions that the \
+         reference does not complete) in {compared} comparisons, {large} too large, {} different",
         different.len()
     );
     assert!(different.is_empty(), "{}", different.join("\n"));
@@ -245,10 +330,12 @@ fn compare_bodies(name: &'static str, bodies: Vec<Vec<Op>>) {
         joins: (0..count).collect(),
         main: Vec::new(),
     };
-    match comparison.compare(&threads, 0, &stacks()) {
+    match comparison.compare(&threads, 0, &Stack::few()) {
         Compared::Equal { .. } => {}
         Compared::TooLarge => panic!("too large"),
-        Compared::Different(how) => panic!("{how}\n{}", print::print(&threads)),
+        Compared::Different { stack, how } => {
+            panic!("{}: {how}\n{}", stack.name, print::print(&threads))
+        }
     }
 }
 
@@ -283,11 +370,17 @@ fn a_weak_exchange_fails_again_after_each_write_of_the_same_value() {
 
 #[test]
 fn random_programs_do_what_they_do_without_any_reduction() {
-    compare(0..60);
+    compare(0..60, &Stack::few(), false);
 }
 
 #[test]
 #[ignore = "takes minutes: cargo test --release -p explore --test reference -- --ignored"]
 fn many_random_programs_do_what_they_do_without_any_reduction() {
-    compare(seeds::seeds(10_000));
+    compare(seeds::seeds(10_000), &Stack::few(), false);
+}
+
+#[test]
+#[ignore = "takes hours: a million comparisons of 4,000 programs"]
+fn each_two_reductions_alone_do_what_the_reference_does() {
+    compare(seeds::seeds(4_000), &Stack::many(), true);
 }

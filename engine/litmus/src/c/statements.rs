@@ -214,8 +214,10 @@ impl Parser<'_, '_> {
     }
 
     fn simple(&mut self, out: &mut Vec<Statement>) -> Result<(), ParseError> {
+        // as in herd7, these are also names of variables
+        let assigned = self.cursor.ahead(1) == TokenKind::Sign("=");
         for word in ["for", "goto", "return", "switch", "break", "continue"] {
-            if self.cursor.is_word(word) {
+            if self.cursor.is_word(word) && !assigned {
                 return Err(self
                     .cursor
                     .unexpected("a supported statement")

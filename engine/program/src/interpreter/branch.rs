@@ -2,7 +2,7 @@
 use super::environment::Environment;
 use super::outcome::{Change, Limits, RunEnd};
 use crate::interpreter::thread::{Round, State, Thread};
-use crate::ir::instruction::{Edge, Operand};
+use crate::ir::instruction::{Edge, Operand, Register};
 use crate::ir::program::Program;
 use crate::memory::hash::scatter;
 use crate::memory::value::{Dep, Val};
@@ -76,7 +76,9 @@ impl Carried {
 /// last, so that executions with ever more rounds exist. A branch that leaves the loop on reads from
 /// before its entry, and on constants, is taken in the same round in each execution with these
 /// reads, unless the rounds choose. So is one on plain memory that the loop reads itself, as long as
-/// it does not synchronise with other threads: another value would be a race, which is an error. As
+/// it does not synchronise with other threads: another value would be a race, which is an error. Neither
+/// holds of a round that changes nothing on which the loop's branches depend: after it, what is read
+/// decides when the loop is left, even if the branch that leaves it is on a number of successes. As
 /// soon as a round has no such branch, the earlier ones count too: a loop that starts with a read
 /// from before its entry and continues with reads of its own has the bound of any other.
 pub fn take<W: Environment>(
@@ -114,9 +116,12 @@ pub fn take<W: Environment>(
         true => thread.private ^ thread.idle,
         false => thread.private,
     };
-    let live = info.live.iter().fold(0, |hash, register| {
-        scatter(hash ^ registers[*register as usize].bits)
-    });
+    let hash = |of: &[Register]| {
+        of.iter().fold(0, |hash, register| {
+            scatter(hash ^ registers[*register as usize].bits)
+        })
+    };
+    let (live, deciding) = (hash(&info.live), hash(&info.deciding));
     let round = match &mut thread.rounds[frame.rounds + header as usize] {
         Some(round) if edge.back => round,
         register => {
@@ -125,6 +130,7 @@ pub fn take<W: Environment>(
                 doubts,
                 private,
                 live,
+                deciding,
                 reads,
                 count: 0,
                 counted: false,
@@ -149,8 +155,10 @@ pub fn take<W: Environment>(
         && epoch - round.epoch == doubted
         && (round.private == private || doubted > 0);
     let from = round.reads;
-    let counted = std::mem::replace(&mut round.counted, false);
-    let decided = std::mem::replace(&mut round.decided, false);
+    // without it, what is read decides whether the next round differs from this one
+    let moved = round.deciding != deciding || round.private != private;
+    let counted = std::mem::replace(&mut round.counted, false) && moved;
+    let decided = std::mem::replace(&mut round.decided, false) && moved;
     let failed = std::mem::replace(&mut round.failures, failures) != failures;
     // another choice may be made each time
     let chosen = std::mem::replace(&mut round.choices, choices) != choices || failed;
@@ -158,6 +166,7 @@ pub fn take<W: Environment>(
     round.doubts = doubts;
     round.private = private;
     round.live = live;
+    round.deciding = deciding;
     round.reads = reads;
     if same {
         let site = info.site;

@@ -1,5 +1,6 @@
 //! How a run ends, and the limits that end it.
 use crate::ir::instruction::SiteId;
+use crate::ir::program::Program;
 
 /// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,6 +62,24 @@ impl RunEnd {
             dbg: 0,
             limit: "",
             change: Change::None,
+        }
+    }
+
+    /// The program calls a function at an address at which none of its own is; `message` is for one
+    /// that it does not even declare.
+    pub fn call_of_none(
+        program: &Program,
+        address: u64,
+        message: &str,
+        site: Option<SiteId>,
+    ) -> RunEnd {
+        match program.externals.get(&address) {
+            Some(name) => {
+                let message = format!("the function {name} is called through a pointer");
+                let message = format!("{message}, but not defined");
+                RunEnd::new(Outcome::Unsupported, message, site)
+            }
+            None => RunEnd::new(Outcome::Memory, message, site),
         }
     }
 

@@ -437,7 +437,8 @@ fn run<W: Environment>(
                         _ => {
                             let message =
                                 "call through a pointer that points to no function of the program";
-                            return Err(RunEnd::new(Outcome::Memory, message, None).into());
+                            let end = RunEnd::call_of_none(program, target.bits, message, *site);
+                            return Err(end.into());
                         }
                     }
                 }

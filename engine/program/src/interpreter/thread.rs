@@ -47,6 +47,8 @@ pub struct Round {
     pub private: u64,
     /// Hash of the registers that are live at the header.
     pub live: u64,
+    /// Hash of those of them that decide branches of the loop.
+    pub deciding: u64,
     pub reads: usize,
     pub count: u32,
     /// In this iteration a branch could have left the loop, on a value that depends on no shared

@@ -15,6 +15,8 @@ pub struct Loop {
     /// Registers live at the header, as far as they can affect what the function does: with
     /// memory, the state of the loop.
     pub live: Vec<Register>,
+    /// Those of them on which the branches inside the loop depend.
+    pub deciding: Vec<Register>,
     /// The loop has no effect but to take time.
     pub idle: bool,
 }
@@ -99,6 +101,12 @@ pub struct Program {
     /// Functions that run, in this order, when the process ends: the one of the library that runs the
     /// handlers of `atexit` and `__cxa_atexit`, then global destructors.
     pub process_exits: Vec<FuncId>,
+    /// What is used and not defined, "the function f", and where first: an error if an execution
+    /// reaches it.
+    pub undefined: Vec<(String, SiteId)>,
+    /// The names of functions that are declared and not defined, some of which the library defines,
+    /// by their addresses.
+    pub externals: rustc_hash::FxHashMap<u64, String>,
     /// What `weakspot_parameter` returns; 0 for a number that is not among them.
     pub parameters: Vec<u64>,
     /// Some call is a trylock, which tests a mutex without waiting: an unlock is then observable.

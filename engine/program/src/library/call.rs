@@ -202,10 +202,10 @@ impl ExternCall<'_> {
             }
             _ => "call through a pointer that points to no function of the program",
         };
-        match program.function_at(self.arg(1).bits) {
-            Some(id) => Ok(id),
-            None => self.error(Outcome::Memory, message),
-        }
+        let address = self.arg(1).bits;
+        let site = Some(self.site);
+        let found = program.function_at(address);
+        found.ok_or_else(|| RunEnd::call_of_none(program, address, message, site))
     }
 
     /// The object that a call allocates.

@@ -18,6 +18,7 @@ pub const IGNORED: &[&str] = &[
     "sched_yield",
     "thrd_yield",
     "pthread_setaffinity_np",
+    "sched_setaffinity",
     "pthread_setconcurrency",
     "sched_setscheduler",
     "pthread_setschedparam",
@@ -41,6 +42,11 @@ pub const IGNORED: &[&str] = &[
     "perror",
     "setbuf",
     "setvbuf",
+    // Memory is never paged out.
+    "mlock",
+    "munlock",
+    "mlockall",
+    "munlockall",
     // How large a stack is does not matter: no object outgrows it.
     "pthread_attr_setstacksize",
     // No process is started.
@@ -395,7 +401,7 @@ impl<'a> Lower<'_, '_, 'a> {
             _ => cxx::meaning(name, &given).ok_or_else(|| {
                 let name = cxx::demangled(name);
                 let message = format!("the function {name} is called but not defined");
-                Error::undefined(message)
+                Error::undefined(format!("the function {name}"), message)
             })?,
         };
         if let Ignored(value) = function {

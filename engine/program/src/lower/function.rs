@@ -8,6 +8,7 @@ use crate::llvm::ast::{Block, Declared, Function, Inst, InstKind};
 use crate::llvm::metadata::{is_system, Position};
 use crate::lower::cfg::{ControlFlowGraph, LoopInfo, Usage};
 use crate::lower::constants::Folded;
+use crate::lower::deciding::deciding;
 use crate::lower::liveness::usage;
 use crate::lower::module::Lowering;
 use crate::lower::partial::{copied_loads, partial_loads};
@@ -183,6 +184,11 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                     Err(error) if self.is_deferred(&error, inst) => {
                         self.code.truncate(before);
                         let site = self.site(inst, "call", Order::Na);
+                        let undefined = &mut self.l.program.undefined;
+                        let known = undefined.iter().any(|(what, _)| *what == error.undefined);
+                        if !error.undefined.is_empty() && !known {
+                            undefined.push((error.undefined, site));
+                        }
                         let message = error.message;
                         self.emit(inst, Op::Refused { message, site });
                     }
@@ -211,9 +217,13 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         self.finish(id, &reached, &starts, &ranges)
     }
 
-    /// Whether an instruction that is not supported is an error only if it runs: the C++ library
-    /// contains much that a program that includes it does not use.
+    /// Whether an instruction that is not supported is an error only if it runs: what is not defined
+    /// need not be used, and the C++ library contains much that a program that includes it does not
+    /// use.
     fn is_deferred(&self, error: &Error, inst: &Inst<'a>) -> bool {
+        if !error.undefined.is_empty() {
+            return true;
+        }
         let metadata = &self.l.module.metadata;
         let within = inst.dbg.map(|dbg| metadata.chain(dbg));
         // what promoted variables become: their uses have positions
@@ -395,6 +405,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             found.push(Loop {
                 site: self.l.program.sites.len() as SiteId - 1,
                 live: live[info.header].iter().map(|r| r as Register).collect(),
+                deciding: deciding(&self.code, ranges, &info.body, &live[info.header]),
                 idle,
             });
         }

@@ -4,6 +4,7 @@ mod call;
 mod cfg;
 mod constants;
 mod cxx;
+mod deciding;
 mod escape;
 mod function;
 mod instruction;

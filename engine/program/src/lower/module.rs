@@ -303,8 +303,9 @@ impl<'m, 'a> Lowering<'m, 'a> {
             if let Some(k) = self.globals.get(name) {
                 let known = PROVIDED.contains(name);
                 if self.module.globals[*k].init.is_none() && !known && !name.starts_with('_') {
-                    let message = self.program.globals[*k].undefined();
-                    return Err(Error::undefined(message));
+                    let variable = &self.program.globals[*k];
+                    let what = format!("the variable {}", variable.name);
+                    return Err(Error::undefined(what, variable.undefined()));
                 }
             }
         }

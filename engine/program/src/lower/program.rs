@@ -3,6 +3,7 @@ use crate::error::{Error, Result};
 use crate::ir::instruction::FuncId;
 use crate::ir::program::{Function, Program};
 use crate::llvm::ast::Module;
+use crate::lower::cxx::demangled;
 use crate::lower::function::lower_function;
 use crate::lower::module::{Lowering, EXTERNAL_BASE};
 use rustc_hash::FxHashMap;
@@ -43,9 +44,10 @@ pub fn lower(module: &Module) -> Result<Program> {
         });
     }
     for (k, name) in module.externals.iter().enumerate() {
-        lowering
-            .externals
-            .insert(name, EXTERNAL_BASE + 16 * k as u64);
+        let address = EXTERNAL_BASE + 16 * k as u64;
+        lowering.externals.insert(name, address);
+        let name = demangled(name).to_string();
+        lowering.program.externals.insert(address, name);
     }
     lowering.place_globals()?;
     let Some(main) = lowering.functions.get("main") else {

@@ -3,20 +3,17 @@
 
 use std::ops::Range;
 
-use crate::exploration::ExecutionEnd;
-use crate::search::execution::EndedExecution;
-use crate::search::postponed::execution::{after_read, releases, PartialExecution, Place, Slot};
+use crate::search::postponed::execution::{
+    after_read, releases, EventPosition, LocalEvent, PartialExecution,
+};
 use crate::search::postponed::worker::{PostponingWorker, ReadSource};
 use crate::source::{Action, Next, Source, ThreadId};
 
-impl<'s, S: Source, F> PostponingWorker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> PostponingWorker<'s, S> {
     /// A write, or the creation of a thread, that is not in the graph although all that it needs is.
-    pub(super) fn ready(&mut self, execution: &PartialExecution) -> Option<Place> {
+    pub(super) fn ready(&mut self, execution: &PartialExecution) -> Option<EventPosition> {
         // twins add their events one after the other
-        let ready = |at: &Place| {
+        let ready = |at: &EventPosition| {
             let slot = execution.slot(*at);
             match slot.label.action {
                 _ if !slot.is_open() => false,
@@ -40,7 +37,7 @@ where
     }
 
     /// Whether a write is added to the graph after all events before it.
-    pub(super) fn follows_all(&self, write: &Slot) -> bool {
+    pub(super) fn follows_all(&self, write: &LocalEvent) -> bool {
         match write.label.action {
             Action::Write { order, .. } => self.checker.releases_last && releases(order),
             _ => false,
@@ -48,7 +45,7 @@ where
     }
 
     /// Whether the reads are in the graph that decide whether there is a write.
-    fn is_decided(&mut self, execution: &PartialExecution, write: Place) -> bool {
+    fn is_decided(&mut self, execution: &PartialExecution, write: EventPosition) -> bool {
         let slots = &execution.threads[write.thread].slots;
         let ctrl = slots[write.index].label.dependencies.ctrl;
         let reads = self.sets.reads(self.queue.source, ctrl);
@@ -56,7 +53,11 @@ where
     }
 
     /// Since when the value of a write is known; none: it is not.
-    pub(super) fn valued(&mut self, execution: &PartialExecution, write: Place) -> Option<u32> {
+    pub(super) fn valued(
+        &mut self,
+        execution: &PartialExecution,
+        write: EventPosition,
+    ) -> Option<u32> {
         let slots = &execution.threads[write.thread].slots;
         let data = slots[write.index].label.dependencies.data;
         let reads = self.sets.reads(self.queue.source, data);
@@ -70,13 +71,17 @@ where
         execution: &PartialExecution,
         thread: ThreadId,
     ) -> bool {
-        let undecided: Vec<Place> = execution.undecided_twins(thread).collect();
-        let may_decide = |read: &Place| !self.sources(execution, *read).is_empty();
+        let undecided: Vec<EventPosition> = execution.undecided_twins(thread).collect();
+        let may_decide = |read: &EventPosition| !self.sources(execution, *read).is_empty();
         undecided.iter().any(may_decide)
     }
 
     /// The positions in coherence order that an event may have, as the number of writes before it.
-    pub(super) fn positions(&self, execution: &PartialExecution, at: Place) -> Range<usize> {
+    pub(super) fn positions(
+        &self,
+        execution: &PartialExecution,
+        at: EventPosition,
+    ) -> Range<usize> {
         match self.checker.coherent {
             true => execution.coherent_positions(at),
             false => 0..execution.locations[execution.slot(at).location].order.len() + 1,
@@ -86,13 +91,17 @@ where
     /// What a read may read from: the writes in the graph, and a write of its own thread whose value is
     /// known, but that is added only after others: that of a read-modify-write, after its read, and one
     /// that releases, where it follows all events before it.
-    pub(super) fn sources(&mut self, execution: &PartialExecution, read: Place) -> Vec<ReadSource> {
+    pub(super) fn sources(
+        &mut self,
+        execution: &PartialExecution,
+        read: EventPosition,
+    ) -> Vec<ReadSource> {
         let slot = execution.slot(read);
         let order = &execution.locations[slot.location].order;
         let later = |time: u32| slot.waits_since.is_none_or(|since| time > since);
         let mut found = Vec::new();
         let own = execution.own_write(read);
-        let forwards = |own: &Slot| own.is_rmw() || self.follows_all(own);
+        let forwards = |own: &LocalEvent| own.is_rmw() || self.follows_all(own);
         let own = own.filter(|own| forwards(execution.slot(*own)));
         let valued = own.and_then(|own| self.valued(execution, own));
         let mut positions = self.positions(execution, read);
@@ -125,12 +134,12 @@ where
     }
 
     /// The reads that are not in the graph and that have a write to read from.
-    pub(super) fn ready_reads(&mut self, execution: &PartialExecution) -> Vec<Place> {
-        let open = |at: &Place| {
+    pub(super) fn ready_reads(&mut self, execution: &PartialExecution) -> Vec<EventPosition> {
+        let open = |at: &EventPosition| {
             let slot = execution.slot(*at);
             slot.is_open() && slot.is_read()
         };
-        let mut reads: Vec<Place> = execution.places().filter(open).collect();
+        let mut reads: Vec<EventPosition> = execution.places().filter(open).collect();
         reads.retain(|at| !self.sources(execution, *at).is_empty());
         reads.sort_by_key(|at| (at.index, at.thread));
         reads
@@ -142,9 +151,9 @@ where
     pub(super) fn next_read(
         &mut self,
         execution: &PartialExecution,
-        ready: &[Place],
-    ) -> Option<(Place, bool)> {
-        let settled = |at: &&Place| !self.may_be_written(execution, **at, ready);
+        ready: &[EventPosition],
+    ) -> Option<(EventPosition, bool)> {
+        let settled = |at: &&EventPosition| !self.may_be_written(execution, **at, ready);
         match ready.iter().find(settled) {
             Some(settled) => Some((*settled, false)),
             None => ready.first().map(|first| (*first, true)),
@@ -156,7 +165,7 @@ where
     pub(super) fn is_between(&self, execution: &PartialExecution) -> bool {
         (0..execution.threads.len()).any(|thread| {
             let slots = &execution.threads[thread].slots;
-            let write = |slot: &Slot| slot.is_rmw() && slot.is_write();
+            let write = |slot: &LocalEvent| slot.is_rmw() && slot.is_write();
             let next = || match execution.next(&self.states, thread) {
                 Some(Next::Event(label)) => {
                     matches!(label.action, Action::Write { rmw: true, .. })

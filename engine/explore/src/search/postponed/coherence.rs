@@ -1,12 +1,14 @@
 //! The coherence order of the writes that are in the graph, and which places in it are left for others.
 
-use crate::search::postponed::execution::{after_read, PartialExecution, Place, Slot};
+use crate::search::postponed::execution::{
+    after_read, EventPosition, LocalEvent, PartialExecution,
+};
 use crate::search::thread_states::ThreadStates;
 use crate::source::{Action, Next};
 use std::ops::Range;
 
 impl PartialExecution {
-    pub fn value_of(&self, location: usize, write: Option<Place>) -> u64 {
+    pub fn value_of(&self, location: usize, write: Option<EventPosition>) -> u64 {
         match write {
             None => self.locations[location].initial.answer().value,
             Some(write) => match self.slot(write).label.action {
@@ -17,30 +19,30 @@ impl PartialExecution {
     }
 
     /// The read of a read-modify-write's write.
-    pub fn read_of(&self, write: Place) -> Option<Place> {
+    pub fn read_of(&self, write: EventPosition) -> Option<EventPosition> {
         let slots = &self.threads[write.thread].slots[..write.index];
-        let index = slots.iter().rposition(Slot::is_read)?;
-        Some(Place { index, ..write })
+        let index = slots.iter().rposition(LocalEvent::is_read)?;
+        Some(EventPosition { index, ..write })
     }
 
     /// The last write of its thread, before a read, to the read's location.
-    pub fn own_write(&self, read: Place) -> Option<Place> {
+    pub fn own_write(&self, read: EventPosition) -> Option<EventPosition> {
         let slots = &self.threads[read.thread].slots[..read.index];
         let location = self.slot(read).location;
         let index = slots
             .iter()
             .rposition(|slot| slot.is_write() && slot.location == location)?;
-        Some(Place { index, ..read })
+        Some(EventPosition { index, ..read })
     }
 
     /// Whether an event is in the graph, and if it is a read, the write that it reads from.
-    pub fn is_shown(&self, slot: &Slot) -> bool {
+    pub fn is_shown(&self, slot: &LocalEvent) -> bool {
         slot.added != 0 && slot.source.is_none_or(|write| self.slot(write).added != 0)
     }
 
     /// Whether no event of its thread in the graph follows an event, and no write of its location
     /// follows it, or what it reads from, in coherence order.
-    pub fn is_maximal(&self, at: Place) -> bool {
+    pub fn is_maximal(&self, at: EventPosition) -> bool {
         let slot = self.slot(at);
         let order = &self.locations[slot.location].order;
         let write = match slot.is_write() {
@@ -52,13 +54,13 @@ impl PartialExecution {
     }
 
     /// Whether a read reads from the last write of its location.
-    pub fn reads_last(&self, read: Place) -> bool {
+    pub fn reads_last(&self, read: EventPosition) -> bool {
         let slot = self.slot(read);
         slot.is_read() && slot.source.as_ref() == self.locations[slot.location].order.last()
     }
 
     /// The position in coherence order after a write; 0 after the initial one.
-    pub fn position_after(&self, location: usize, write: Option<Place>) -> usize {
+    pub fn position_after(&self, location: usize, write: Option<EventPosition>) -> usize {
         let Some(write) = write else { return 0 };
         let mut order = self.locations[location].order.iter();
         order
@@ -75,7 +77,7 @@ impl PartialExecution {
 
     /// The positions in coherence order that coherence leaves to an event, as the number of writes
     /// before it; a read reads from the last of these.
-    pub fn coherent_positions(&self, at: Place) -> Range<usize> {
+    pub fn coherent_positions(&self, at: EventPosition) -> Range<usize> {
         let slot = self.slot(at);
         let location = slot.location;
         let (mut low, mut end) = (0, self.locations[location].order.len() + 1);
@@ -84,7 +86,7 @@ impl PartialExecution {
             if index == at.index || !accesses || other.location != location {
                 continue;
             }
-            let place = Place { index, ..at };
+            let place = EventPosition { index, ..at };
             if !self.is_shown(other) {
                 if index < at.index && other.is_open() && other.is_write() {
                     let first = self.first_free(location, low);
@@ -116,7 +118,7 @@ impl PartialExecution {
 
     /// Whether a read that is in the graph is that of a read-modify-write whose write, which follows
     /// it, has no place: another one follows what it reads from.
-    pub fn loses_update<T: Clone>(&self, states: &ThreadStates<T>, read: Place) -> bool {
+    pub fn loses_update<T: Clone>(&self, states: &ThreadStates<T>, read: EventPosition) -> bool {
         let slot = self.slot(read);
         slot.is_rmw() && self.is_shown(slot) && self.is_updating(states, read) && {
             let position = self.position_after(slot.location, slot.source);
@@ -125,7 +127,7 @@ impl PartialExecution {
     }
 
     /// Whether the write of a read-modify-write follows its read.
-    fn is_updating<T: Clone>(&self, states: &ThreadStates<T>, read: Place) -> bool {
+    fn is_updating<T: Clone>(&self, states: &ThreadStates<T>, read: EventPosition) -> bool {
         let action = match after_read(&self.threads[read.thread].slots, read.index) {
             Some(slot) => slot.label.action,
             None => match self.next(states, read.thread) {

@@ -5,19 +5,18 @@
 //! tried. What can be added is taken to be the least set that contains what needs only events of the
 //! set, where a read needs a write of its location. A thread that may continue may write anything.
 
-use crate::exploration::ExecutionEnd;
-use crate::search::execution::EndedExecution;
-use crate::search::postponed::execution::{PartialExecution, Place};
+use crate::search::postponed::execution::{EventPosition, PartialExecution};
 use crate::search::postponed::progress::Progress;
 use crate::search::postponed::worker::PostponingWorker;
 use crate::source::{Action, Next, Source, ThreadId};
 
-impl<'s, S: Source, F> PostponingWorker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> PostponingWorker<'s, S> {
     /// Whether some event cannot be added to the graph, and its thread does not wait because of it.
-    pub(super) fn is_stuck(&mut self, execution: &PartialExecution, ready: &[Place]) -> bool {
+    pub(super) fn is_stuck(
+        &mut self,
+        execution: &PartialExecution,
+        ready: &[EventPosition],
+    ) -> bool {
         let progress = self.progress(execution, ready, None);
         let stuck = execution.places().any(|at| {
             let may_wait = || match execution.next(&self.states, at.thread) {
@@ -36,8 +35,8 @@ where
     pub(super) fn may_be_written(
         &mut self,
         execution: &PartialExecution,
-        read: Place,
-        ready: &[Place],
+        read: EventPosition,
+        ready: &[EventPosition],
     ) -> bool {
         let progress = self.progress(execution, ready, Some(read));
         let may = self.may_get_source(execution, read, &progress);
@@ -49,8 +48,8 @@ where
     fn progress(
         &mut self,
         execution: &PartialExecution,
-        ready: &[Place],
-        before: Option<Place>,
+        ready: &[EventPosition],
+        before: Option<EventPosition>,
     ) -> Progress {
         let mut progress = std::mem::take(&mut self.progress);
         progress.start(execution);
@@ -67,7 +66,7 @@ where
         &mut self,
         execution: &PartialExecution,
         progress: &mut Progress,
-        before: Option<Place>,
+        before: Option<EventPosition>,
     ) {
         for at in execution.places() {
             if Some(at) != before && !progress.has(at) && self.can_be_added(execution, at, progress)
@@ -86,7 +85,7 @@ where
     fn can_be_added(
         &mut self,
         execution: &PartialExecution,
-        at: Place,
+        at: EventPosition,
         progress: &Progress,
     ) -> bool {
         let slots = &execution.threads[at.thread].slots;
@@ -94,11 +93,11 @@ where
         match slot.label.action {
             Action::Read { .. } => self.may_get_source(execution, at, progress),
             Action::Write { .. } => {
-                let needed = |read: Place| progress.has(read);
+                let needed = |read: EventPosition| progress.has(read);
                 let data = self
                     .sets
                     .reads(self.queue.source, slot.label.dependencies.data);
-                let mut data = data.iter().map(|index| Place {
+                let mut data = data.iter().map(|index| EventPosition {
                     index: *index as usize,
                     ..at
                 });
@@ -114,7 +113,7 @@ where
     fn may_get_source(
         &self,
         execution: &PartialExecution,
-        read: Place,
+        read: EventPosition,
         progress: &Progress,
     ) -> bool {
         let location = execution.slot(read).location;
@@ -124,7 +123,7 @@ where
             let before = if own { read.index } else { slots.len() };
             !own && progress.continuing[thread]
                 || slots[..before].iter().enumerate().any(|(index, slot)| {
-                    let can = slot.is_open() && progress.has(Place { thread, index });
+                    let can = slot.is_open() && progress.has(EventPosition { thread, index });
                     let writes = slot.is_write() && slot.location == location;
                     can && (writes || matches!(slot.label.action, Action::Create { .. }))
                 })
@@ -141,7 +140,7 @@ where
             return false;
         }
         let index = execution.threads[thread].slots.len();
-        let end = Place { thread, index };
+        let end = EventPosition { thread, index };
         match execution.next(&self.states, thread) {
             // before its last event
             None => progress.events[thread].last().is_some_and(|can| *can),

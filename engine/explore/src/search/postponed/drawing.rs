@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::graph::execution_graph::{EventId, Graph, NONE};
-use crate::search::postponed::execution::{PartialExecution, Place};
+use crate::search::postponed::execution::{EventPosition, PartialExecution};
 use crate::source::{Action, Source};
 use program::memory::Dep;
 use rustc_hash::FxHashMap;
@@ -69,7 +69,7 @@ impl PartialExecution {
                 break;
             }
         }
-        let id = |place: Place| ids[place.thread][place.index];
+        let id = |place: EventPosition| ids[place.thread][place.index];
         for place in self.places() {
             let slot = self.slot(place);
             let own = id(place);

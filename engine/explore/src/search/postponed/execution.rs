@@ -8,14 +8,14 @@ use program::ir::{Order, SiteId};
 
 /// An event: its thread, and its position in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct EventPosition {
     pub thread: ThreadId,
     pub index: usize,
 }
 
 /// An event of a thread.
 #[derive(Clone, Debug)]
-pub struct Slot {
+pub struct LocalEvent {
     pub label: EventLabel,
     /// The index of the location in [`PartialExecution::locations`].
     pub location: usize,
@@ -25,7 +25,7 @@ pub struct Slot {
     pub added: u32,
     pub value: u64,
     /// For a read in the graph, the write that it reads from; none for the initial one.
-    pub source: Option<Place>,
+    pub source: Option<EventPosition>,
     /// For a read in the graph: the bytes that are indeterminate.
     undefined: u8,
     /// For a read that is not in the graph: it reads from a write that is added after this time.
@@ -42,7 +42,7 @@ pub struct Slot {
     undecided: bool,
 }
 
-impl Slot {
+impl LocalEvent {
     /// Whether it is still to be added to the graph.
     pub fn is_open(&self) -> bool {
         self.added == 0 && !self.skipped
@@ -77,14 +77,14 @@ impl Slot {
 }
 
 /// What follows the read of a read-modify-write, among the events of its thread, but for decisions.
-pub fn after_read(slots: &[Slot], read: usize) -> Option<&Slot> {
+pub fn after_read(slots: &[LocalEvent], read: usize) -> Option<&LocalEvent> {
     let mut later = slots[read + 1..].iter();
     later.find(|slot| !slot.label.action.is_decision())
 }
 
 #[derive(Clone, Debug)]
 pub struct ThreadRun {
-    pub creator: Option<Place>,
+    pub creator: Option<EventPosition>,
     /// The first of the threads that behave like this one.
     pub class: ThreadId,
     /// These get different arguments.
@@ -94,7 +94,7 @@ pub struct ThreadRun {
     pub waits: Option<u32>,
     /// Before this event the thread is taken not to wait, which postponed reads decide.
     pub continues: Option<usize>,
-    pub slots: Vec<Slot>,
+    pub slots: Vec<LocalEvent>,
     /// How many of the slots the thread has passed; all, or all but the last.
     passed: usize,
     /// The state after these.
@@ -106,7 +106,7 @@ pub struct WrittenLocation {
     pub at: Location,
     pub initial: Initial,
     /// The writes in the graph, in coherence order, without the initial one.
-    pub order: Vec<Place>,
+    pub order: Vec<EventPosition>,
 }
 
 #[derive(Clone, Debug)]
@@ -134,11 +134,11 @@ impl PartialExecution {
         }
     }
 
-    pub fn slot(&self, at: Place) -> &Slot {
+    pub fn slot(&self, at: EventPosition) -> &LocalEvent {
         &self.threads[at.thread].slots[at.index]
     }
 
-    pub fn slot_mut(&mut self, at: Place) -> &mut Slot {
+    pub fn slot_mut(&mut self, at: EventPosition) -> &mut LocalEvent {
         &mut self.threads[at.thread].slots[at.index]
     }
 
@@ -147,16 +147,16 @@ impl PartialExecution {
     }
 
     /// The events, by threads.
-    pub fn places(&self) -> impl Iterator<Item = Place> + '_ {
+    pub fn places(&self) -> impl Iterator<Item = EventPosition> + '_ {
         let threads = self.threads.iter().enumerate();
         threads.flat_map(|(thread, run)| {
-            (0..run.slots.len()).map(move |index| Place { thread, index })
+            (0..run.slots.len()).map(move |index| EventPosition { thread, index })
         })
     }
 
     /// Recomputes the states of all threads, if the worker's cache was cleared since. Fails if a
     /// thread does something else with the same answers.
-    pub fn stand<S: Source>(
+    pub fn refresh_states<S: Source>(
         &mut self,
         source: &S,
         states: &mut ThreadStates<S::Thread>,
@@ -196,7 +196,7 @@ impl PartialExecution {
                         states.follow(source, before, Transition::Created(thread))
                     }
                 };
-                if !self.replay(source, states, Place { thread, index: 0 }, start) {
+                if !self.replay(source, states, EventPosition { thread, index: 0 }, start) {
                     return Err(ExploreError::Unsupported {
                         message: format!("thread {thread} does not repeat what it did"),
                         site: None,
@@ -213,7 +213,7 @@ impl PartialExecution {
         &mut self,
         source: &S,
         states: &mut ThreadStates<S::Thread>,
-        from: Place,
+        from: EventPosition,
     ) -> bool {
         let run = &mut self.threads[from.thread];
         run.passed = run.passed.max(from.index + 1);
@@ -225,7 +225,7 @@ impl PartialExecution {
         &mut self,
         source: &S,
         states: &mut ThreadStates<S::Thread>,
-        from: Place,
+        from: EventPosition,
         before: Node,
     ) -> bool {
         let ThreadRun {
@@ -344,10 +344,10 @@ impl PartialExecution {
     }
 
     /// Adds an event to its thread, not yet to the graph.
-    pub fn push(&mut self, thread: ThreadId, label: &EventLabel, location: usize) -> Place {
+    pub fn push(&mut self, thread: ThreadId, label: &EventLabel, location: usize) -> EventPosition {
         let run = &mut self.threads[thread];
         let undecided = run.continues == Some(run.slots.len());
-        run.slots.push(Slot {
+        run.slots.push(LocalEvent {
             label: *label,
             location,
             node: run.node,
@@ -361,14 +361,14 @@ impl PartialExecution {
             twins: 0,
             undecided,
         });
-        Place {
+        EventPosition {
             thread,
             index: run.slots.len() - 1,
         }
     }
 
     /// Adds an event to the graph.
-    pub fn add(&mut self, at: Place, value: u64) {
+    pub fn add(&mut self, at: EventPosition, value: u64) {
         let twins = self.twins_before(at);
         self.time += 1;
         let time = self.time;
@@ -379,7 +379,7 @@ impl PartialExecution {
     }
 
     /// Adds a read to the graph, which reads from this write; none: the initial one.
-    pub fn add_read(&mut self, read: Place, write: Option<Place>) {
+    pub fn add_read(&mut self, read: EventPosition, write: Option<EventPosition>) {
         let Answer {
             value, undefined, ..
         } = self.answer(self.slot(read).location, write);
@@ -390,7 +390,7 @@ impl PartialExecution {
     }
 
     /// What a read of a location answers that reads from this write.
-    fn answer(&self, location: usize, write: Option<Place>) -> Answer {
+    fn answer(&self, location: usize, write: Option<EventPosition>) -> Answer {
         let undefined = match write {
             None => self.locations[location].initial.answer().undefined,
             Some(write) => match self.slot(write).label.action {
@@ -410,8 +410,8 @@ impl PartialExecution {
         &self,
         source: &S,
         states: &'s mut ThreadStates<S::Thread>,
-        read: Place,
-        write: Option<Place>,
+        read: EventPosition,
+        write: Option<EventPosition>,
     ) -> Option<&'s Next> {
         let run = &self.threads[read.thread];
         let slot = self.slot(read);
@@ -433,7 +433,7 @@ impl PartialExecution {
         &mut self,
         source: &S,
         states: &mut ThreadStates<S::Thread>,
-        creator: Place,
+        creator: EventPosition,
         thread: ThreadId,
         symmetric: bool,
     ) {
@@ -464,7 +464,7 @@ impl PartialExecution {
     /// Whether all events of a thread, up to a position, are in the graph.
     pub fn is_added_up_to(&self, thread: ThreadId, index: usize) -> bool {
         let slots = &self.threads[thread].slots;
-        !slots[..index].iter().any(Slot::is_open)
+        !slots[..index].iter().any(LocalEvent::is_open)
     }
 
     /// The result of a thread that has ended and whose events are all in the graph.
@@ -527,7 +527,7 @@ impl PartialExecution {
 }
 
 /// How a thread's state changes when it passes an event.
-fn transition(slot: &Slot) -> Transition {
+fn transition(slot: &LocalEvent) -> Transition {
     if slot.is_read() && slot.added == 0 {
         return Transition::Postponed;
     }

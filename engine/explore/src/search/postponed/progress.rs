@@ -1,6 +1,6 @@
 //! Which events of a partial execution can still be added to the graph.
 
-use crate::search::postponed::execution::{PartialExecution, Place};
+use crate::search::postponed::execution::{EventPosition, PartialExecution};
 
 /// What can be added to the graph, as far as it is known.
 #[derive(Default)]
@@ -24,15 +24,15 @@ impl Progress {
         }
     }
 
-    pub fn has(&self, at: Place) -> bool {
+    pub fn has(&self, at: EventPosition) -> bool {
         self.events[at.thread][at.index]
     }
 
-    pub fn has_all_before(&self, at: Place) -> bool {
+    pub fn has_all_before(&self, at: EventPosition) -> bool {
         self.events[at.thread][..at.index].iter().all(|can| *can)
     }
 
-    pub fn add(&mut self, at: Place) {
+    pub fn add(&mut self, at: EventPosition) {
         self.changed = true;
         self.events[at.thread][at.index] = true;
     }

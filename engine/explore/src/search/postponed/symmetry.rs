@@ -35,12 +35,12 @@
 //!
 //! [`equivariance`]: crate::search::equivariance
 
-use crate::search::postponed::execution::{PartialExecution, Place, Slot};
+use crate::search::postponed::execution::{EventPosition, LocalEvent, PartialExecution};
 use crate::search::thread_states::ThreadStates;
 use crate::source::{Action, Location, Source, ThreadId};
 
 /// The round of a barrier that an event is an access of.
-fn round_of(slot: &Slot) -> Option<Location> {
+fn round_of(slot: &LocalEvent) -> Option<Location> {
     match slot.label.action {
         Action::Read { at, .. } | Action::Write { at, .. } if at.barrier().is_some() => Some(at),
         _ => None,
@@ -48,14 +48,14 @@ fn round_of(slot: &Slot) -> Option<Location> {
 }
 
 /// What an event is when the threads of two events are exchanged.
-fn exchanged(threads: [Place; 2], event: Place) -> Place {
+fn exchanged(threads: [EventPosition; 2], event: EventPosition) -> EventPosition {
     let [one, other] = threads.map(|at| at.thread);
     let thread = match event.thread {
         thread if thread == one => other,
         thread if thread == other => one,
         thread => thread,
     };
-    Place { thread, ..event }
+    EventPosition { thread, ..event }
 }
 
 impl PartialExecution {
@@ -65,18 +65,18 @@ impl PartialExecution {
         &self,
         source: &S,
         states: &ThreadStates<S::Thread>,
-        creator: Place,
+        creator: EventPosition,
         thread: ThreadId,
     ) -> ThreadId {
         if let Some(class) = states.class(thread) {
             return class;
         }
-        let before = |at: Place| states.thread(self.slot(at).node);
+        let before = |at: EventPosition| states.thread(self.slot(at).node);
         let previous = creator.index.checked_sub(1);
-        let previous = previous.map(|index| Place { index, ..creator });
+        let previous = previous.map(|index| EventPosition { index, ..creator });
         let like = previous.and_then(|at| match self.slot(at).label.action {
             Action::Create { thread: other } if states.class(other).is_none() => source
-                .alike((before(at), other), (before(creator), thread))
+                .are_symmetric((before(at), other), (before(creator), thread))
                 .then_some(self.threads[other].class),
             _ => None,
         });
@@ -85,7 +85,7 @@ impl PartialExecution {
 
     /// The events of other threads with smaller numbers that are in the graph, and that this event,
     /// which is not, could have had the part of: their threads were twins when they were added.
-    fn taken_by_twins(&self, at: Place) -> impl Iterator<Item = &Slot> {
+    fn taken_by_twins(&self, at: EventPosition) -> impl Iterator<Item = &LocalEvent> {
         let class = self.threads[at.thread].class;
         let others = (class..at.thread).filter(move |other| self.threads[*other].class == class);
         others.filter_map(move |other| {
@@ -96,7 +96,7 @@ impl PartialExecution {
 
     /// The threads with greater numbers that are twins of the thread of an event, which is about to be
     /// added: a bit for each.
-    pub fn twins_before(&self, at: Place) -> u64 {
+    pub fn twins_before(&self, at: EventPosition) -> u64 {
         let class = self.threads[at.thread].class;
         let others = at.thread + 1..self.threads.len();
         let others = others.filter(|other| self.threads[*other].class == class);
@@ -107,11 +107,11 @@ impl PartialExecution {
     /// Whether the event at the same position of another thread, which is not in the graph, could be
     /// added instead of an event. Of the events that only one of the threads has reached so far nothing
     /// is decided.
-    fn may_take_part(&self, at: Place, other: ThreadId) -> bool {
+    fn may_take_part(&self, at: EventPosition, other: ThreadId) -> bool {
         let (one, two) = (&self.threads[at.thread], &self.threads[other]);
-        let undecided = |slot: &Slot| slot.is_open() && slot.waits_since.is_none();
+        let undecided = |slot: &LocalEvent| slot.is_open() && slot.waits_since.is_none();
         let corresponds = |index: usize| {
-            let places = [at.thread, other].map(|thread| Place { thread, index });
+            let places = [at.thread, other].map(|thread| EventPosition { thread, index });
             match (one.slots.get(index), two.slots.get(index)) {
                 (Some(_), Some(_)) => self.is_same(places[0], places[1]),
                 (Some(slot), None) | (None, Some(slot)) => undecided(slot),
@@ -127,7 +127,7 @@ impl PartialExecution {
     /// changes no other event in the graph.
     fn are_twins(&self, pair: [ThreadId; 2], count: usize) -> bool {
         let [one, other] = pair;
-        let event = |thread: ThreadId, index: usize| Place { thread, index };
+        let event = |thread: ThreadId, index: usize| EventPosition { thread, index };
         let same = |index| self.is_same(event(one, index), event(other, index));
         (0..count).all(same) && !self.are_told_apart(pair)
     }
@@ -145,7 +145,7 @@ impl PartialExecution {
 
     /// Whether two events of two threads are the same, whichever of them does what, as far as is
     /// decided.
-    fn is_same(&self, at: Place, twin: Place) -> bool {
+    fn is_same(&self, at: EventPosition, twin: EventPosition) -> bool {
         let (slot, other) = (self.slot(at), self.slot(twin));
         let same_progress = (slot.added == 0) == (other.added == 0)
             && (slot.added != 0 || slot.waits_since == other.waits_since)
@@ -169,7 +169,7 @@ impl PartialExecution {
     /// Whether two events of two threads are accesses, or others, of the same kind. Threads that may
     /// be exchanged although they get different arguments access different locations and read
     /// different values there: since what they did before is the same, they correspond.
-    fn does_the_same(&self, at: Place, twin: Place) -> bool {
+    fn does_the_same(&self, at: EventPosition, twin: EventPosition) -> bool {
         let (slot, other) = (self.slot(at), self.slot(twin));
         let (action, same) = (slot.label.action, other.label.action);
         match (self.threads[at.thread].exchanged, action, same) {
@@ -181,7 +181,7 @@ impl PartialExecution {
 
     /// Whether two writes of two threads are at locations that an exchange of the threads exchanges,
     /// with the writes in the same order.
-    fn are_placed_alike(&self, at: Place, twin: Place) -> bool {
+    fn are_placed_alike(&self, at: EventPosition, twin: EventPosition) -> bool {
         let order = |location: usize| self.locations[location].order.iter().copied();
         let [one, other] = [at, twin].map(|at| self.slot(at).location);
         one != other && {
@@ -191,7 +191,7 @@ impl PartialExecution {
     }
 
     /// How many of the writes that were in the graph at a time are, in coherence order, up to a write.
-    fn rank(&self, location: usize, write: Option<Place>, time: u32) -> usize {
+    fn rank(&self, location: usize, write: Option<EventPosition>, time: u32) -> usize {
         self.old_writes(location, self.position_after(location, write), time)
     }
 
@@ -205,7 +205,7 @@ impl PartialExecution {
 
     /// The reads that are not in the graph of threads that were twins of a thread until it read
     /// there.
-    pub fn undecided_twins(&self, thread: ThreadId) -> impl Iterator<Item = Place> + '_ {
+    pub fn undecided_twins(&self, thread: ThreadId) -> impl Iterator<Item = EventPosition> + '_ {
         let run = &self.threads[thread];
         let class = run.class;
         let others = class..self.threads.len();
@@ -218,7 +218,7 @@ impl PartialExecution {
                 .position(|slot| slot.is_open() && slot.is_read())?;
             let read = run.slots.get(index)?.added != 0;
             let twins = read && self.are_twins([thread, other], index);
-            twins.then_some(Place {
+            twins.then_some(EventPosition {
                 thread: other,
                 index,
             })
@@ -226,11 +226,11 @@ impl PartialExecution {
     }
 
     /// Whether a twin leaves a source to a read; none: the initial write.
-    pub fn leaves_source(&self, read: Place, write: Option<Place>) -> bool {
+    pub fn leaves_source(&self, read: EventPosition, write: Option<EventPosition>) -> bool {
         let location = self.slot(read).location;
         let position = self.position_after(location, write);
         let added = write.map_or(0, |write| self.slot(write).added);
-        let denies = |twin: &Slot| {
+        let denies = |twin: &LocalEvent| {
             added < twin.added
                 && match twin.location == location {
                     true => position < self.position_after(location, twin.source),
@@ -245,11 +245,11 @@ impl PartialExecution {
 
     /// Whether a twin leaves a position in coherence order, as the number of writes before it, to a
     /// write.
-    pub fn leaves_position(&self, write: Place, position: usize) -> bool {
+    pub fn leaves_position(&self, write: EventPosition, position: usize) -> bool {
         let location = self.slot(write).location;
         let order = &self.locations[location].order;
         let class = self.threads[write.thread].class;
-        let denies = |twin: &Slot| {
+        let denies = |twin: &LocalEvent| {
             if twin.location != location {
                 let mut twins = self.locations[twin.location].order.iter();
                 let place = twins.position(|at| self.slot(*at).added == twin.added);
@@ -263,7 +263,7 @@ impl PartialExecution {
                     && self.slot(*at).added == twin.added
             });
             let Some(place) = place else { return false };
-            let old = |at: &Place| self.slot(*at).added < twin.added;
+            let old = |at: &EventPosition| self.slot(*at).added < twin.added;
             match position > place {
                 // some write of that time has to be between
                 true => !order[place + 1..position].iter().any(old),
@@ -274,17 +274,17 @@ impl PartialExecution {
     }
 
     /// The first alternative that twins leave to a choice.
-    pub fn first_choice(&self, at: Place) -> u64 {
+    pub fn first_choice(&self, at: EventPosition) -> u64 {
         let chosen = self.taken_by_twins(at).map(|twin| twin.value);
         chosen.max().unwrap_or(0)
     }
 
     /// Lets a thread, and its twins, wait for a later write that this read reads from. `left_out`: see
-    /// [`Slot`].
-    pub fn wait_with_twins(&mut self, read: Place, left_out: bool) {
+    /// [`LocalEvent`].
+    pub fn wait_with_twins(&mut self, read: EventPosition, left_out: bool) {
         let now = self.time;
         for thread in self.twins(read.thread) {
-            let slot = self.slot_mut(Place { thread, ..read });
+            let slot = self.slot_mut(EventPosition { thread, ..read });
             slot.waits_since = Some(now);
             slot.left_out = left_out;
         }

@@ -16,10 +16,9 @@
 //!
 //! [`left_out_reads`]: crate::threads::left_out_reads
 
-use crate::exploration::{ExecutionEnd, Truncation};
-use crate::search::execution::EndedExecution;
+use crate::exploration::Truncation;
 use crate::search::halt::Halt;
-use crate::search::postponed::execution::{PartialExecution, Place, Slot};
+use crate::search::postponed::execution::{EventPosition, LocalEvent, PartialExecution};
 use crate::search::postponed::worker::PostponingWorker;
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, Initial, Next, Source, ThreadId, Wait};
@@ -91,14 +90,14 @@ impl PartialExecution {
     pub fn waits<T: Clone>(
         &self,
         states: &ThreadStates<T>,
-        read: Place,
+        read: EventPosition,
         left_out: LeftOut,
     ) -> bool {
         let next = self.next(states, read.thread);
         next.is_some_and(|next| self.waits_for(next, read, left_out))
     }
 
-    fn waits_for(&self, next: &Next, read: Place, left_out: LeftOut) -> bool {
+    fn waits_for(&self, next: &Next, read: EventPosition, left_out: LeftOut) -> bool {
         let Next::Blocked { wait, .. } = next else {
             return false;
         };
@@ -106,7 +105,7 @@ impl PartialExecution {
             return false;
         }
         let slots = &self.threads[read.thread].slots[read.index..];
-        if slots.iter().any(Slot::is_write) {
+        if slots.iter().any(LocalEvent::is_write) {
             // of what the round writes, others may read
             return false;
         }
@@ -120,7 +119,7 @@ impl PartialExecution {
         &self,
         source: &S,
         states: &mut ThreadStates<S::Thread>,
-        read: Place,
+        read: EventPosition,
         left_out: LeftOut,
     ) -> bool {
         let last = self.locations[self.slot(read).location].order.last();
@@ -129,7 +128,7 @@ impl PartialExecution {
     }
 
     /// Whether a read that is not in the graph could have read from the last write, and did not.
-    pub fn has_waited_for_last(&self, read: Place) -> bool {
+    pub fn has_waited_for_last(&self, read: EventPosition) -> bool {
         let slot = self.slot(read);
         let last = self.locations[slot.location].order.last();
         let added = last.map_or(0, |last| self.slot(*last).added);
@@ -142,7 +141,7 @@ impl PartialExecution {
         &self,
         source: &S,
         states: &mut ThreadStates<S::Thread>,
-        access: Place,
+        access: EventPosition,
     ) -> bool {
         let at = self.locations[self.slot(access).location].at;
         states.initial(source, at) == Initial::Outside
@@ -180,10 +179,7 @@ impl PartialExecution {
     }
 }
 
-impl<'s, S: Source, F> PostponingWorker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> PostponingWorker<'s, S> {
     /// Whose last reads are left out under this model.
     pub(super) fn left_out(&self) -> LeftOut {
         match () {
@@ -204,14 +200,14 @@ where
         let twins = execution.twins(thread);
         for waiting in 1..=twins.len() {
             let mut other = execution.clone();
-            other.stand(source, &mut self.states)?;
+            other.refresh_states(source, &mut self.states)?;
             other.go_on(&twins[waiting..]);
             for twin in &twins[..waiting] {
                 other.wait(source, &mut self.states, *twin);
             }
             self.branch(other)?;
         }
-        execution.stand(source, &mut self.states)?;
+        execution.refresh_states(source, &mut self.states)?;
         execution.go_on(&twins);
         Ok(true)
     }

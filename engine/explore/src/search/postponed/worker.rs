@@ -34,7 +34,7 @@
 //! [`guarantee`]: crate::consistency::guarantee
 
 use crate::consistency::checker::ConsistencyChecker;
-use crate::exploration::{ExecutionEnd, ExploreError};
+use crate::exploration::ExploreError;
 use crate::graph::execution_graph::Graph;
 use crate::reductions::Reduction;
 use crate::search::branching::{Branching, Turn};
@@ -43,22 +43,22 @@ use crate::search::execution::EndedExecution;
 use crate::search::findings::Findings;
 use crate::search::halt::Halt;
 use crate::search::postponed::drawing::KnownReads;
-use crate::search::postponed::execution::{acquires, PartialExecution, Place};
+use crate::search::postponed::execution::{acquires, EventPosition, PartialExecution};
 use crate::search::postponed::progress::Progress;
-use crate::search::queue::{BranchQueue, SearchWorker, LOOKS};
+use crate::search::queue::{BranchQueue, SearchWorker, CLOCK_INTERVAL};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Next, Source, ThreadId};
 
 /// What a read reads from.
 pub(super) enum ReadSource {
     Initial,
-    Write(Place),
+    Write(EventPosition),
     /// A write that is added later.
     Later,
 }
 
-pub struct PostponingWorker<'s, S: Source, F> {
-    pub(super) queue: &'s BranchQueue<'s, S, F>,
+pub struct PostponingWorker<'s, S: Source> {
+    pub(super) queue: &'s BranchQueue<'s, S>,
     pub(super) checker: ConsistencyChecker,
     branching: Branching<PartialExecution>,
     pub(super) found: Findings,
@@ -70,13 +70,10 @@ pub struct PostponingWorker<'s, S: Source, F> {
     steps: u32,
 }
 
-impl<'s, S: Source, F> SearchWorker<'s, S, F> for PostponingWorker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> SearchWorker<'s, S> for PostponingWorker<'s, S> {
     type Branch = PartialExecution;
 
-    fn new(queue: &'s BranchQueue<'s, S, F>) -> PostponingWorker<'s, S, F> {
+    fn new(queue: &'s BranchQueue<'s, S>) -> PostponingWorker<'s, S> {
         PostponingWorker {
             queue,
             checker: queue.checker.clone(),
@@ -111,18 +108,15 @@ where
     }
 }
 
-impl<'s, S: Source, F> PostponingWorker<'s, S, F>
-where
-    F: Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
-{
+impl<'s, S: Source> PostponingWorker<'s, S> {
     /// Explores all executions that extend this one.
     fn visit(&mut self, mut execution: PartialExecution) -> Result<(), Halt> {
         let source = self.queue.source;
         loop {
             self.steps += 1;
-            if self.steps >= LOOKS {
+            if self.steps >= CLOCK_INTERVAL {
                 self.steps = 0;
-                self.queue.look()?;
+                self.queue.check_limits()?;
             }
             if self.branching.is_given() {
                 return Ok(());
@@ -138,7 +132,7 @@ where
                 let most = self.queue.options.limits.events;
                 self.states.prepare(source, most);
             }
-            execution.stand(source, &mut self.states)?;
+            execution.refresh_states(source, &mut self.states)?;
             if self.states.distinguished {
                 let message = "threads that were taken to behave alike do not".to_owned();
                 let site = None;
@@ -242,7 +236,7 @@ where
                 };
                 let at = execution.push(thread, label, location);
                 // forwarding does not wait for what the value of the store depends on
-                let pending = |own: Place| execution.slot(own).is_open();
+                let pending = |own: EventPosition| execution.slot(own).is_open();
                 let forwarded = execution.own_write(at).is_some_and(pending);
                 let held = match label.action {
                     Action::Read { .. } if !source.tracks_dependencies() => true,
@@ -281,17 +275,17 @@ where
                     _ => 2,
                 };
                 let index = count;
-                value = execution.first_choice(Place { thread, index });
+                value = execution.first_choice(EventPosition { thread, index });
                 // exploring one choice may clear the states
                 for choice in (value + 1..u64::from(alternatives)).rev() {
                     let mut other = execution.clone();
-                    other.stand(source, &mut self.states)?;
+                    other.refresh_states(source, &mut self.states)?;
                     let at = other.push(thread, label, 0);
                     other.add(at, choice);
                     other.pass(source, &mut self.states, thread);
                     self.branch(other)?;
                 }
-                execution.stand(source, &mut self.states)?;
+                execution.refresh_states(source, &mut self.states)?;
             }
             _ => {}
         }
@@ -303,7 +297,11 @@ where
 
     /// Adds a write to the graph, and explores what follows for every position in coherence order
     /// except the last possible, where it is left. Returns whether there is one.
-    fn place(&mut self, execution: &mut PartialExecution, write: Place) -> Result<bool, Halt> {
+    fn place(
+        &mut self,
+        execution: &mut PartialExecution,
+        write: EventPosition,
+    ) -> Result<bool, Halt> {
         let slot = execution.slot(write);
         let (location, rmw) = (slot.location, slot.is_rmw());
         let mut positions = self.positions(execution, write);
@@ -330,7 +328,7 @@ where
     fn read(
         &mut self,
         execution: &mut PartialExecution,
-        read: Place,
+        read: EventPosition,
         mut may_wait: bool,
     ) -> Result<bool, Halt> {
         let mut sources = Vec::new();
@@ -375,7 +373,11 @@ where
 
     /// Explores what follows if a thread that waits, and may read a newer write, still waits: it
     /// reads the last write, for which it has waited already.
-    fn wait_forever(&mut self, execution: &mut PartialExecution, read: Place) -> Result<(), Halt> {
+    fn wait_forever(
+        &mut self,
+        execution: &mut PartialExecution,
+        read: EventPosition,
+    ) -> Result<(), Halt> {
         let slot = execution.slot(read);
         let order = &execution.locations[slot.location].order;
         if !execution.has_waited_for_last(read)
@@ -396,7 +398,7 @@ where
             && self.stays_consistent(&mut waiting, read)?
         {
             self.branch(waiting)?;
-            execution.stand(source, &mut self.states)?;
+            execution.refresh_states(source, &mut self.states)?;
         }
         Ok(())
     }
@@ -409,7 +411,7 @@ where
     fn extend<C>(
         &mut self,
         execution: &mut PartialExecution,
-        added: Place,
+        added: EventPosition,
         choices: Vec<C>,
         may_wait: bool,
         by: impl Fn(&mut PartialExecution, C) -> bool,
@@ -423,7 +425,7 @@ where
                 self.branch(extended)?;
             }
             let mut extended = execution.clone();
-            extended.stand(source, &mut self.states)?;
+            extended.refresh_states(source, &mut self.states)?;
             if by(&mut extended, choice) {
                 let unchanged = extended.proceed(source, &mut self.states, added);
                 self.record_missing(&extended);
@@ -455,7 +457,7 @@ where
     fn stays_consistent(
         &mut self,
         execution: &mut PartialExecution,
-        added: Place,
+        added: EventPosition,
     ) -> Result<bool, Halt> {
         match self.is_known(execution, added) {
             true => Ok(true),
@@ -464,7 +466,7 @@ where
     }
 
     /// Whether the graph is known to be consistent with this event, which was added last.
-    fn is_known(&self, execution: &PartialExecution, added: Place) -> bool {
+    fn is_known(&self, execution: &PartialExecution, added: EventPosition) -> bool {
         execution.consistent && self.checker.extensible && execution.is_maximal(added)
     }
 

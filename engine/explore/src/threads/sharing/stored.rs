@@ -1,15 +1,8 @@
 //! What explorations learn of sharing, as it is stored and joined.
-use super::{lock, Extent, Known, LearnedSharing};
+use super::{Facts, Known, LearnedSharing};
 use crate::reductions::Reductions;
-use crate::source::ThreadId;
-use crate::threads::failed_rounds::FailedRounds;
-use crate::threads::left_out_reads::LeftOutReads;
-use crate::threads::likeness::{KnownLikeness, Likeness};
-use crate::threads::location_uses::LocationUses;
-use crate::threads::meetings::{KnownMeetings, Meetings};
+use crate::threads::ledger::ThreadNumbers;
 use borsh::{BorshDeserialize, BorshSerialize};
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::Mutex;
 
@@ -20,53 +13,21 @@ pub struct Learned {
     pub reductions: Reductions,
     known: Known,
     owners: Vec<u8>,
-    extents: BTreeMap<u64, Extent>,
-    pieces: BTreeMap<u64, u64>,
-    threads: FxHashMap<(ThreadId, u32), ThreadId>,
-    uses: LocationUses,
-    conflicts: LocationUses,
-    left_out: LeftOutReads,
-    failed_rounds: FailedRounds,
-    likeness: KnownLikeness,
-    meetings: KnownMeetings,
+    facts: Facts,
 }
 
 impl LearnedSharing {
     /// What was learned and is assumed, if nothing was learned since the last restart.
     pub fn learned(&self) -> Learned {
-        // whoever adds a field decides whether the search tree depends on it
-        let LearnedSharing {
-            reductions,
-            known,
-            owners,
-            changed: _,
-            ordering: _,
-            calls: _,
-            learned: _,
-            extents,
-            pieces,
-            near: _,
-            threads,
-            uses,
-            conflicts,
-            left_out,
-            failed_rounds,
-            likeness,
-            meetings,
-        } = self;
         Learned {
-            reductions: *reductions,
-            known: known.clone(),
-            owners: owners.iter().map(|owner| owner.load(Relaxed)).collect(),
-            extents: lock(extents).clone(),
-            pieces: lock(pieces).clone(),
-            threads: lock(threads).clone(),
-            uses: lock(uses).clone(),
-            conflicts: lock(conflicts).clone(),
-            left_out: lock(left_out).clone(),
-            failed_rounds: lock(failed_rounds).clone(),
-            likeness: likeness.learned(),
-            meetings: meetings.known(),
+            reductions: self.reductions,
+            known: self.known.clone(),
+            owners: self
+                .owners
+                .iter()
+                .map(|owner| owner.load(Relaxed))
+                .collect(),
+            facts: self.facts().clone(),
         }
     }
 
@@ -77,15 +38,7 @@ impl LearnedSharing {
             reductions: learned.reductions,
             known: learned.known,
             owners: learned.owners.into_iter().map(AtomicU8::new).collect(),
-            extents: Mutex::new(learned.extents),
-            pieces: Mutex::new(learned.pieces),
-            threads: Mutex::new(learned.threads),
-            uses: Mutex::new(learned.uses),
-            conflicts: Mutex::new(learned.conflicts),
-            left_out: Mutex::new(learned.left_out),
-            failed_rounds: Mutex::new(learned.failed_rounds),
-            likeness: Likeness::resumed(learned.likeness),
-            meetings: Meetings::resumed(learned.meetings),
+            facts: Mutex::new(learned.facts),
             ..LearnedSharing::default()
         })
     }
@@ -97,17 +50,14 @@ impl LearnedSharing {
     pub fn join(&self, other: Learned, objects: &[(u64, u64)]) -> bool {
         let same = self.reductions == other.reductions
             && self.known == other.known
-            && self.meetings.assumes(&other.meetings)
             && self.owners.len() == other.owners.len();
         if !same {
             return false;
         }
-        if !self.join_threads(other.threads) {
+        let facts = other.facts;
+        if !self.join_threads(facts.threads) {
             self.change(); // the numbers of threads in the rest mean others
             return true;
-        }
-        for (at, extent) in other.extents {
-            lock(&self.extents).entry(at).or_insert(extent);
         }
         for (object, owner) in other.owners.into_iter().enumerate() {
             if owner != 0 && !self.owns(object as u32, usize::from(owner) - 1) {
@@ -115,33 +65,38 @@ impl LearnedSharing {
                 self.learn_shared(start, end);
             }
         }
-        for (start, end) in other.pieces {
+        for (start, end) in facts.pieces {
             let _ = self.piece(start, end); // the change is recorded
         }
-        let creator = |thread| self.creator(thread);
-        let mut changed = lock(&self.uses).join(other.uses, creator);
-        changed |= lock(&self.conflicts).join(other.conflicts, creator);
-        changed |= lock(&self.left_out).join(other.left_out, creator);
-        changed |= lock(&self.failed_rounds).join(other.failed_rounds, creator);
-        changed |= self.likeness.join(other.likeness);
-        changed |= self.meetings.join(other.meetings);
-        if changed {
-            self.change();
+        let own = &mut *self.facts();
+        for (at, extent) in facts.extents {
+            own.extents.entry(at).or_insert(extent);
         }
+        let threads = &own.threads;
+        let mut changed = own.uses.join(facts.uses, threads);
+        changed |= own.conflicts.join(facts.conflicts, threads);
+        changed |= own.left_out.join(facts.left_out, threads);
+        changed |= own.failed_rounds.join(facts.failed_rounds, threads);
+        changed |= own.symmetry.join(facts.symmetry);
+        // more threads use a barrier than either has shown: their order may have to be fixed
+        for (barrier, users) in facts.barrier_users {
+            let known = own.barrier_users.entry(barrier).or_default();
+            let (before, new) = (known.len(), users.len());
+            known.extend(users);
+            changed |= known.len() > before && known.len() > new;
+        }
+        let _ = self.change_if(changed);
         true
     }
 
     /// Adds the numbers of more threads. Returns whether they agree with the known ones.
-    fn join_threads(&self, other: FxHashMap<(ThreadId, u32), ThreadId>) -> bool {
-        let mut threads = lock(&self.threads);
+    fn join_threads(&self, other: ThreadNumbers) -> bool {
+        let threads = &mut self.facts().threads;
         let mut agree = true;
-        let mut other: Vec<_> = other.into_iter().collect();
-        other.sort_unstable_by_key(|(_, number)| *number);
-        for (by, number) in other {
-            let next = threads.len() + 1;
-            let same = *threads.entry(by).or_insert(next) == number;
+        for ((creator, count), number) in other.by_number() {
+            let (known, is_new) = threads.number(creator, count);
             // a thread that one exploration has not seen may undo rounds
-            agree &= same && (number != next || self.known.undone.is_empty());
+            agree &= known == number && (!is_new || self.known.undone.is_empty());
         }
         agree
     }
@@ -151,6 +106,7 @@ impl LearnedSharing {
 mod tests {
     use super::super::tests::pieces;
     use super::*;
+    use crate::source::ThreadId;
 
     #[test]
     fn what_two_explorations_have_learned_may_contradict() {

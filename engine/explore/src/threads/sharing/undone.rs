@@ -1,8 +1,8 @@
 //! What explorations learn of rounds that are undone, see
 //! [`undone_rounds`](crate::threads::undone_rounds).
 use super::{lock, LearnedSharing, SharingChanged};
-use crate::source::{Action, Location, ThreadId};
-use crate::threads::location_uses::{is_ordered, User};
+use crate::source::{Action, Location};
+use crate::threads::ledger::User;
 use program::ir::Order;
 
 impl LearnedSharing {
@@ -33,9 +33,9 @@ impl LearnedSharing {
 
     /// How many other threads may run while this one is there.
     pub fn concurrent(&self, by: User) -> u64 {
-        let others = (0..self.threads()).filter(|thread| *thread != by.thread);
-        let is_ordered = |thread: &ThreadId| is_ordered(by, *thread, |thread| self.creator(thread));
-        others.filter(|thread| !is_ordered(thread)).count() as u64
+        let threads = &self.facts().threads;
+        let others = 0..threads.len() + 1;
+        others.filter(|other| threads.is_beside(by, *other)).count() as u64
     }
 
     /// Fails if an event shows that rounds that are left out may matter: an access of their location

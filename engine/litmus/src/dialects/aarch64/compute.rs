@@ -176,8 +176,11 @@ pub fn compute(
     r: &mut InstructionReader<'_>,
     word: &str,
 ) -> Result<Option<Instruction>, ParseError> {
-    if word == "MOV" {
-        return mov(r).map(Some);
+    match word {
+        "MOV" => return mov(r).map(Some),
+        "MRS" => return read_flags(r).map(Some),
+        "MSR" => return write_flags(r).map(Some),
+        _ => {}
     }
     let Some((_, form)) = TABLE.iter().find(|(name, _)| *name == word) else {
         return Ok(None);
@@ -208,6 +211,34 @@ fn mov(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError> {
                 flags: None,
             }
         }
+    })
+}
+
+/// The bits of the flags in the system register NZCV.
+const NZCV_SHIFT: i64 = 28;
+
+fn read_flags(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError> {
+    let to = named(r)?;
+    r.comma()?;
+    keyword(r, FLAGS)?;
+    Ok(Instruction::Evaluate {
+        to: to.reg,
+        operands: vec![Source::Reg(r.thread.register(FLAGS))],
+        value: Formula::Operand(0).shifted_left(NZCV_SHIFT),
+        flags: None,
+    })
+}
+
+fn write_flags(r: &mut InstructionReader<'_>) -> Result<Instruction, ParseError> {
+    keyword(r, FLAGS)?;
+    r.comma()?;
+    let mut operands = Operands::default();
+    let value = operands.whole(&named(r)?).shifted_right(NZCV_SHIFT);
+    Ok(Instruction::Evaluate {
+        to: Some(r.thread.register(FLAGS)),
+        operands: operands.0,
+        value: value.with(Op::And, 0xf),
+        flags: None,
     })
 }
 

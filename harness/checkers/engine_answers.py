@@ -13,7 +13,7 @@ import msgspec
 
 from weakspot.generators.litmus import Site, Test
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.values.bounds import Bounds, Part
+from weakspot.harness.values.bounds import LOOPS, Bounds, Part
 from weakspot.harness.values.descriptions import describe_estimate
 from weakspot.harness.values.exploration import (
     Audit,
@@ -104,10 +104,11 @@ def exploration_of(
         tests=tuple(test for name, test in tests.items() if name in shown),
         departures=found["departures"],
         iterations=found["rounds"],
+        loops=_doubled(found, bounds),
         estimate=_estimate(found),
         sample=_sample(found, part),
         resumed=found["earlier"],
-        notes=_notes(found, model, part),
+        notes=_notes(found, model, bounds, part),
         evidence=_evidence(found["evidence"]),
     )
 
@@ -138,9 +139,17 @@ def _missed(found: ExplorationDict, sites: Sequence[Site]) -> Iterator[Violation
         )
 
 
-def _notes(found: ExplorationDict, model: Model, part: Part) -> tuple[str, ...]:
+def _doubled(found: ExplorationDict, bounds: Bounds) -> int | None:
+    """The bound on rounds of loops, if it was doubled."""
+    loops = found["loop_bound"]
+    return loops if not bounds.loops and loops > LOOPS else None
+
+
+def _notes(found: ExplorationDict, model: Model, bounds: Bounds, part: Part) -> tuple[str, ...]:
     once = part.weak_failures == "once" and found["fails"]
+    loops = None if "loops" in found["limits"] else _doubled(found, bounds)
     return (
+        *([f"loops were followed for up to {loops} iterations"] if loops else ()),
         *([_BY_REFERENCE] if part.reference else ()),
         *([_calls_not_compared(model)] if found["skips_calls"] else ()),
         *([_FAILS_ONCE] if once else ()),
@@ -194,10 +203,21 @@ def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, .
         reasons.insert(0, f"complete for loops of at most {amount(rounds, 'iteration')}")
     if estimate and estimate.executions:
         reasons.append(_number(estimate, found))
+    if (doubled := found["doubled"]) is not None:
+        (executions, error, descents), rate = doubled
+        more_ = Estimate(
+            executions=executions, error=error, descents=descents, seconds=executions / rate
+        )
+        reasons.append(
+            f"with loops of up to {2 * found['loop_bound']} iterations there are "
+            f"{_with_time(more_)}"
+        )
     for name in filter(None, (*found["limits"], found["limit"])):
         if option := bounds.given.get(name):
-            more = round(2 * getattr(bounds, name), 3)
-            reasons.append(f"{option} {more:.15g} explores further")
+            if name == "loops" and not bounds.loops and found["limit"] is not None:
+                continue  # the bound is doubled in the time that there is
+            reached = found["loop_bound"] if name == "loops" else getattr(bounds, name)
+            reasons.append(f"{option} {round(2 * reached, 3):.15g} explores further")
     if (
         found["fails"]
         and part.weak_failures == "always"
@@ -215,8 +235,12 @@ def _number(estimate: Estimate, found: ExplorationDict) -> str:
     about = describe_estimate(estimate)
     if explored > estimate.executions:
         return f"there are {about.replace('about', 'more than the estimated', 1)}"
+    return f"there are {_with_time(estimate)}"
+
+
+def _with_time(estimate: Estimate) -> str:
     time = f", {duration_text(estimate.seconds)}" if estimate.seconds is not None else ""
-    return f"there are {about}{time}"
+    return f"{describe_estimate(estimate)}{time}"
 
 
 def _size(violation: Violation) -> tuple[bool, int]:

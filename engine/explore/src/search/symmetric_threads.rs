@@ -7,7 +7,7 @@ use crate::source::{Action, Answer, Initial, Location, Next, Source, ThreadId};
 /// How many threads that behave alike main starts one directly after the other, as long as no other
 /// thread runs. It runs main alone, at most so many events of it: a choice of search depends on it,
 /// no answer.
-pub fn alike<S: Source>(source: &S, events: usize) -> usize {
+pub fn are_symmetric<S: Source>(source: &S, events: usize) -> usize {
     let mut main = source.main();
     let mut written: FxHashMap<Location, u64> = FxHashMap::default();
     let mut previous: Option<(S::Thread, ThreadId)> = None;
@@ -21,7 +21,7 @@ pub fn alike<S: Source>(source: &S, events: usize) -> usize {
             Action::Create { thread } => {
                 let like = |(creator, other): &(S::Thread, ThreadId)| {
                     let (one, two) = ((creator, *other), (&main, thread));
-                    source.alike(one, two) || source.exchangeable(one, two)
+                    source.are_symmetric(one, two) || source.exchangeable(one, two)
                 };
                 count = match before.as_ref().is_some_and(like) {
                     true => count + 1,

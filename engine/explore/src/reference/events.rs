@@ -1,0 +1,140 @@
+//! What the instructions and library calls of a thread of the reference are made of: every access of
+//! an object whose address may have escaped is an event.
+
+use super::semantics::{ReferenceEnvironment, Step};
+use crate::semantics::environment::{AccessTarget, CallRecord, Done, Events, Interruption};
+use crate::source::{Action, FaultKind, ThreadId, Wait};
+use program::interpreter::thread::Thread;
+use program::interpreter::ExternCall;
+use program::ir::{Program, SiteId};
+use program::memory::{mixed, Dep, Memory, Object};
+use std::sync::Arc;
+
+impl<'p> Events<'p> for ReferenceEnvironment<'_, 'p> {
+    const TIMED_OUT: Wait = Wait::Retried;
+
+    fn program(&self) -> &'p Program {
+        self.semantics.program
+    }
+
+    fn memory(&self) -> &Memory {
+        &self.local.memory
+    }
+
+    fn memory_mut(&mut self) -> &mut Arc<Memory> {
+        &mut self.local.memory
+    }
+
+    fn calls(&mut self) -> &mut CallRecord {
+        &mut self.local.calls
+    }
+
+    fn is_alone(&self) -> bool {
+        self.local.alone
+    }
+
+    fn events(&self) -> usize {
+        self.local.events + self.asked
+    }
+
+    fn ask(&mut self, _: &mut Thread, action: Action, site: SiteId) -> Done<u64> {
+        Ok(self.answer_to(action, site)?.0.value)
+    }
+
+    fn choose_one(&mut self, t: &mut Thread, alternatives: u32, site: SiteId) -> Done<u64> {
+        let (answer, new) = self.answer_to(Action::Choose { alternatives }, site)?;
+        if new {
+            self.record(t, Step::Choice);
+        }
+        Ok(answer.value)
+    }
+
+    fn settle(&self, t: &mut Thread) {
+        let memory = &self.local.memory;
+        let held = t.held.iter();
+        t.private = held.fold(memory.hash ^ memory.idle, |hash, held| {
+            hash ^ mixed(held.mutex, held.count as u8)
+        });
+        t.idle = memory.idle;
+    }
+
+    fn progress(&mut self, t: &mut Thread, _: Option<SiteId>) {
+        t.progress();
+        self.local.steps.clear();
+        self.local.headers.clear();
+    }
+
+    fn wait_for(&self, _: &Thread, _: AccessTarget, what: &'static str) -> Done<Wait> {
+        Ok(Wait::For { what, reads: 1 })
+    }
+
+    fn supports(&self, what: &str, site: SiteId) -> Done<()> {
+        let message = format!("the reference does not support {what}");
+        Err(Interruption::Unsupported(message, site))
+    }
+
+    fn next_thread(&mut self, t: &Thread) -> ThreadId {
+        self.semantics.number(t.id, self.local.calls.created)
+    }
+
+    fn threads(&self) -> usize {
+        self.semantics.threads()
+    }
+
+    fn joined_result(&mut self, _: ThreadId, _: u64) -> Done<Dep> {
+        Ok(self.answered(false))
+    }
+
+    fn has_chosen(&mut self, _: &mut Thread, _: bool) -> Dep {
+        self.events() as Dep + 2
+    }
+
+    fn record_call(&mut self, _: &mut Thread, call: &ExternCall, _: bool) -> Done<()> {
+        let message = "the reference does not compare calls with a specification".to_owned();
+        Err(Interruption::Unsupported(message, call.site))
+    }
+
+    fn share(&mut self, _: u64) -> Done<()> {
+        Ok(())
+    }
+
+    fn begins_shared(&self, _: u64, _: u64) -> bool {
+        true
+    }
+
+    fn ends_shared(&self, _: &Thread, local: &Object) -> Done<bool> {
+        Ok(!local.private && !self.local.alone)
+    }
+
+    fn begins_anew(&self, ended: &Object) -> bool {
+        !ended.private && !self.local.alone
+    }
+
+    fn end_heap_object(&mut self, t: &mut Thread, address: u64, site: SiteId) -> Done<()> {
+        let object = self.local.memory.object_at(address);
+        if !self.local.alone && !object.is_some_and(|object| object.freed) {
+            self.ask(t, Action::Free { base: address }, site)?;
+        }
+        if self.local.memory.object_at(address).is_none() {
+            return Ok(());
+        }
+        let freed = Arc::make_mut(&mut self.local.memory).free(address);
+        freed.map_err(|message| Interruption::Fault(FaultKind::Memory, message, site))
+    }
+
+    fn asymmetric_fences(&self) -> bool {
+        self.semantics.asymmetric_fences
+    }
+
+    fn may_fail(&mut self, _: SiteId) -> bool {
+        !self.local.alone
+    }
+
+    fn union(&self, a: Dep, b: Dep) -> Dep {
+        a.max(b)
+    }
+
+    fn precedes(&self, dep: Dep, now: u32) -> bool {
+        dep <= now + 1
+    }
+}

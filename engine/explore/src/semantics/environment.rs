@@ -1,0 +1,263 @@
+//! How a thread performs the events that its instructions and library calls consist of.
+//!
+//! An instruction is interrupted at each event without an answer, and runs again from its beginning
+//! when there is one, with all answers so far.
+
+use crate::source::{Action, EventLabel, FaultKind, Location, ThreadId, Wait};
+use program::interpreter::thread::Thread;
+use program::interpreter::{ExternCall, Flow, RunEnd};
+use program::ir::{Order, Program, SiteId};
+use program::memory::{Byte, Dep, Memory, Named, Object, Val};
+use std::sync::Arc;
+
+/// Why an instruction is interrupted.
+pub enum Interruption {
+    Query(EventLabel),
+    Blocked(Wait, SiteId),
+    Fault(FaultKind, String, SiteId),
+    Unsupported(String, SiteId),
+    RunEnd(RunEnd),
+    /// The values of these reads are not known yet.
+    Needs(Dep),
+    /// Something was learned with which everything is explored again: that an object is shared, that
+    /// accesses overlap.
+    Restart,
+    /// The thread ran alone so far, and no longer does.
+    NotAlone(SiteId),
+}
+
+impl From<RunEnd> for Interruption {
+    fn from(end: RunEnd) -> Interruption {
+        Interruption::RunEnd(end)
+    }
+}
+
+pub type Done<T> = Result<T, Interruption>;
+
+/// How a location is read: the memory order, whether the read is that of a read-modify-write,
+/// whether uninitialised memory is allowed.
+#[derive(Clone, Copy)]
+pub struct ReadMode {
+    pub order: Order,
+    pub rmw: bool,
+    pub uninitialised_ok: bool,
+}
+
+impl ReadMode {
+    pub const PLAIN: ReadMode = ReadMode {
+        order: Order::Na,
+        rmw: false,
+        uninitialised_ok: false,
+    };
+
+    /// The read of a read-modify-write.
+    pub fn of_rmw(order: Order) -> ReadMode {
+        ReadMode {
+            order,
+            rmw: true,
+            uninitialised_ok: false,
+        }
+    }
+}
+
+/// The memory that an access is to, and its site.
+#[derive(Clone, Copy)]
+pub struct AccessTarget {
+    pub address: u64,
+    /// The dependencies of the address.
+    pub addr: Dep,
+    pub size: u32,
+    pub site: SiteId,
+    /// See [`Access`](program::ir::Access).
+    pub update: bool,
+}
+
+impl AccessTarget {
+    pub fn new(at: Val, size: u32, site: SiteId) -> AccessTarget {
+        AccessTarget {
+            address: at.bits,
+            addr: at.dep,
+            size,
+            site,
+            update: false,
+        }
+    }
+}
+
+/// What a thread has done with other threads, and what it has chosen.
+#[derive(Clone, Default)]
+pub struct CallRecord {
+    /// Threads created so far.
+    pub created: u32,
+    /// Threads joined so far, a bit each.
+    pub joined: u64,
+    /// Threads detached so far, and where.
+    pub detached: Vec<(ThreadId, SiteId)>,
+    /// Sites of calls that have ended spuriously, and of weak compare-exchanges that have failed so,
+    /// if they do once.
+    pub spurious: Vec<SiteId>,
+}
+
+/// How a thread accesses memory.
+pub trait Accesses {
+    /// Whether an access is an event.
+    fn is_event(&self, t: &Thread, to: AccessTarget, write: bool) -> Done<bool>;
+    fn read(&mut self, t: &mut Thread, from: AccessTarget, how: ReadMode) -> Done<Val>;
+    fn write(
+        &mut self,
+        t: &mut Thread,
+        to: AccessTarget,
+        order: Order,
+        rmw: bool,
+        value: Val,
+    ) -> Done<()>;
+    /// Reads plain bytes.
+    fn read_range(
+        &mut self,
+        t: &mut Thread,
+        from: AccessTarget,
+        size: u64,
+        uninitialised_ok: bool,
+    ) -> Done<Vec<Byte>>;
+    /// Writes plain bytes.
+    fn write_range(&mut self, t: &mut Thread, to: AccessTarget, bytes: &[Byte]) -> Done<()>;
+    /// Reads a location that is in no object, by a call about this target.
+    fn read_outside(
+        &mut self,
+        t: &mut Thread,
+        of: (AccessTarget, Location),
+        order: Order,
+        rmw: bool,
+    ) -> Done<u64>;
+    /// The write of a read-modify-write of such a location, from the first value to the second.
+    fn write_outside(
+        &mut self,
+        t: &mut Thread,
+        of: (AccessTarget, Location),
+        order: Order,
+        values: (u64, u64),
+    ) -> Done<()>;
+}
+
+/// A thread's events besides accesses, and its state. What is provided is so for threads that know
+/// the value of each read, and of which nothing else is learned.
+pub trait Events<'p>: Accesses {
+    /// A timed wait that gets no signal: its time is over in another execution.
+    const TIMED_OUT: Wait;
+
+    fn program(&self) -> &'p Program;
+    fn memory(&self) -> &Memory;
+    fn memory_mut(&mut self) -> &mut Arc<Memory>;
+    fn calls(&mut self) -> &mut CallRecord;
+    /// No other thread was started yet, and memory is accessed directly.
+    fn is_alone(&self) -> bool;
+    /// The number of the thread's events so far.
+    fn events(&self) -> usize;
+
+    /// The answer to an event; interrupts the instruction if there is none yet.
+    fn ask(&mut self, t: &mut Thread, action: Action, site: SiteId) -> Done<u64>;
+    /// Chooses among so many alternatives.
+    fn choose_one(&mut self, t: &mut Thread, alternatives: u32, site: SiteId) -> Done<u64>;
+
+    /// The thread's own memory, or the set of mutexes that it holds, has changed.
+    fn settle(&self, t: &mut Thread);
+    /// The thread has done what is not undone; `site`: it has changed memory there.
+    fn progress(&mut self, t: &mut Thread, site: Option<SiteId>);
+    /// The wait of a thread that has read `state`, if that is an event.
+    fn wait_for(&self, t: &Thread, state: AccessTarget, what: &'static str) -> Done<Wait>;
+    /// The execution is not explored if what a call needs is not supported.
+    fn supports(&self, _what: &str, _site: SiteId) -> Done<()> {
+        Ok(())
+    }
+
+    /// The number of the thread that this one creates next.
+    fn next_thread(&mut self, t: &Thread) -> ThreadId;
+    /// The number of threads, in all executions so far together.
+    fn threads(&self) -> usize;
+    /// What the result of a thread that was joined depends on.
+    fn joined_result(&mut self, thread: ThreadId, result: u64) -> Done<Dep>;
+    fn has_joined(&mut self, _thread: ThreadId, _result: u64) {}
+    /// A call has chosen. Returns what its result depends on.
+    fn has_chosen(&mut self, t: &mut Thread, choice: bool) -> Dep;
+    /// As `choose_one`, for what the program chooses.
+    fn choose(&mut self, t: &mut Thread, alternatives: u32, site: SiteId) -> Done<u64> {
+        self.choose_one(t, alternatives, site)
+    }
+    /// Records that an operation call begins, or has returned.
+    fn record_call(&mut self, t: &mut Thread, call: &ExternCall, returned: bool) -> Done<()>;
+    /// Whether writes count as progress of the thread from now on.
+    fn lock_progresses(&mut self, _progresses: bool) {}
+    /// Whether a thread need not wake all threads that sleep.
+    fn wakes_redundantly(&self, _call: &ExternCall) -> bool {
+        false
+    }
+    /// Other threads use this object, which the call is about.
+    fn share(&mut self, address: u64) -> Done<()>;
+    /// Waits at a barrier in a way of its own.
+    fn wait_in_order(&mut self, _t: &mut Thread, _call: &ExternCall) -> Done<Option<Flow>> {
+        Ok(None)
+    }
+    /// The thread has found a barrier in this state.
+    fn arrives(&mut self, _t: &Thread, _barrier: AccessTarget, _state: u64) -> Done<()> {
+        Ok(())
+    }
+
+    /// Whether a new object may be accessed by other threads.
+    fn begins_shared(&self, base: u64, size: u64) -> bool;
+    /// Whether the end of a local variable may be noticed by other threads.
+    fn ends_shared(&self, t: &Thread, local: &Object) -> Done<bool>;
+    /// Whether an object whose lifetime has ended is another one when it begins again.
+    fn begins_anew(&self, ended: &Object) -> bool;
+    fn has_allocated(&mut self, _base: u64, _size: u64, _named: Named) {}
+    /// Ends the lifetime of a heap object.
+    fn end_heap_object(&mut self, t: &mut Thread, address: u64, site: SiteId) -> Done<()>;
+
+    fn asymmetric_fences(&self) -> bool;
+    /// Whether a compare-exchange that may fail spuriously may do so here and now.
+    fn may_fail(&mut self, site: SiteId) -> bool;
+    /// It has.
+    fn has_failed(&mut self, t: &mut Thread, _site: SiteId) {
+        t.failures += 1;
+    }
+    fn union(&self, a: Dep, b: Dep) -> Dep;
+    fn precedes(&self, dep: Dep, now: u32) -> bool;
+    fn require(&self, _reads: Dep) -> Done<()> {
+        Ok(())
+    }
+    fn has_unknown(&self) -> bool {
+        false
+    }
+    fn by_choice(&self, reads: Dep) -> Dep {
+        reads
+    }
+    /// Whether events have dependencies.
+    fn tracks_dependencies(&self) -> bool {
+        false
+    }
+    fn compares_at_once(&self) -> bool {
+        false
+    }
+    /// Everything after the current instruction depends on these reads.
+    fn add_control(&self, _t: &mut Thread, _reads: Dep) {}
+    fn computes_with_thread(&mut self, _t: &Thread) -> Done<()> {
+        Ok(())
+    }
+    /// What the current instruction depends on.
+    fn uses(&mut self, _reads: Dep) {}
+    /// The address of an access of memory that may be shared.
+    fn shared_address(&mut self, _t: &mut Thread, _address: Dep) -> Done<()> {
+        Ok(())
+    }
+    /// What a value depends on that was read at an address.
+    fn read_through(&self, value: Dep, address: Dep) -> Dep {
+        self.union(value, address)
+    }
+    /// Whether the next write stores the value that the thread has just read there.
+    fn writes_unchanged(&mut self, _unchanged: bool) {}
+    fn begin_call(&mut self, _t: &mut Thread, _call: &ExternCall) -> Done<()> {
+        Ok(())
+    }
+}
+
+/// The environment in which the interpreter runs a thread whose events are these.
+pub struct EventEnvironment<E>(pub E);

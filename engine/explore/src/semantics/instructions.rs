@@ -1,0 +1,289 @@
+//! Memory instructions: each performs one or several events.
+
+use super::environment::{AccessTarget, Done, EventEnvironment, Events, Interruption, ReadMode};
+use crate::source::Action;
+use program::interpreter::thread::Thread;
+use program::interpreter::{self, Cas, ExternCall, Flow, RunEnd};
+use program::ir::arithmetic::rmw;
+use program::ir::bits::mask;
+use program::ir::{Access, Order, RmwOp, SiteId};
+use program::library::call;
+use program::memory::{Dep, Named, NewLocal, Val, Visibility};
+use std::sync::Arc;
+
+/// Objects are aligned to at most a page when the lifetime of a local begins again.
+const MAX_ALIGN: u32 = 12;
+
+const ASYMMETRIC: &str = "the model gives no meaning to an asymmetric fence (sc, tso and rc20 do, \
+                          by the sets LIGHT and HEAVY)";
+
+fn target(address: Val, access: &Access) -> AccessTarget {
+    AccessTarget {
+        update: access.update,
+        ..AccessTarget::new(address, access.size, access.site)
+    }
+}
+
+impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
+    type Interruption = Interruption;
+
+    fn union(&mut self, a: Dep, b: Dep) -> Dep {
+        self.0.union(a, b)
+    }
+
+    fn require(&self, reads: Dep) -> Done<()> {
+        self.0.require(reads)
+    }
+
+    fn has_unknown(&self) -> bool {
+        self.0.has_unknown()
+    }
+
+    fn by_choice(&mut self, reads: Dep) -> Dep {
+        self.0.by_choice(reads)
+    }
+
+    fn compares_at_once(&self) -> bool {
+        self.0.compares_at_once()
+    }
+
+    fn control(&mut self, t: &mut Thread, reads: Dep) -> Done<()> {
+        self.0.require(reads)?;
+        self.0.add_control(t, reads);
+        Ok(())
+    }
+
+    fn computes_with_thread(&mut self, t: &Thread) -> Done<()> {
+        self.0.computes_with_thread(t)
+    }
+
+    fn now(&self, _: &Thread) -> u32 {
+        self.0.events() as u32
+    }
+
+    fn refuses_undefined(&self) -> bool {
+        true
+    }
+
+    fn precedes(&self, dep: Dep, now: u32) -> bool {
+        self.0.precedes(dep, now)
+    }
+
+    fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Done<Val> {
+        self.0.uses(address.dep);
+        self.0.shared_address(t, address.dep)?;
+        let how = ReadMode {
+            order: access.order,
+            rmw: false,
+            uninitialised_ok: access.partial,
+        };
+        let mut value = self.0.read(t, target(address, access), how)?;
+        value.dep = self.0.read_through(value.dep, address.dep);
+        Ok(value)
+    }
+
+    fn store(&mut self, t: &mut Thread, address: Val, value: Val, access: &Access) -> Done<()> {
+        self.0.uses(self.0.union(address.dep, value.dep));
+        self.0.shared_address(t, address.dep)?;
+        let to = target(address, access);
+        self.0.write(t, to, access.order, false, value)
+    }
+
+    fn rmw(
+        &mut self,
+        t: &mut Thread,
+        address: Val,
+        op: RmwOp,
+        operand: Val,
+        access: &Access,
+    ) -> Done<Val> {
+        self.0.uses(self.0.union(address.dep, operand.dep));
+        self.0.shared_address(t, address.dep)?;
+        let to = target(address, access);
+        let mut old = self.0.read(t, to, ReadMode::of_rmw(access.order))?;
+        old.bits = mask(old.bits, access.bits);
+        let new = rmw(op, access.bits, old.bits, operand.bits);
+        let both = self.0.union(old.dep, operand.dep);
+        let mut value = match op {
+            RmwOp::Xchg if self.0.tracks_dependencies() => Val::new(new, operand.dep),
+            _ => Val::new(new, both),
+        };
+        let unchanged = new == old.bits && self.0.require(both).is_ok();
+        self.0.writes_unchanged(unchanged);
+        if let RmwOp::Xchg = op {
+            value.undefined = operand.undefined;
+        }
+        self.0.write(t, to, access.order, true, value)?;
+        self.0.writes_unchanged(false);
+        old.dep = self.0.read_through(old.dep, address.dep);
+        Ok(old)
+    }
+
+    /// A compare-exchange that is weak, or that compares indeterminate bytes, may fail spuriously.
+    fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Done<(Val, bool)> {
+        let compared = self.0.union(cas.address.dep, cas.expected.dep);
+        self.0.uses(self.0.union(compared, cas.desired.dep));
+        self.0.shared_address(t, cas.address.dep)?;
+        let to = target(cas.address, access);
+        let mut old = self.0.read(t, to, ReadMode::of_rmw(cas.failure))?;
+        old.bits = mask(old.bits, access.bits);
+        old.dep = self.0.read_through(old.dep, cas.address.dep);
+        let compared = self.0.union(old.dep, cas.expected.dep);
+        let is_event = self.0.is_event(t, to, true)?;
+        let mut same = old.bits == cas.expected.bits;
+        let at_once = self.0.compares_at_once() && is_event;
+        if at_once {
+            let is_known = self.0.require(compared).is_ok();
+            let outcome = is_known.then_some(same);
+            same = self.0.ask(t, Action::Compare { outcome }, access.site)? == 1;
+        } else {
+            self.control(t, compared)?;
+        }
+        if !same {
+            return Ok((old, false));
+        }
+        if self.0.require(old.dep).is_err() {
+            old.bits = cas.expected.bits;
+        }
+        // clang's library compares all bytes, with those that are indeterminate
+        let compares_undefined = (old.undefined | cas.expected.undefined) != 0;
+        let may_fail = (cas.weak || compares_undefined) && self.0.may_fail(access.site);
+        if may_fail && self.0.choose_one(t, 2, access.site)? == 1 {
+            self.0.has_failed(t, access.site);
+            return Ok((old, false));
+        }
+        let read_too = self.0.union(compared, cas.desired.dep);
+        let is_known = self.0.require(read_too).is_ok();
+        self.0
+            .writes_unchanged(cas.desired.bits == old.bits && is_known);
+        let ctrl = t.ctrl;
+        if at_once {
+            // whether there is this write depends on what is compared; nothing after it does
+            self.0.add_control(t, compared);
+        }
+        let written = self.0.write(t, to, access.order, true, cas.desired);
+        t.ctrl = ctrl;
+        written?;
+        self.0.writes_unchanged(false);
+        if at_once {
+            // the instruction may return what was expected
+            old.dep = self.0.by_choice(old.dep);
+        }
+        Ok((old, true))
+    }
+
+    fn fence(&mut self, t: &mut Thread, order: Order, signal: bool, site: SiteId) -> Done<()> {
+        self.0.uses(0);
+        if !signal && !self.0.is_alone() {
+            if matches!(order, Order::Light | Order::Heavy) && !self.0.asymmetric_fences() {
+                return Err(RunEnd::at_limit("model", ASYMMETRIC, Some(site)).into());
+            }
+            self.0.ask(t, Action::Fence { order }, site)?;
+        }
+        Ok(())
+    }
+
+    fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
+        let args = call.args.iter();
+        let reads = args.fold(0, |reads, arg| self.0.union(reads, arg.dep));
+        self.0.uses(reads);
+        self.0.begin_call(t, call)?;
+        call::call(self, t, call)
+    }
+
+    fn once_done(&mut self, t: &mut Thread, flag: u64, site: SiteId) -> Done<()> {
+        self.finish_once(t, flag, site)
+    }
+
+    fn alloca(&mut self, t: &mut Thread, local: &NewLocal) -> Done<u64> {
+        let base = self.0.memory().next_local(t.id, local.align);
+        let shared = !local.private && self.0.begins_shared(base, local.size);
+        if shared && !self.0.is_alone() {
+            let action = Action::Allocate {
+                base,
+                size: local.size,
+                zeroed: false,
+            };
+            self.0.ask(t, action, local.site)?;
+        }
+        let memory = Arc::make_mut(self.0.memory_mut());
+        memory.push_local(t.id, local);
+        if shared {
+            memory.share(base, Visibility::Shared);
+        }
+        if !local.private {
+            self.0
+                .has_allocated(base, local.size, Named::Local(local.local));
+        }
+        Ok(base)
+    }
+
+    /// A local variable that threads share is another object each time that its lifetime begins.
+    fn begin_local(&mut self, t: &mut Thread, address: u64) -> Done<u64> {
+        let ended = match self.0.memory().object_at(address) {
+            Some(object) if object.freed => object,
+            _ => return Ok(address),
+        };
+        let (true, Named::Local(local)) = (self.0.begins_anew(ended), ended.named) else {
+            Arc::make_mut(self.0.memory_mut()).begin_local(address);
+            return Ok(address);
+        };
+        let again = NewLocal {
+            size: ended.size,
+            align: 1 << ended.base.trailing_zeros().min(MAX_ALIGN),
+            local,
+            private: false,
+            idle: ended.idle,
+            site: ended.site,
+        };
+        self.alloca(t, &again)
+    }
+
+    fn end_local(&mut self, t: &mut Thread, address: u64, site: SiteId) -> Done<()> {
+        let (base, shared) = match self.0.memory().object_at(address) {
+            Some(object) if !object.freed => (object.base, self.0.ends_shared(t, object)?),
+            _ => return Ok(()),
+        };
+        if shared {
+            self.0.ask(t, Action::Free { base }, site)?;
+        }
+        Arc::make_mut(self.0.memory_mut()).end_local(address);
+        self.0.settle(t);
+        Ok(())
+    }
+
+    fn locals(&self, t: &Thread) -> usize {
+        self.0.memory().locals(t.id)
+    }
+
+    fn leave(&mut self, t: &mut Thread, mark: usize, ends: bool) -> Done<()> {
+        if self.0.memory().locals(t.id) <= mark && !ends {
+            return Ok(());
+        }
+        // the locals of main live until the process ends
+        let whole_process = t.id == 0 && t.frames.len() == 1;
+        if !whole_process && !self.0.is_alone() {
+            let memory = self.0.memory();
+            let own = ends.then(|| memory.thread_locals(t.id));
+            let mut ended = Vec::new();
+            for object in memory
+                .locals_from(t.id, mark)
+                .chain(own.into_iter().flatten())
+            {
+                if !object.freed && self.0.ends_shared(t, object)? {
+                    ended.push((object.base, object.site));
+                }
+            }
+            for (base, site) in ended {
+                self.0.ask(t, Action::Free { base }, site)?;
+            }
+        }
+        Arc::make_mut(self.0.memory_mut()).pop_locals(t.id, mark, |_, _, _| {});
+        self.0.settle(t);
+        Ok(())
+    }
+
+    fn thread_local(&mut self, t: &Thread, global: u32) -> u64 {
+        self.0.memory().thread_local(t.id, global)
+    }
+}

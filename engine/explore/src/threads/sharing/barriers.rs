@@ -1,0 +1,207 @@
+//! Barriers whose threads arrive in a fixed order.
+//!
+//! What a thread does before a barrier happens before what every other does after it, in whatever
+//! order they arrive. If a barrier has as many users as it is for, each of them takes part in each
+//! round, so nothing else depends on that order either: of the n! orders of each round the explorer
+//! takes one, by the numbers of the threads. (Not to order arrivals is from Kokologiannakis,
+//! Vafeiadis, "BAM: Efficient model checking for barriers", NETYS 2021.) In each round the threads
+//! increment a location of its own, one after the other, and then read the last increment of it:
+//! what a thread does between two events of the program, which no other thread observes.
+//!
+//! That holds for any model under which a barrier orders what threads do ([`guarantee`] asks it), and
+//! in which a read-modify-write is one event: an increment releases and acquires, so what precedes
+//! it in its thread is ordered before what follows it in any thread, its own included, whoever is
+//! last. Models of machines order the two halves of the last increment: they may let its thread
+//! execute what follows it before what precedes it, but not the other threads. To tell that from the
+//! opposite takes a cycle of dependencies, reads-from, coherence and from-reads from what follows a barrier
+//! back to what precedes it. No two users have one: what one does before the barrier is ordered
+//! before what the other does after it. So other threads have to have accesses in between: a first
+//! one, to which the cycle leads from what follows the barrier, and a last one, from which it leads
+//! to what precedes it. The creation of a user after an access orders the access before what follows
+//! the barrier, and a join of a user orders what precedes the barrier before an access after it:
+//! either contradicts the cycle, or closes it without the order in question. So neither of the two
+//! is ordered with any user by its creation or by joining it.
+//!
+//! Which threads use a barrier is learned while exploring. When as many have come as it is for, the
+//! exploration starts again and takes one order of arrivals, until an execution shows that
+//!
+//! - another thread uses the barrier, or it is for another number of threads,
+//! - what `pthread_barrier_wait` returns, which depends on the order, is used,
+//! - it is initialised, destroyed, freed or accessed, and that is not ordered with all its users by
+//!   their creation or by joining them,
+//! - under a model that orders by dependencies: some other thread accesses memory, and that is not
+//!   ordered with any of its users.
+//!
+//! Then all orders are explored. If no execution shows one of these, there is none: consider the
+//! first event that does, of an execution that is left out. The rounds before it are complete, with
+//! the same users, so with their arrivals in the fixed order the same event follows.
+//!
+//! [`guarantee`]: crate::consistency::guarantee
+use super::{lock, Arrivals, LearnedSharing, SharingChanged};
+use crate::source::{Action, ThreadId};
+use crate::threads::ledger::User;
+use program::library::barrier;
+
+impl LearnedSharing {
+    /// The order in which threads arrive at a barrier, if it is fixed.
+    pub fn order(&self, barrier: u64) -> Option<&[ThreadId]> {
+        match self.known.arrivals.get(&barrier) {
+            Some(Arrivals::Fixed(threads)) if !self.all_arrivals => Some(threads),
+            _ => None,
+        }
+    }
+
+    /// Records that a thread arrives at a barrier for so many threads, in some order. Fails if the order
+    /// of arrivals is fixed from now on.
+    pub fn arrives(
+        &self,
+        barrier: u64,
+        thread: ThreadId,
+        threads: u64,
+    ) -> Result<(), SharingChanged> {
+        if self.all_arrivals || self.known.arrivals.contains_key(&barrier) {
+            return Ok(());
+        }
+        let facts = &mut *self.facts();
+        let users = facts.barrier_users.entry(barrier).or_default();
+        users.insert(thread);
+        if users.len() as u64 != threads {
+            return Ok(());
+        }
+        let order = Arrivals::Fixed(users.iter().copied().collect());
+        lock(&self.learned).arrivals.insert(barrier, order);
+        Err(self.change())
+    }
+
+    /// The order of arrivals at a barrier, which was fixed, may matter.
+    pub fn order_matters(&self, barrier: u64) -> SharingChanged {
+        let arrivals = &mut lock(&self.learned).arrivals;
+        arrivals.insert(barrier, Arrivals::Any);
+        self.change()
+    }
+
+    /// Fails if an event shows that the order of arrivals at a barrier, which was fixed, may matter.
+    /// `by_dependencies`: the model orders events by their dependencies.
+    pub fn check_barriers(
+        &self,
+        action: Action,
+        by: User,
+        by_dependencies: bool,
+    ) -> Result<(), SharingChanged> {
+        if self.fixed().next().is_none() {
+            return Ok(());
+        }
+        let (at, accesses) = match action {
+            Action::Read { at, .. } | Action::Write { at, .. } if at.barrier().is_none() => {
+                ((at.address, at.address + u64::from(at.size)), true)
+            }
+            Action::Free { base } => match self.extent(base) {
+                Some((start, extent)) => ((start, start + extent.size), false),
+                None => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        let threads = &self.facts().threads;
+        let disturbed = self.fixed().find(|(barrier, users)| {
+            let touched = at.0 < barrier + u64::from(barrier::SIZE) && *barrier < at.1;
+            let elsewhere = by_dependencies && accesses && !users.contains(&by.thread);
+            let mut others = users.iter().filter(|user| **user != by.thread);
+            let is_unordered = |user: &&ThreadId| !threads.is_ordered(by, **user);
+            touched && others.clone().any(|user| is_unordered(&user))
+                || elsewhere && others.all(|user| is_unordered(&user))
+        });
+        match disturbed {
+            Some((barrier, _)) => Err(self.order_matters(barrier)),
+            None => Ok(()),
+        }
+    }
+
+    /// The barriers for whose arrivals the order is fixed, and the threads that use them.
+    fn fixed(&self) -> impl Iterator<Item = (u64, &[ThreadId])> {
+        let known = self.known.arrivals.iter();
+        let known = known.filter(|_| !self.all_arrivals);
+        known.filter_map(|(barrier, arrivals)| match arrivals {
+            Arrivals::Fixed(threads) => Some((*barrier, &threads[..])),
+            Arrivals::Any => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Location;
+    use program::ir::Order;
+    use program::memory::Named;
+
+    const BARRIER: u64 = 64;
+
+    /// Threads 1 and 2 use the barrier; main creates them and another one.
+    fn fixed() -> LearnedSharing {
+        let mut sharing = LearnedSharing::default();
+        (0..3).for_each(|count| assert!(sharing.thread(0, count) > 0));
+        let arrives = |thread| sharing.arrives(BARRIER, thread, 2).is_err();
+        assert!(!arrives(2) && !arrives(2));
+        assert!(sharing.order(BARRIER).is_none() && arrives(1));
+        sharing.restart(0);
+        sharing
+    }
+
+    #[test]
+    fn the_order_is_fixed_when_all_have_come_until_it_matters() {
+        let mut sharing = fixed();
+        assert_eq!(sharing.order(BARRIER), Some(&[1, 2][..]));
+        sharing.order_matters(BARRIER);
+        sharing.restart(0);
+        assert!(sharing.order(BARRIER).is_none() && sharing.arrives(BARRIER, 3, 2).is_ok());
+    }
+
+    #[test]
+    fn an_access_that_is_not_ordered_with_the_users_disturbs() {
+        let write = |address: u64| Action::Write {
+            at: Location { address, size: 4 },
+            order: Order::Rlx,
+            value: 1,
+            rmw: false,
+            undefined: 0,
+        };
+        let by = |thread, created| User {
+            thread,
+            created,
+            joined: 0,
+            site: 0,
+        };
+        let disturbs = |action, by, by_dependencies| {
+            let sharing = fixed();
+            sharing.met(32, 64, Named::Nothing);
+            sharing.check_barriers(action, by, by_dependencies).is_err()
+        };
+        // main has created the users, or has not yet
+        let (late, early) = (by(0, 2), by(0, 0));
+        assert!(disturbs(write(68), by(1, 0), false));
+        assert!(!disturbs(write(68), early, false) && disturbs(write(68), late, false));
+        assert!(!disturbs(write(96), late, false) && disturbs(write(96), late, true));
+        assert!(!disturbs(write(96), by(1, 0), true));
+        assert!(disturbs(Action::Free { base: 32 }, late, false));
+    }
+
+    #[test]
+    fn threads_that_two_explorations_have_seen_at_a_barrier_fix_its_order() {
+        let seen = |thread| {
+            let sharing = LearnedSharing::default();
+            assert!(sharing.arrives(BARRIER, thread, 2).is_ok());
+            sharing
+        };
+        let join = |one: &LearnedSharing, other: &LearnedSharing| {
+            assert!(one.join(other.learned(), &[]));
+            one.has_changed()
+        };
+        assert!(!join(&seen(1), &seen(1)));
+        let mut both = seen(1);
+        assert!(join(&both, &seen(2)));
+        both.restart(0);
+        assert!(!join(&both, &seen(2)), "known");
+        assert!(both.arrives(BARRIER, 1, 2).is_err());
+        assert!(!fixed().join(both.learned(), &[]), "of another tree");
+    }
+}
