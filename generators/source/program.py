@@ -265,6 +265,8 @@ def _placed(
     return reported(problem, Unsupported, source=path, advice=_advice(problem["message"]))
 
 
+_RANDOM = ("rand", "random", "rand_r", "lrand48", "drand48", "arc4random")
+
 _STREAM = re.compile(r"\bstd::basic_\w*(?:stream|buf)<|\bstd::basic_ios<|\bstd::ios_base\b")
 
 
@@ -278,9 +280,9 @@ def _advice(message: str) -> str:
         )
     called = r"the function (.+?) is called (?:through a pointer, )?but not defined"
     undefined = re.search(called, message)
-    if undefined and undefined[1].startswith("__VERIFIER_nondet_"):
+    if undefined and (undefined[1].startswith("__VERIFIER_nondet_") or undefined[1] in _RANDOM):
         return (
-            "this type has too many values to explore: define the function with the values that "
+            "it returns too many values to explore: define the function with the values that "
             "matter, for example { return weakspot_choose(4); } for 0 to 3, where "
             "unsigned weakspot_choose(unsigned) returns each value below its argument"
         )

@@ -103,7 +103,7 @@ def test_an_exploration_within_a_higher_bound_resumes(tmp_path: Path) -> None:
     program = read_program(summing(tmp_path, 34))
     model = models.resolve("rc20")
     left: list[bytes] = []
-    results = []
+    results: list[tuple[str, int]] = []
     while not results or left:
         earlier = left.pop() if left else None
         found = asked(program, model, Bounds(executions=3), earlier=earlier, keep=left.append)

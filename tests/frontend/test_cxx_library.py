@@ -51,6 +51,8 @@ MISTAKES = {
     "clock": ("release", "relaxed", "race"),
     "atomic_float": ("memory_order_release", "memory_order_relaxed", "race"),
     "call_once": ("    std::call_once(once, [] { ++made; });\n", "    ++made;\n", "race"),
+    "unwound_calls": ("destroyed == 4", "destroyed == 3", "assertion"),
+    "constructors": ("~Local() { count--; }", "~Local() {}", "assertion"),
     "bit_field": ("  header->size = 100;\n", "", "uninitialised"),
 }
 """In each driver of `programs`: a text, the mistake in its place, and the kind of violation."""

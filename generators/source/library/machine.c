@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 enum { PROCESSORS = 2, PAGE = 4096, LINE = 64, PHYSICAL_PAGES = 1 << 20 };
-enum { LEVEL1_DCACHE_LINESIZE = 190 }; // as glibc has it: musl has no name for it
 
 WEAKSPOT_LIBRARY long sysconf(int name) {
   switch (name) {
@@ -25,7 +24,7 @@ WEAKSPOT_LIBRARY long sysconf(int name) {
   case _SC_PHYS_PAGES:
   case _SC_AVPHYS_PAGES:
     return PHYSICAL_PAGES;
-  case LEVEL1_DCACHE_LINESIZE:
+  case _SC_LEVEL1_DCACHE_LINESIZE:
     return LINE;
   }
   weakspot_unsupported("this name of sysconf is not modelled");

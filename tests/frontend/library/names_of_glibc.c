@@ -1,0 +1,23 @@
+// Safe
+#define _GNU_SOURCE
+#include <assert.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+__BEGIN_DECLS
+static int weighted(struct drand48_data *state);
+__END_DECLS
+
+static int weighted(struct drand48_data *state) {
+  double value;
+  return drand48_r(state, &value) + (value > 0.5);
+}
+
+int main(int count, char **arguments) {
+  unsigned processor = 9, node = 9;
+  assert(getcpu(&processor, &node) == 0 && processor < 2 && node == 0);
+  assert(sysconf(_SC_LEVEL1_DCACHE_LINESIZE) == 64);
+  struct drand48_data state;
+  if (processor > 1) return weighted(&state); // not defined, and not reached
+}
