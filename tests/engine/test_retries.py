@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from explored_programs import MODELS, kinds, program
 
-from weakspot.harness.values.bounds import Part
+from weakspot.harness.values.bounds import Bounds, Part
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,11 +19,12 @@ ORDERED = ["sc", "tso", "rc11", "rc20"]
 """Models that order by program order."""
 
 
-def found(explored: Program, model: str, *, every: bool = False) -> ExplorationDict:
+def found(explored: Program, model: str, *, every: bool = False, loops: int = 0) -> ExplorationDict:
     return explored.explore(
         str(MODELS / f"{model}.cat"),
         folders=[str(MODELS)],
         acyclic="dependencies" if model == "imm" else "program order",
+        bounds=Bounds(loops=loops),
         part=Part(without=("symmetry", "retries", "undone-rounds") if every else ("symmetry",)),
     )
 
@@ -85,8 +86,8 @@ def test_more_rounds_than_the_bound_need_not_be_done(tmp_path: Path, model: str)
     void *change(void *unused) { for (int i = 1; i <= 6; i++) STORE(x, 10 * i); return 0; }
     """
     explored = program(tmp_path, text, "add", "change")
-    assert found(explored, model)["result"] == "Safe"
-    assert found(explored, model, every=True)["truncated"]
+    assert found(explored, model, loops=4)["result"] == "Safe"
+    assert found(explored, model, every=True, loops=4)["truncated"]
 
 
 @pytest.mark.parametrize(
