@@ -22,6 +22,7 @@ import msgspec
 from weakspot.errors import Unsupported
 from weakspot.generators.binary.instructions import Function, functions
 from weakspot.generators.binary.isa import semantics
+from weakspot.generators.binary.outline import inlined
 from weakspot.generators.binary.simulation import APART
 from weakspot.generators.binary.slicing import ThreadCode, sliced
 from weakspot.generators.emit.c11 import UNREACHED
@@ -90,10 +91,11 @@ def _parts(test: Test, known: dict[tuple[str, str], str]) -> Iterable[Part]:
 
 
 class Object:
-    """An object file of a Source, read once for all of its tests."""
+    """An object file of a Source, read once for all of its tests; `outline` says which code of
+    outline atomics is read, "lse" or "exclusives"."""
 
-    def __init__(self, content: bytes, dialect: str) -> None:
-        self.semantics = semantics(dialect)
+    def __init__(self, content: bytes, dialect: str, outline: str = "") -> None:
+        self.semantics, self.outline = semantics(dialect), outline
         self.functions: dict[str, Function] = functions(content, self.semantics.capstone)
         self._sliced = lru_cache(maxsize=None)(self._slice)
 
@@ -135,6 +137,8 @@ class Object:
         function = self.functions.get(part.function)
         if function is None:
             raise Unsupported(f"the object has no function {part.function}")
+        if self.outline:
+            function = inlined(function, lse=self.outline == "lse")
         return sliced(function, self.semantics, part.locations, len(part.results), number)
 
 

@@ -114,16 +114,16 @@ class CodegenCheck:
                 self._add(test, config, reason=each.reason, program=program)
 
     def _read(self, made: ObjectFile) -> None:
-        to = made.config.mapping
-        code = Object(made.content, to.dialect) if made.content else None
+        to, place = made.config.mapping, made.config.platform.name
+        code = Object(made.content, to.dialect, made.config.outline) if made.content else None
         for name, parts in self.threads.parts.items():
             test = self.tests[name]
             if code is None:
                 self._add(test, made.config, reason=made.reason)
                 continue
-            label = f"{made.config.compiler.name}-{made.config.level}-{to.name}"
+            label = f"{made.config.compiler.name}-{made.config.level}-{place}"
             try:
-                read = code.test(test, parts, label, f"{made.config.name}, {to.name}")
+                read = code.test(test, parts, label, f"{made.config.name}, {place}")
             except Unsupported as error:
                 self._add(test, made.config, None, code.assembly(parts), error.message)
             else:
@@ -140,15 +140,15 @@ class CodegenCheck:
         taken: tuple[Atom, ...] | None = None,
     ) -> None:
         what = _HEAD.sub("", made.test.text) if made else reason
-        target = config.mapping
-        key = test.name, target.name, what, bool(program)
+        target = config.platform.name
+        key = test.name, target, what, bool(program)
         if key in self.codes:
             if config not in self.codes[key].configs:
                 self.codes[key].configs.append(config)
             return
-        machine = models.load()[target.model]
+        machine = models.load()[config.mapping.model]
         self.codes[key] = _Code(
-            test, target.name, machine, [config], made, assembly, reason, program, taken
+            test, target, machine, [config], made, assembly, reason, program, taken
         )
 
     @property

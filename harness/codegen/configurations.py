@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput, MissingTool
-from weakspot.generators.binary.isa import ISAS
+from weakspot.generators.binary.isa import ISAS, options
 from weakspot.generators.emit.isa import Target, target
 from weakspot.system import compilers, process, tools
 from weakspot.system.compilers import FAMILIES, Compiler, Platform
@@ -51,7 +51,12 @@ class Configuration(msgspec.Struct, frozen=True):
     @property
     def mapping(self) -> Target:
         """The mapping that its code is compared under: its dialect and its model."""
-        return target(self.platform.name)
+        return target(options(self.platform.name).like or self.platform.name)
+
+    @property
+    def outline(self) -> str:
+        """Which code of outline atomics is read; "" for a target without them."""
+        return options(self.platform.name).outline
 
     @property
     def command(self) -> tuple[str, ...]:

@@ -163,6 +163,8 @@ class _Observer:
             raise Unsupported("only programs in C are run under the emulator")
         if program.others:
             raise Unsupported("only programs of one source file are run under the emulator")
+        if config.outline:
+            raise Unsupported("operations are not read through the helpers of outline atomics")
         self.machine = semantics(config.mapping.dialect)
         self.folder, self.crew = folder, crew
         self.path = folder / "program"

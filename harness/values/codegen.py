@@ -14,9 +14,9 @@ class CodegenComparison(msgspec.Struct, frozen=True, kw_only=True):
     """The machine code of a C Test, decided under its instruction set's model, beside its source.
 
     `code` says what was compiled: the test's own C, or the operations of `program` that the test
-    comes from. `builds` are the compiler configurations that emit the same code for `target` (a
-    mapping's name): "gcc-12 -O2". `result` is Preserved if `machine`, the instruction set's model,
-    allows no outcome of the code that `model` forbids for the source; Weaker if it does, and
+    comes from. `builds` are the compiler configurations that emit the same code for `target`:
+    "gcc-12 -O2". `result` is Preserved if `machine`, the instruction set's model, allows no
+    outcome of the code that `model` forbids for the source; Weaker if it does, and
     `beyond` are these outcomes in the source's names; Undefined if the source has a data race;
     Unknown if something is not supported or a limit was reached (`reason` says which). The
     `reason` of a Preserved result says what was bounded. `test` is the code as a litmus test, None

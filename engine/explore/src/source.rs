@@ -435,6 +435,14 @@ impl Answer {
     }
 }
 
+/// How a thread would continue that a limit has stopped.
+pub enum Resumed<T> {
+    /// With an event, before which it is in this state.
+    Event(T, EventLabel),
+    /// In a loop that never ends, without any event.
+    Silent,
+}
+
 pub trait Source: Sync {
     /// A thread between two events. It is copied often.
     type Thread: Clone + Send + Sync;
@@ -515,6 +523,17 @@ pub trait Source: Sync {
     /// ascending order.
     fn reads(&self, _set: Dep) -> Vec<u32> {
         Vec::new()
+    }
+
+    /// How a thread continues that a limit has stopped, if that is known.
+    fn resumed(&self, _thread: &Self::Thread) -> Option<Resumed<Self::Thread>> {
+        None
+    }
+
+    /// Whether two threads before the same event do the same from then on, given the same answers;
+    /// limits apart.
+    fn is_same_state(&self, _one: &Self::Thread, _other: &Self::Thread) -> bool {
+        false
     }
 
     /// The contents of a location when main performs its first event.

@@ -9,6 +9,8 @@ line in that file is all it needs.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from weakspot.generators.binary.semantics import Semantics
@@ -17,12 +19,16 @@ from weakspot.system.registry import Registry
 
 
 class Options(msgspec.Struct, frozen=True):
-    """How compilers are started for one mapping of mappings.toml, `name`: see Platform."""
+    """How compilers are started for a target, `name`: see Platform. `like` is the mapping of
+    mappings.toml that the code is compared under, the one of this name unless it is given.
+    `outline`: which code of outline atomics is read, "lse" or "exclusives"."""
 
     name: str
     options: tuple[str, ...] = ()
     march: str = ""
     cpu: str = ""
+    like: str = ""
+    outline: Literal["", "lse", "exclusives"] = ""
 
 
 class Log(msgspec.Struct, frozen=True):
@@ -71,6 +77,11 @@ class InstructionSet(msgspec.Struct, frozen=True):
 
 ISAS: Registry[InstructionSet] = Registry("instruction set", __name__, "ISA")
 """The instruction sets by architecture."""
+
+
+def options(name: str) -> Options:
+    """How compilers are started for the target of that name."""
+    return next(each for isa in ISAS for each in isa.mappings if each.name == name)
 
 
 def semantics(dialect: str) -> Semantics:

@@ -259,8 +259,7 @@ def _moved(at: Memory, after: list[Operand], steps: list[Step]) -> list[Step]:
     return steps
 
 
-# calls of the helpers that choose LSE when the program runs would hide the instructions
-_INLINE = ("-mno-outline-atomics",)
+_INLINE, _OUTLINE = ("-mno-outline-atomics",), ("-moutline-atomics",)
 ISA = InstructionSet(
     name="aarch64",
     rank=1,
@@ -272,6 +271,10 @@ ISA = InstructionSet(
         Options("aarch64", _INLINE, march="armv8-a"),
         Options("aarch64-lse", _INLINE, march="armv8.1-a", cpu="generic+v8_1a"),
         Options("aarch64-rcpc", _INLINE, march="armv8.3-a", cpu="generic+v8_3a"),
+        Options("aarch64-outline", _OUTLINE, march="armv8-a", like="aarch64", outline="exclusives"),
+        Options(
+            "aarch64-outline-lse", _OUTLINE, march="armv8-a", like="aarch64-lse", outline="lse"
+        ),
     ),
     semantics=AArch64(),
     log=Log(" PC=", "PC"),

@@ -61,6 +61,7 @@ impl<'p> Events<'p> for ReferenceEnvironment<'_, 'p> {
     fn progress(&mut self, t: &mut Thread, _: Option<SiteId>) {
         t.progress();
         self.local.steps.clear();
+        self.local.headers.clear();
     }
 
     fn wait_for(&self, _: &Thread, _: AccessTarget, what: &'static str) -> Done<Wait> {

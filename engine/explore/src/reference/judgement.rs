@@ -34,8 +34,8 @@ pub fn conclude(
 
 /// The threads that wait for ever, if each thread that has not ended does. A thread blocks in the
 /// library on its last read; it waits for ever if it has read what the location holds in the end. One
-/// in a loop waits for ever if the loop's last round leaves memory as it finds it: then all such rounds,
-/// one after another, again and again, are an infinite execution in which every thread runs, and every
+/// in a loop waits for ever if it was in the same state before, and its rounds since then leave memory as
+/// they find it: then all such rounds, one after another, again and again, are an infinite execution in which every thread runs, and every
 /// read reads the last write, which sc, tso, rc11 and rc20 allow (Lahav, Namakonov, Oberhauser,
 /// Podkopaev, Vafeiadis, "Making weak memory models fair", OOPSLA 2021).
 pub fn hangs(graph: &Graph, threads: Threads) -> Vec<Fault> {
@@ -56,10 +56,12 @@ pub fn hangs(graph: &Graph, threads: Threads) -> Vec<Fault> {
     };
     let (mut faults, mut joins) = (Vec::new(), Vec::new());
     for (thread, state) in threads {
-        match (&state.next, state.round) {
+        match (&state.next, &state.round) {
             (Next::Done(_), _) => {}
             (Next::Event(_) | Next::Truncated { .. }, Some(round)) => {
-                if !repeats(&state.local.steps[round.from..], &last) {
+                let steps = &state.local.steps;
+                let mut from = round.from.iter();
+                if !from.any(|from| repeats(&steps[*from..], &last)) {
                     return Vec::new();
                 }
                 faults.push(fault(*thread, "its loop to end", round.site));

@@ -7,10 +7,12 @@ use crate::semantics::environment::{CallRecord, Done, EventEnvironment, Events, 
 use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, ThreadId};
 use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Limits, RunEnd};
-use program::ir::{FuncId, Program, SiteId};
+use program::ir::{FuncId, Program, Register, SiteId};
 use program::memory::{Dep, Memory, Named};
+use rustc_hash::FxHasher;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// What a thread has done with shared memory, or chosen, since its last progress.
@@ -22,13 +24,13 @@ pub enum Step {
     Choice,
 }
 
-/// A loop that has returned to its header in the same state: its last round, repeated for ever, is an
-/// execution of the thread if it finds memory as it leaves it.
-#[derive(Clone, Copy, Debug)]
+/// A loop that has returned to its header in the same state: its last rounds since then, repeated for
+/// ever, are an execution of the thread if they find memory as they leave it.
+#[derive(Clone, Debug)]
 pub struct Round {
     pub site: SiteId,
-    /// Its first step in [`Local::steps`].
-    pub from: usize,
+    /// Where the thread was in this state, among [`Local::steps`].
+    pub from: Vec<usize>,
 }
 
 /// The state of a thread besides its call stack and registers.
@@ -45,6 +47,9 @@ pub struct Local {
     pub synchronised: usize,
     pub calls: CallRecord,
     pub steps: Vec<Step>,
+    /// The headers of loops that it has reached since its last progress: a hash of its state there, and
+    /// the number of steps before.
+    pub headers: Vec<(u64, usize)>,
     /// A global constructor: no other thread exists, and memory is accessed directly.
     pub alone: bool,
     /// How many rounds of loops have left the thread in the state that it was in.
@@ -61,6 +66,9 @@ pub struct ReferenceThread {
     /// Its loop may repeat its last round for ever. The next event is the first of another round.
     pub round: Option<Round>,
 }
+
+/// Rounds of more headers than this are not taken to repeat.
+const MOST_HEADERS: usize = 256;
 
 /// A program's threads. Besides the program, it holds the numbers that threads got, and how accesses
 /// are divided into locations, both the same in all executions.
@@ -271,10 +279,8 @@ impl<'p> Semantics<'p> {
         run.next = loop {
             match run.thread.state {
                 State::Done => break Next::Done(run.thread.result.bits),
-                State::Spinning { site, from, failed } => {
+                State::Spinning { site, .. } => {
                     run.thread.state = State::Running;
-                    // no weak compare-exchange fails for no reason for ever
-                    run.round = (!failed).then_some(Round { site, from });
                     run.local.rounds += 1;
                     if run.local.rounds > self.limits.loops {
                         let most = self.limits.loops;
@@ -309,6 +315,9 @@ impl<'p> Semantics<'p> {
                 &mut environment,
             );
             let synchronised = environment.0.synchronised;
+            if let Some(header) = run.thread.header.take() {
+                run.reaches(self.program, header);
+            }
             match done {
                 Ok(()) => {
                     run.local.synchronised = synchronised;
@@ -351,6 +360,7 @@ impl ReferenceThread {
                 synchronised: 0,
                 calls: CallRecord::default(),
                 steps: Vec::new(),
+                headers: Vec::new(),
                 alone: false,
                 rounds: 0,
                 instructions: 0,
@@ -358,6 +368,52 @@ impl ReferenceThread {
             next: Next::Done(0),
             round: None,
         }
+    }
+
+    /// The thread has reached the header of a loop.
+    fn reaches(&mut self, program: &Program, header: u32) {
+        let Some(frame) = self.thread.frames.last() else {
+            return;
+        };
+        let info = &program.functions[frame.function as usize].loops[header as usize];
+        let state = self.state(frame.registers, &info.live);
+        let headers = &mut self.local.headers;
+        let known = headers.iter().filter(|(known, _)| *known == state);
+        let from: Vec<usize> = known.map(|(_, from)| *from).collect();
+        let now = (state, self.local.steps.len());
+        if headers.len() == MOST_HEADERS {
+            headers.clear();
+        }
+        if !headers.contains(&now) {
+            headers.push(now);
+        }
+        if !from.is_empty() {
+            let site = info.site;
+            self.round = Some(Round { site, from });
+        }
+    }
+
+    /// A hash of all that what the thread does next depends on. `live`: the registers of its last frame,
+    /// which start at `registers`, whose values are used.
+    fn state(&self, registers: usize, live: &[Register]) -> u64 {
+        let (thread, local) = (&self.thread, &self.local);
+        let mut hash = FxHasher::default();
+        for frame in &thread.frames {
+            (frame.function, frame.pc, frame.registers, frame.mark).hash(&mut hash);
+        }
+        let outer = thread.registers[..registers].iter();
+        let inner = live
+            .iter()
+            .map(|own| &thread.registers[registers + *own as usize]);
+        for value in outer.chain(inner) {
+            (value.bits, value.undefined).hash(&mut hash);
+        }
+        let raised = thread
+            .raised
+            .map(|raised| (raised.header, raised.frame, raised.selector));
+        (thread.private, raised, thread.exits, thread.at_exit.len()).hash(&mut hash);
+        (local.memory.locals(thread.id), local.calls.spurious.len()).hash(&mut hash);
+        hash.finish()
     }
 
     /// Whether its next event completes a read-modify-write, or decides whether there is one: after the
@@ -405,6 +461,7 @@ impl ReferenceEnvironment<'_, '_> {
         t.saw(address, size, None, false);
         if t.reads.len() == 1 {
             self.local.steps.clear();
+            self.local.headers.clear();
         }
         self.local.steps.push(step);
     }

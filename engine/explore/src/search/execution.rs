@@ -393,4 +393,24 @@ impl<'e, T: Clone> EndedExecution<'e, T> {
     pub fn thread(&self, thread: ThreadId) -> Option<&'e T> {
         Some(self.states.thread(self.end(thread)?))
     }
+
+    /// The last events of a thread with their answers, and its state before each; the last one first,
+    /// back to a read that was postponed.
+    pub fn events(&self, thread: ThreadId) -> impl Iterator<Item = (&'e T, EventLabel, Answer)> {
+        let states = self.states;
+        let mut origin = self.end(thread).and_then(|end| states.origin(end));
+        if let Some((before, Transition::TooLong(_))) = origin {
+            origin = states.origin(before);
+        }
+        std::iter::from_fn(move || {
+            let (before, Transition::Answered(answer)) = origin? else {
+                return None;
+            };
+            origin = states.origin(before);
+            match states.next(before) {
+                Next::Event(label) => Some((states.thread(before), *label, answer)),
+                _ => None,
+            }
+        })
+    }
 }

@@ -5,6 +5,7 @@ use crate::exploration::{Counts, ExecutionEnd, ExploreError, Truncation, Violati
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::graph::interleaving::is_interleaving;
 use crate::history::UnexplainedCalls;
+use crate::search::endless_loops::endless_loops;
 use crate::search::execution::EndedExecution;
 use crate::source::{Action, Fault, FaultKind, Next, Source, ThreadId, Wait};
 use cat::CatError;
@@ -95,11 +96,15 @@ impl Findings {
         for site in unjoined(source, execution) {
             self.warn(site);
         }
-        if end == ExecutionEnd::Blocked && !may_hang {
-            for fault in hangs(execution) {
-                self.violate(&fault, None, None, graph, 1);
-                violated = true;
-            }
+        let hangs = match end {
+            _ if may_hang => Vec::new(),
+            ExecutionEnd::Blocked => hangs(execution),
+            ExecutionEnd::Truncated => endless_loops(source, execution),
+            _ => Vec::new(),
+        };
+        for fault in hangs {
+            self.violate(&fault, None, None, graph, 1);
+            violated = true;
         }
         Ok(Some((end, violated || end == ExecutionEnd::Faulty)))
     }

@@ -15,6 +15,7 @@ pub mod ledger;
 mod left_out_reads;
 mod local_state;
 mod location_uses;
+mod repetitions;
 pub mod request;
 mod retries;
 pub mod shares;

@@ -420,6 +420,23 @@ impl Source for ProgramSource<'_> {
         self.sets.reads(set)
     }
 
+    fn resumed(&self, thread: &ProgramThread) -> Option<Resumed<ProgramThread>> {
+        let limits = Limits {
+            loops: u32::MAX,
+            ..self.limits
+        };
+        let mut runner = self.runner();
+        runner.limits = &limits;
+        Some(match runner.resumed(&thread.now)? {
+            Resumed::Event(run, label) => Resumed::Event(ProgramThread::new(run), label),
+            Resumed::Silent => Resumed::Silent,
+        })
+    }
+
+    fn is_same_state(&self, one: &ProgramThread, other: &ProgramThread) -> bool {
+        self.runner().repeats(&one.now, &other.now)
+    }
+
     fn initial(&self, at: Location) -> Initial {
         if at.is_outside() {
             return Initial::Value(0);

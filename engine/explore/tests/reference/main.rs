@@ -69,9 +69,10 @@ impl Observations {
         Some(observed)
     }
 
-    /// How the search's observations differ from these of the reference. A loop whose round changes
-    /// memory and changes it back is one that the search bounds, and says so; the reference sees that it
-    /// may never end. Rounds that change nothing count for the reference alone, so that a search that
+    /// How the search's observations differ from these of the reference. A loop whose round changes what
+    /// another thread reads, and changes it back, is one that the search bounds, and says so; the
+    /// reference sees that it may never end. The hangs that the search finds, the reference finds, also
+    /// where it has left something out. Rounds that change nothing count for the reference alone, so that a search that
     /// says that it has left something out may lack results.
     fn difference(&self, search: &Observations) -> Option<String> {
         let undecided = |kind| kind == FaultKind::Hang && search.truncated;
@@ -87,6 +88,9 @@ impl Observations {
         let more = search.violations.difference(&self.violations).next();
         let result = search.results.difference(&self.results).next();
         match (more, result, self.truncated) {
+            (Some(more @ (FaultKind::Hang, _)), ..) => {
+                Some(format!("the search alone finds {more:?}"))
+            }
             (Some(more), _, false) => Some(format!("the search alone finds {more:?}")),
             (_, Some(result), false) => Some(format!("the search alone finds the result {result}")),
             _ => None,

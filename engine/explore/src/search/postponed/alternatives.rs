@@ -88,8 +88,9 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         }
     }
 
-    /// What a read may read from: the writes in the graph, and the write of a read-modify-write of its
-    /// own thread whose read is not in it, but whose value is known.
+    /// What a read may read from: the writes in the graph, and a write of its own thread whose value is
+    /// known, but that is added only after others: that of a read-modify-write, after its read, and one
+    /// that releases, where it follows all events before it.
     pub(super) fn sources(
         &mut self,
         execution: &PartialExecution,
@@ -100,7 +101,8 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         let later = |time: u32| slot.waits_since.is_none_or(|since| time > since);
         let mut found = Vec::new();
         let own = execution.own_write(read);
-        let own = own.filter(|own| execution.slot(*own).is_rmw());
+        let forwards = |own: &LocalEvent| own.is_rmw() || self.follows_all(own);
+        let own = own.filter(|own| forwards(execution.slot(*own)));
         let valued = own.and_then(|own| self.valued(execution, own));
         let mut positions = self.positions(execution, read);
         if execution.locations[slot.location].at.barrier().is_some() {
