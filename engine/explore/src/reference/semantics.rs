@@ -7,7 +7,7 @@ use crate::semantics::environment::{CallRecord, Done, EventEnvironment, Events, 
 use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, ThreadId};
 use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Limits, RunEnd};
-use program::ir::{FuncId, Program, Register, SiteId};
+use program::ir::{FuncId, Loop, Program, SiteId};
 use program::memory::{Dep, Memory, Named};
 use rustc_hash::FxHasher;
 use std::cell::{Cell, RefCell};
@@ -376,7 +376,7 @@ impl ReferenceThread {
             return;
         };
         let info = &program.functions[frame.function as usize].loops[header as usize];
-        let state = self.state(frame.registers, &info.live);
+        let state = self.state(frame.registers, info);
         let headers = &mut self.local.headers;
         let known = headers.iter().filter(|(known, _)| *known == state);
         let from: Vec<usize> = known.map(|(_, from)| *from).collect();
@@ -393,16 +393,17 @@ impl ReferenceThread {
         }
     }
 
-    /// A hash of all that what the thread does next depends on. `live`: the registers of its last frame,
-    /// which start at `registers`, whose values are used.
-    fn state(&self, registers: usize, live: &[Register]) -> u64 {
+    /// A hash of all that what the thread does next depends on, at the header of a loop in its last frame,
+    /// whose registers start at `registers`.
+    fn state(&self, registers: usize, header: &Loop) -> u64 {
         let (thread, local) = (&self.thread, &self.local);
         let mut hash = FxHasher::default();
         for frame in &thread.frames {
             (frame.function, frame.pc, frame.registers, frame.mark).hash(&mut hash);
         }
         let outer = thread.registers[..registers].iter();
-        let inner = live
+        let inner = header
+            .live
             .iter()
             .map(|own| &thread.registers[registers + *own as usize]);
         for value in outer.chain(inner) {
@@ -411,7 +412,8 @@ impl ReferenceThread {
         let raised = thread
             .raised
             .map(|raised| (raised.header, raised.frame, raised.selector));
-        (thread.private, raised, thread.exits, thread.at_exit.len()).hash(&mut hash);
+        let private = header.memory(thread.private, thread.idle);
+        (private, raised, thread.exits, thread.at_exit.len()).hash(&mut hash);
         (local.memory.locals(thread.id), local.calls.spurious.len()).hash(&mut hash);
         hash.finish()
     }

@@ -163,7 +163,11 @@ impl HeaderState {
     ) -> Option<HeaderState> {
         let frame = thread.frames.last()?;
         let info = &program.functions[frame.function as usize].loops[header as usize];
-        HeaderState::with(thread, memory, info.live.iter().copied())
+        let state = HeaderState::with(thread, memory, info.live.iter().copied())?;
+        Some(HeaderState {
+            private: info.memory(thread.private, thread.idle),
+            ..state
+        })
     }
 
     /// The state of a thread anywhere, where these registers of its last frame are live.

@@ -112,10 +112,7 @@ pub fn take<W: Environment>(
     thread.header = Some(header);
     let info = &program.functions[frame.function as usize].loops[header as usize];
     let registers = &thread.registers[frame.registers..];
-    let private = match info.idle {
-        true => thread.private ^ thread.idle,
-        false => thread.private,
-    };
+    let private = info.memory(thread.private, thread.idle);
     let hash = |of: &[Register]| {
         of.iter().fold(0, |hash, register| {
             scatter(hash ^ registers[*register as usize].bits)

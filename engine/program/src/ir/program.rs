@@ -21,6 +21,17 @@ pub struct Loop {
     pub idle: bool,
 }
 
+impl Loop {
+    /// Of the hashes of private memory, that of what decides when the loop ends.
+    pub fn memory(&self, private: u64, idle: u64) -> u64 {
+        if self.idle {
+            private ^ idle
+        } else {
+            private
+        }
+    }
+}
+
 /// An inlined call: the function, and the call's location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
