@@ -110,7 +110,8 @@ def compare(
     expected: Iterable[Expectation], explanations: Explanations, seconds: float, jobs: int
 ) -> Iterator[Comparison]:
     """The comparisons, each as soon as it is known. `seconds` limits each answer."""
-    tests, programs = [], []
+    tests: list[Expectation] = []
+    programs: list[Expectation] = []
     for each in expected:
         (tests if each.file.suffix == ".litmus" else programs).append(each)
     for one, answer, why in _answers(tests, programs, seconds, jobs):
@@ -162,7 +163,7 @@ def _verdicts(model: str, expected: Sequence[Expectation], seconds: float) -> It
 
 
 def _explored(expected: Expectation, seconds: float) -> Answer:
-    bounds = Bounds(seconds=seconds, **({"loops": expected.loops} if expected.loops else {}))
+    bounds = Bounds(seconds=seconds, loops=expected.loops or 0)
     try:
         (found,) = weakspot.explore(
             str(expected.file),

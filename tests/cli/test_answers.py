@@ -389,7 +389,7 @@ def test_a_program_is_run_as_a_whole_beside_its_tests(
     (folder / "always.c").write_text(
         "#include <assert.h>\nstatic int n;\nint main(void) { n++; assert(n == 2); }\n"
     )
-    ended = run("run", "always.c", "--for", "200ms", "--only", "programs")
+    ended = run("run", "always.c", "--for", "1s", "--only", "programs")
     assert ended.code == 1
     assert without_figures(ended.out) == snapshot
     beside = run("run", "mp.c", "--for", "1s", "--json")
