@@ -6,15 +6,18 @@ use program::trace::Options;
 use program::Program;
 use proptest::prelude::*;
 
-fn refused(body: &str) -> (ErrorKind, String, String) {
-    let text = format!(
+fn main_with(body: &str) -> String {
+    format!(
         "declare i32 @rand()\ndeclare i32 @_ZNSt3__112basic_stringIcE6lengthEv()\ndefine i32 @main() !dbg !4 {{\n{body}\n  ret i32 0\n}}\n\
          !3 = !DIFile(filename: \"a.c\", directory: \"\")\n\
          !4 = distinct !DISubprogram(name: \"main\", file: !3, line: 1)\n\
          !5 = !DILocation(line: 7, column: 9, scope: !6)\n\
          !6 = distinct !DILexicalBlock(scope: !4, file: !3, line: 2)\n"
-    );
-    let error = Program::from_ir(&text).expect_err("it is refused");
+    )
+}
+
+fn refused(body: &str) -> (ErrorKind, String, String) {
+    let error = Program::from_ir(&main_with(body)).expect_err("it is refused");
     (error.kind, error.message, error.place)
 }
 
@@ -24,11 +27,6 @@ fn unsupported_constructs_are_named_at_their_line() {
         (
             "%x = fadd fp128 zeroinitializer, zeroinitializer, !dbg !5",
             "fp128",
-        ),
-        ("%x = call i32 @rand(), !dbg !5", "rand"),
-        (
-            "%x = call i32 @_ZNSt3__112basic_stringIcE6lengthEv(), !dbg !5",
-            "std::basic_string<char>::length is called",
         ),
         (
             "%x = add <2 x i32> zeroinitializer, zeroinitializer, !dbg !5",
@@ -49,6 +47,24 @@ fn unsupported_constructs_are_named_at_their_line() {
         assert_eq!(kind, ErrorKind::Unsupported, "{body}: {message}");
         assert!(message.contains(name), "{body}: {message}");
         assert_eq!(place, "a.c:7:9", "{body}");
+    }
+}
+
+/// Whether an execution gets there is not known yet.
+#[test]
+fn a_missing_function_is_refused_where_it_is_called() {
+    for (name, shown) in [
+        ("rand", "rand"),
+        (
+            "_ZNSt3__112basic_stringIcE6lengthEv",
+            "std::basic_string<char>::length",
+        ),
+    ] {
+        let text = main_with(&format!("%x = call i32 @{name}(), !dbg !5"));
+        let program = Program::from_ir(&text).expect("a program");
+        let refused = format!("{:?}", program.functions[0].code);
+        let message = format!("the function {shown} is called but not defined");
+        assert!(refused.contains(&message), "{refused}");
     }
 }
 
