@@ -18,6 +18,7 @@ from peers.expectations import Expectation
 from weakspot import Bounds, Build, Verdict, WeakspotError
 from weakspot.generators.litmus import found_test
 from weakspot.harness.values.exploration import Exploration
+from weakspot.system import herdtools
 
 KINDS = ("equal", "explained", "different", "unread", "unknown")
 """How an answer compares: explained is a difference that the file beside this module explains."""
@@ -36,7 +37,7 @@ class Comparison:
 
 class Explanation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Why weakspot gives `answer` to tests: those whose names match one of the patterns. `under` is
-    a cat file of the peer, under which weakspot answers as the peer does."""
+    a cat file of herd7's library, under which weakspot answers as the peer does."""
 
     tests: tuple[str, ...]
     answer: str
@@ -56,8 +57,7 @@ class Explanation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Explanations:
     """The Explanations of a file with tables [[different]], and those that were used."""
 
-    def __init__(self, file: Path, checkout: Path) -> None:
-        self.checkout = checkout
+    def __init__(self, file: Path) -> None:
         self.all: list[Explanation] = []
         if file.is_file():
             tables = tomllib.loads(file.read_text(encoding="utf-8"))["different"]
@@ -75,8 +75,10 @@ class Explanations:
     def _holds(self, explanation: Explanation, expected: Expectation, seconds: float) -> bool:
         if not explanation.under:
             return True
-        model = str(self.checkout / explanation.under)
-        ((_, answer, _),) = _verdicts(model, [expected], seconds)
+        library = herdtools.libdir()
+        if library is None:
+            return False
+        ((_, answer, _),) = _verdicts(str(library / explanation.under), [expected], seconds)
         return answer == expected.answer
 
     @property
