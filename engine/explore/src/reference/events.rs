@@ -1,13 +1,14 @@
 //! What the instructions and library calls of a thread of the reference are made of: every access of
 //! an object whose address may have escaped is an event.
 
-use super::semantics::{ReferenceEnvironment, Step};
+use super::semantics::ReferenceEnvironment;
 use crate::semantics::environment::{AccessTarget, CallRecord, Done, Events, Interruption};
+use crate::semantics::rounds::Step;
 use crate::source::{Action, FaultKind, ThreadId, Wait};
 use program::interpreter::thread::Thread;
 use program::interpreter::ExternCall;
 use program::ir::{Program, SiteId};
-use program::memory::{mixed, Dep, Memory, Object};
+use program::memory::{Dep, Memory, Object};
 use std::sync::Arc;
 
 impl<'p> Events<'p> for ReferenceEnvironment<'_, 'p> {
@@ -51,11 +52,7 @@ impl<'p> Events<'p> for ReferenceEnvironment<'_, 'p> {
 
     fn settle(&self, t: &mut Thread) {
         let memory = &self.local.memory;
-        let held = t.held.iter();
-        t.private = held.fold(memory.hash ^ memory.idle, |hash, held| {
-            hash ^ mixed(held.mutex, held.count as u8)
-        });
-        t.idle = memory.idle;
+        t.settle(memory.hash ^ memory.idle, memory.idle);
     }
 
     fn progress(&mut self, t: &mut Thread, _: Option<SiteId>) {

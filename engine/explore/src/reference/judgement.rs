@@ -1,10 +1,11 @@
 //! What a graph shows that no thread can extend, or in which every thread waits.
 
-use super::semantics::{ReferenceThread, Semantics, Step};
+use super::semantics::{ReferenceThread, Semantics};
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::{ExecutionEnd, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::search::findings::{Findings, Reported};
+use crate::semantics::rounds::repeats;
 use crate::source::{Action, Fault, FaultKind, Location, Next, ThreadId};
 use rustc_hash::FxHashMap;
 
@@ -35,9 +36,9 @@ pub fn conclude(
 /// The threads that wait for ever, if each thread that has not ended does. A thread blocks in the
 /// library on its last read; it waits for ever if it has read what the location holds in the end. One
 /// in a loop waits for ever if it was in the same state before, and its rounds since then leave memory as
-/// they find it: then all such rounds, one after another, again and again, are an infinite execution in which every thread runs, and every
-/// read reads the last write, which sc, tso, rc11 and rc20 allow (Lahav, Namakonov, Oberhauser,
-/// Podkopaev, Vafeiadis, "Making weak memory models fair", OOPSLA 2021).
+/// they find it: then all such rounds, one after another, again and again, are an infinite execution in
+/// which every thread runs, and every read reads the last write, which sc, tso, rc11 and rc20 allow
+/// (Lahav, Namakonov, Oberhauser, Podkopaev, Vafeiadis, "Making weak memory models fair", OOPSLA 2021).
 pub fn hangs(graph: &Graph, threads: Threads) -> Vec<Fault> {
     let last: FxHashMap<Location, u64> = (0..graph.locations.len() as u32)
         .map(|number| {
@@ -61,7 +62,7 @@ pub fn hangs(graph: &Graph, threads: Threads) -> Vec<Fault> {
             (Next::Event(_) | Next::Truncated { .. }, Some(round)) => {
                 let steps = &state.local.steps;
                 let mut from = round.from.iter();
-                if !from.any(|from| repeats(&steps[*from..], &last)) {
+                if !from.any(|from| repeats(steps[*from..].iter(), |at| last.get(&at).copied())) {
                     return Vec::new();
                 }
                 faults.push(fault(*thread, "its loop to end", round.site));
@@ -82,20 +83,4 @@ pub fn hangs(graph: &Graph, threads: Threads) -> Vec<Fault> {
         true => joins,
         false => faults,
     }
-}
-
-/// Whether a round reads the same again if memory holds the last writes, and leaves it so.
-fn repeats(round: &[Step], last: &FxHashMap<Location, u64>) -> bool {
-    let mut written: FxHashMap<Location, u64> = FxHashMap::default();
-    let same = round.iter().all(|step| match step {
-        Step::Read(at, value) => written.get(at).or_else(|| last.get(at)) == Some(value),
-        Step::Write(at, value) => {
-            written.insert(*at, *value);
-            true
-        }
-        Step::Choice => false,
-    });
-    same && written
-        .iter()
-        .all(|(at, value)| last.get(at) == Some(value))
 }

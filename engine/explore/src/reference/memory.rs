@@ -1,7 +1,8 @@
 //! Accesses of memory, as events, and how they are divided into locations.
 
-use super::semantics::{ReferenceEnvironment, Step};
+use super::semantics::ReferenceEnvironment;
 use crate::semantics::environment::{AccessTarget, Accesses, Done, Events, Interruption, ReadMode};
+use crate::semantics::rounds::Step;
 use crate::source::{Action, FaultKind, Location};
 use program::interpreter::thread::Thread;
 use program::ir::bits::mask;

@@ -4,6 +4,7 @@
 //! again from its beginning when the event has an answer, with all answers that it has so far.
 
 use crate::semantics::environment::{CallRecord, Done, EventEnvironment, Events, Interruption};
+use crate::semantics::rounds::Step;
 use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, ThreadId};
 use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Limits, RunEnd};
@@ -14,15 +15,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-
-/// What a thread has done with shared memory, or chosen, since its last progress.
-#[derive(Clone, Copy, Debug)]
-pub enum Step {
-    Read(Location, u64),
-    Write(Location, u64),
-    /// Another choice may be made the next time.
-    Choice,
-}
 
 /// A loop that has returned to its header in the same state: its last rounds since then, repeated for
 /// ever, are an execution of the thread if they find memory as they leave it.
@@ -46,6 +38,7 @@ pub struct Local {
     /// The number of the last of them that other threads may have synchronised with.
     pub synchronised: usize,
     pub calls: CallRecord,
+    /// Those since its last progress.
     pub steps: Vec<Step>,
     /// The headers of loops that it has reached since its last progress: a hash of its state there, and
     /// the number of steps before.

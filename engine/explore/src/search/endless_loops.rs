@@ -26,17 +26,11 @@
 
 use crate::graph::execution_graph::{Graph, NONE};
 use crate::search::execution::EndedExecution;
+use crate::semantics::rounds::{repeats, Step};
 use crate::source::{
     Action, Answer, EventLabel, Fault, FaultKind, Location, Next, Resumed, Source, ThreadId,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
-
-/// What a round does with shared memory.
-#[derive(Clone, Copy)]
-enum Step {
-    Read(Location, u64),
-    Write(Location, u64),
-}
+use rustc_hash::FxHashSet;
 
 /// The loops that never end, in an execution in which a limit has stopped threads.
 pub fn endless_loops<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Vec<Fault> {
@@ -80,8 +74,9 @@ fn find<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Option<
     }
     for (thread, site) in stopped {
         let round = repeated_round(source, execution, thread)?;
-        let accessed = round.iter().map(|step| match step {
-            Step::Read(at, _) | Step::Write(at, _) => *at,
+        let accessed = round.iter().filter_map(|step| match step {
+            Step::Read(at, _) | Step::Write(at, _) => Some(*at),
+            Step::Choice => None,
         });
         accesses.push((thread, accessed.collect()));
         let changed = round.iter().filter_map(|step| match step {
@@ -130,31 +125,13 @@ fn repeated_round<S: Source>(
             _ => return None,
         }
         if (next.action, next.site) == (label.action, label.site)
-            && repeats(execution.graph, &round)
+            && repeats(round.iter().rev(), |at| last_value(execution.graph, at))
             && source.is_same_state(before, &state)
         {
             return Some(round);
         }
     }
     None
-}
-
-/// Whether a round, given the last step first, reads what memory holds after the execution, and leaves it
-/// so.
-fn repeats(graph: &Graph, round: &[Step]) -> bool {
-    let mut written: FxHashMap<Location, u64> = FxHashMap::default();
-    let reads_the_same = round.iter().rev().all(|step| match step {
-        Step::Read(at, value) => match written.get(at) {
-            Some(written) => written == value,
-            None => last_value(graph, *at) == Some(*value),
-        },
-        Step::Write(at, value) => {
-            written.insert(*at, *value);
-            true
-        }
-    });
-    let mut written = written.iter();
-    reads_the_same && written.all(|(at, value)| last_value(graph, *at) == Some(*value))
 }
 
 /// What a location holds after the execution, if that is determined.

@@ -6,3 +6,4 @@ pub mod ends;
 pub mod environment;
 mod instructions;
 mod library;
+pub mod rounds;

@@ -11,7 +11,7 @@ use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow};
 use program::ir::{Extern, Order, Program, SiteId};
 use program::library::{barrier, mutex};
-use program::memory::{mixed, Dep, Memory, Named, Object, Val, Visibility};
+use program::memory::{Dep, Memory, Named, Object, Val, Visibility};
 use std::sync::Arc;
 
 /// Operation calls of one program; more are refused.
@@ -53,13 +53,8 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
     }
 
     fn settle(&self, t: &mut Thread) {
-        let held = t.held.iter();
         let memory = &self.local.memory;
-        let state = memory.hash ^ memory.idle ^ self.local.ignored;
-        t.private = held.fold(state, |hash, held| {
-            hash ^ mixed(held.mutex, held.count as u8)
-        });
-        t.idle = memory.idle;
+        t.settle(memory.hash ^ memory.idle ^ self.local.ignored, memory.idle);
     }
 
     fn progress(&mut self, t: &mut Thread, site: Option<SiteId>) {

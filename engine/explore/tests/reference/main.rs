@@ -129,7 +129,9 @@ impl Stack {
 
     fn only(some: &[Reduction]) -> Stack {
         let names: Vec<_> = some.iter().map(|each| each.name()).collect();
-        let reductions = some.iter().fold(none(), |all, each| all.with(*each, true));
+        let reductions = some
+            .iter()
+            .fold(Reductions::NONE, |all, each| all.with(*each, true));
         Stack::new(&format!("only {}", names.join(" and ")), reductions)
     }
 
@@ -137,7 +139,7 @@ impl Stack {
     fn few() -> Vec<Stack> {
         let others = [
             Stack::new("all", Reductions::ALL),
-            Stack::new("none", none()),
+            Stack::new("none", Reductions::NONE),
             Stack::by("revisits", Search::Revisits),
             Stack::by("postpones", Search::Postpones),
         ];
@@ -155,14 +157,6 @@ impl Stack {
         }
         all
     }
-}
-
-fn none() -> Reductions {
-    let mut none = Reductions::ALL;
-    for each in Reduction::ALL {
-        none = none.with(each, false);
-    }
-    none
 }
 
 /// No more than so many executions, and so many seconds.

@@ -345,6 +345,14 @@ impl Thread {
         }
     }
 
+    /// Sets the hashes of private memory; the mutexes held are added to the first.
+    pub fn settle(&mut self, private: u64, idle: u64) {
+        self.private = self.held.iter().fold(private, |hash, held| {
+            hash ^ mixed(held.mutex, held.count as u8)
+        });
+        self.idle = idle;
+    }
+
     /// How often the thread holds a mutex.
     pub fn holds(&self, mutex: u64) -> u32 {
         let held = self.held.iter().find(|h| h.mutex == mutex);
