@@ -24,12 +24,16 @@ from weakspot.errors import BadInput
 from weakspot.generators.source import database
 from weakspot.generators.source.assembly.meaning import Meaning
 
-SUFFIXES = {".c": "c", **dict.fromkeys((".cpp", ".cc", ".cxx", ".c++", ".C"), "c++")}
+SUFFIXES = {
+    ".c": "c",
+    **dict.fromkeys((".cpp", ".cc", ".cxx", ".c++", ".C"), "c++"),
+    ".rs": "rust",
+}
 """The language of a source by its suffix."""
 
-STANDARD = {"c": "", "c++": "gnu++20"}
-"""The version of C and C++ in which sources are read, unless the build says otherwise. Older
-versions of C++ are read as this one, which our headers for threads and locks need."""
+STANDARD = {"c": "", "c++": "gnu++20", "rust": "2021"}
+"""The version of C and C++, and the edition of Rust, in which sources are read, unless the build says
+otherwise. Older versions of C++ are read as this one, which our headers for threads and locks need."""
 
 
 class Build(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +116,8 @@ def options(source: Path, build: Build) -> Options:
     """The options for a source. Raises BadInput for a database that cannot be read, for a folder
     or a macro that is none, and for a standard of another language."""
     language = SUFFIXES.get(source.suffix, "c++")
+    if language == "rust":
+        return _of_rustc(source, build)
     _check(build, source, language)
     notes: list[str] = []
     layers: list[tuple[_Option, ...]] = []
@@ -203,6 +209,26 @@ def _together(
     if standard:
         meaning.insert(0, f"-std={standard}")
     return Options(tuple(meaning), tuple(clang), tuple(dict.fromkeys(searched)), notes)
+
+
+def _of_rustc(source: Path, build: Build) -> Options:
+    """The options of rustc: `std` is the edition, a define a `--cfg`."""
+    words: list[str] = []
+    edition = STANDARD["rust"]
+    for each in build.layers:
+        if each.include:
+            raise BadInput(
+                f"an include folder, for a Rust program: {each.include[0]}",
+                place=str(source),
+                advice="leave out -I: rustc finds the modules of a crate by their names",
+            )
+        editions = [name for name in each.std if name.isdigit()]
+        edition = editions[-1] if editions else edition
+        for text in each.defines:
+            name, equals, value = text.partition("=")
+            words += ["--cfg", f'{name}="{value}"' if equals else name]
+        words += each.flags
+    return Options(meaning=(f"--edition={edition}", *words))
 
 
 def _fits(standard: str, language: str) -> bool:

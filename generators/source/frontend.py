@@ -1,6 +1,6 @@
 """Source to clean LLVM IR text: one module, calls inlined, locals in registers, nothing lost.
 
-In: the path of a C or C++ file. Out: the text of a verified LLVM module in which each memory
+In: the path of a C or C++ file, or of the root of a Rust crate. Out: the text of a verified LLVM module in which each memory
 operation of the source occurs once per call path, with its memory order, volatile and dependencies.
 Locals are registers, `main` and the functions that threads start stay functions, and the
 `inlinedAt` chain of a debug location gives the calls through which an operation was reached.
@@ -14,7 +14,7 @@ Three rules preserve what is to be checked:
 - clang at -O0, where `assert` stays and nothing is optimised before the passes run. There, only the
   rules of GNU C89 preserve the body of an `inline` function that is not static.
 
-C++ is read as GNU C++20 with libc++'s own headers, but for a few of ours (`headers/`). What libc++
+Rust is compiled by rustc, which links std (`rust.py`). C++ is read as GNU C++20 with libc++'s own headers, but for a few of ours (`headers/`). What libc++
 defines in its binary is compiled from its sources and linked (`library.py`).
 
 The text depends on the source alone: files are named relative to the source's folder, headers of
@@ -32,7 +32,7 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput
-from weakspot.generators.source import clang, file_names
+from weakspot.generators.source import clang, file_names, rust
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
 from weakspot.generators.source.build import options as build_options
@@ -65,7 +65,7 @@ def compile_source(
     end: Deadline = NEVER,
     asked: Question | None = None,
 ) -> Ir:
-    """Compile a C or C++ program to clean LLVM IR, with the options of a build, which also names
+    """Compile a C, C++ or Rust program to clean LLVM IR, with the options of a build, which also names
     its other translation units and what inline assembly means that weakspot does not know.
     Files are named relative to `base`, by default the source's folder.
 
@@ -140,7 +140,10 @@ def _compiled(unit: Question, folder: Path, end: Deadline) -> tuple[str, list[st
     from weakspot.generators.source import irtext
 
     limited = msgspec.structs.replace(unit.compiler, end=end)
-    raw, names = clang.run(limited, unit.path, unit.options)
+    if SUFFIXES[unit.path.suffix] == "rust":
+        raw, names = rust.run(rust.find(), unit.path, unit.options, end)
+    else:
+        raw, names = clang.run(limited, unit.path, unit.options)
     raw = file_names.relative_names(raw, unit.compiler, folder)
     irtext.refuse_file_scope_assembly(raw, unit.path)
     return raw, names
@@ -204,9 +207,14 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
     _check_source(path)
     found = clang.find(compiler)
     given = build_options(path, build)
-    lean = lean and SUFFIXES[path.suffix] == "c++"
-    options = ("-I.", *given.meaning, *given.clang, *([clang.LEAN] if lean else []))
-    limited = msgspec.structs.replace(found, end=end)
+    language = SUFFIXES[path.suffix]
+    lean = lean and language == "c++"
+    if language == "rust":
+        options = given.meaning
+        texts = rust.read_text(rust.find(), path, options, end)
+    else:
+        options = ("-I.", *given.meaning, *given.clang, *([clang.LEAN] if lean else []))
+        texts = clang.read_text(msgspec.structs.replace(found, end=end), path, options)
     return Question(
         path=path,
         options=options,
@@ -220,7 +228,7 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
             os.environ.get("CCC_OVERRIDE_OPTIONS", ""),
             *options,
             "",
-            *clang.read_text(limited, path, options),
+            *texts,
         ),
     )
 
@@ -229,10 +237,10 @@ def _check_source(path: Path) -> None:
     if not path.exists():
         raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
     if not path.is_file():
-        raise BadInput(f"not a file: {path}", advice="name one C or C++ source file")
+        raise BadInput(f"not a file: {path}", advice="name one C, C++ or Rust source file")
     if path.suffix not in SUFFIXES:
         raise BadInput(
-            f"not a C or C++ source file: {path.name}",
+            f"not a C, C++ or Rust source file: {path.name}",
             place=str(path),
             advice=f"a header is checked by a program that uses it: weakspot init {path} writes one"
             if path.suffix.startswith((".h", ".H"))

@@ -163,7 +163,8 @@ def _with_functions(text: str, stay: set[str]) -> str:
         return re.sub(r"#(\d+)", lambda group: f"#{first + int(group[1])}", line, count=1)
 
     groups = (
-        f"attributes #{first + number} = {{{each.replace(' alwaysinline', '')}}}\n"
+        # a group must not be empty, so each holds a word that LLVM does not know
+        f"attributes #{first + number} = {{ \"weakspot\"{each.replace(' alwaysinline', '')}}}\n"
         for number, each in words.items()
     )
     return "".join((_DEFINE.sub(changed, text), "\n", *groups))
