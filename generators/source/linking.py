@@ -19,10 +19,7 @@ from weakspot.generators.source import file_names, irtext, members
 from weakspot.generators.source.assembly import calls
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.clang import LIBRARY, Clang
-from weakspot.generators.source.system_calls import (
-    enclose_atomic_functions,
-    replace_system_calls,
-)
+from weakspot.generators.source.system_calls import enclose_atomic_functions, replace_system_calls
 from weakspot.generators.source.variadic import replace_variadic
 from weakspot.system import cache
 

@@ -28,13 +28,7 @@ from weakspot.harness.values.exploration import (
 from weakspot.harness.values.library_calls import library_call, library_files
 from weakspot.harness.values.numbers import amount, percent
 from weakspot.harness.values.record import program_name
-from weakspot.harness.values.witness import (
-    Execution,
-    History,
-    ReturnedCall,
-    Wait,
-    WitnessEvent,
-)
+from weakspot.harness.values.witness import Execution, History, ReturnedCall, Wait, WitnessEvent
 from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
