@@ -34,8 +34,9 @@ from weakspot import __version__
 from weakspot.errors import BadInput
 from weakspot.generators.source import clang, file_names
 from weakspot.generators.source.assembly.meaning import Meaning
-from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
+from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.build import options as build_options
+from weakspot.generators.source.language import is_source, sources
 from weakspot.system import cache
 from weakspot.system.deadline import NEVER, Deadline
 
@@ -204,15 +205,15 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
     _check_source(path)
     found = clang.find(compiler)
     given = build_options(path, build)
-    lean = lean and SUFFIXES[path.suffix] == "c++"
-    options = ("-I.", *given.meaning, *given.clang, *([clang.LEAN] if lean else []))
+    quick = sources()[path.suffix].quick if lean else ()
+    options = ("-I.", *given.meaning, *given.clang, *quick)
     limited = msgspec.structs.replace(found, end=end)
     return Question(
         path=path,
         options=options,
         compiler=found,
         named=compiler,
-        lean=lean,
+        lean=bool(quick),
         key=cache.digest(
             _own_digest(),
             found.identity,
@@ -230,13 +231,13 @@ def _check_source(path: Path) -> None:
         raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
     if not path.is_file():
         raise BadInput(f"not a file: {path}", advice="name one C or C++ source file")
-    if path.suffix not in SUFFIXES:
+    if not is_source(path):
         raise BadInput(
             f"not a C or C++ source file: {path.name}",
             place=str(path),
             advice=f"a header is checked by a program that uses it: weakspot init {path} writes one"
             if path.suffix.startswith((".h", ".H"))
-            else f"expected a name that ends in {', '.join(SUFFIXES)}",
+            else f"expected a name that ends in {', '.join(sources())}",
         )
     try:
         with path.open("rb"):

@@ -61,6 +61,7 @@ from weakspot.errors import BadInput
 from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.language import sources
 from weakspot.harness import machines
 from weakspot.harness.campaign import plan
 from weakspot.harness.corpus.models import LANGUAGE, MACHINES, Model
@@ -71,7 +72,7 @@ from weakspot.system.durations import seconds_of
 from weakspot.system.project_file import PYPROJECT
 
 BASELINE = "weakspot-baseline.json"
-SUFFIXES = (*builds.SUFFIXES, ".litmus")
+SUFFIXES = (*sources(), ".litmus")
 SEVERITIES = ("error", "warning", "note")
 
 Duration = int | float | str
