@@ -73,7 +73,8 @@ class GateFindings:
         for finding in sorted(findings, key=lambda each: order[self.files[each.subject]]):
             reported = self._program(finding)
             repair = repairs.get(reported.scenario)
-            cause = f"{reported.scenario} {reported.test or reported.message}"
+            shown = reported.test or f"{finding.violation} {' '.join(finding.models)}"
+            cause = f"{reported.scenario} {shown}"
             if repair is not None and repair.changes and finding.id != "WS106":
                 required = list(self._required(repair))
                 cause = ", ".join(str(need.place) for need in required)
