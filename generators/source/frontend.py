@@ -14,7 +14,7 @@ Three rules preserve what is to be checked:
 - clang at -O0, where `assert` stays and nothing is optimised before the passes run. There, only the
   rules of GNU C89 preserve the body of an `inline` function that is not static.
 
-Rust is compiled by rustc, which links std (`rust.py`). C++ is read as GNU C++20 with libc++'s own headers, but for a few of ours (`headers/`). What libc++
+rustc compiles Rust, with std in the module (`rust.py`). C++ is read as GNU C++20 with libc++'s own headers, but for a few of ours (`headers/`). What libc++
 defines in its binary is compiled from its sources and linked (`library.py`).
 
 The text depends on the source alone: files are named relative to the source's folder, headers of
@@ -34,8 +34,9 @@ from weakspot import __version__
 from weakspot.errors import BadInput
 from weakspot.generators.source import clang, file_names, rust
 from weakspot.generators.source.assembly.meaning import Meaning
-from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
+from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.build import options as build_options
+from weakspot.generators.source.language import is_source, sources
 from weakspot.system import cache
 from weakspot.system.deadline import NEVER, Deadline
 
@@ -140,7 +141,7 @@ def _compiled(unit: Question, folder: Path, end: Deadline) -> tuple[str, list[st
     from weakspot.generators.source import irtext
 
     limited = msgspec.structs.replace(unit.compiler, end=end)
-    if SUFFIXES[unit.path.suffix] == "rust":
+    if sources()[unit.path.suffix].compiler == "rustc":
         raw, names = rust.run(rust.find(), unit.path, unit.options, end)
     else:
         raw, names = clang.run(limited, unit.path, unit.options)
@@ -207,20 +208,20 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
     _check_source(path)
     found = clang.find(compiler)
     given = build_options(path, build)
-    language = SUFFIXES[path.suffix]
-    lean = lean and language == "c++"
-    if language == "rust":
+    language = sources()[path.suffix]
+    quick = language.quick if lean else ()
+    if language.compiler == "rustc":
         options = given.meaning
         texts = rust.read_text(rust.find(), path, options, end)
     else:
-        options = ("-I.", *given.meaning, *given.clang, *([clang.LEAN] if lean else []))
+        options = ("-I.", *given.meaning, *given.clang, *quick)
         texts = clang.read_text(msgspec.structs.replace(found, end=end), path, options)
     return Question(
         path=path,
         options=options,
         compiler=found,
         named=compiler,
-        lean=lean,
+        lean=bool(quick),
         key=cache.digest(
             _own_digest(),
             found.identity,
@@ -238,13 +239,13 @@ def _check_source(path: Path) -> None:
         raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
     if not path.is_file():
         raise BadInput(f"not a file: {path}", advice="name one C, C++ or Rust source file")
-    if path.suffix not in SUFFIXES:
+    if not is_source(path):
         raise BadInput(
             f"not a C, C++ or Rust source file: {path.name}",
             place=str(path),
             advice=f"a header is checked by a program that uses it: weakspot init {path} writes one"
             if path.suffix.startswith((".h", ".H"))
-            else f"expected a name that ends in {', '.join(SUFFIXES)}",
+            else f"expected a name that ends in {', '.join(sources())}",
         )
     try:
         with path.open("rb"):

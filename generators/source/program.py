@@ -16,8 +16,9 @@ from weakspot.errors import BadInput, Unsupported, excerpt, reported
 from weakspot.generators.litmus import Site
 from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import WRAPPER
-from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
+from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.frontend import Question, compile_source
+from weakspot.generators.source.language import sources
 from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Unit(msgspec.Struct, frozen=True):
     @property
     def language(self) -> str:
         """ "c" or "c++"."""
-        return SUFFIXES[self.source.suffix]
+        return sources()[self.source.suffix].name
 
     @property
     def standard(self) -> tuple[str, ...]:
@@ -47,7 +48,7 @@ class Unit(msgspec.Struct, frozen=True):
         """The options for any compiler, run in the source's folder: the language version, macros,
         headers."""
         return [
-            *(["-fgnu89-inline"] if self.language == "c" else []),
+            *sources()[self.source.suffix].options,
             "-UNDEBUG",  # zig's clang leaves out assertions where it optimizes
             "-DWEAKSPOT=1",
             *self.given.meaning,

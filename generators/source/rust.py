@@ -23,6 +23,7 @@ import msgspec
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported, excerpt, quoted
 from weakspot.generators.source.clang import scratch_folder, time_is_up
+from weakspot.generators.source.languages.rust import LANGUAGE
 from weakspot.system import process, tools
 from weakspot.system.deadline import Deadline
 
@@ -32,18 +33,6 @@ RUSTC = tools.Program(
     advice="install Rust: https://rustup.rs, or the package rustc",
 )
 
-_FLAGS = (
-    *("-C", "panic=abort"),
-    *("-C", "lto=fat"),  # the module has std's code in it
-    *("-C", "codegen-units=1"),
-    *("-C", "opt-level=0"),
-    *("-C", "debuginfo=1"),
-    *("-C", "overflow-checks=on"),
-    *("-C", "symbol-mangling-version=v0"),
-    *("--crate-type", "bin"),
-    *("--cfg", "weakspot"),
-    *("--check-cfg", "cfg(weakspot)"),
-)
 _PATIENCE = 600.0  # seconds without a time limit
 
 _STD = r"_R\w*?s?[0-9A-Za-z]*_3std"
@@ -153,7 +142,7 @@ def run(
 
 def _run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> None:
     ended = process.run(
-        [rustc.path, *_FLAGS, "--error-format=short", *options, path.name],
+        [rustc.path, *LANGUAGE.flags, "--error-format=short", *options, path.name],
         seconds=end.at_most(_PATIENCE),
         cwd=path.parent,
     )

@@ -48,15 +48,7 @@ from weakspot.harness.values.record import (
 )
 from weakspot.harness.values.repair import SuggestedRepair
 from weakspot.harness.values.verdict import Shared, Verdict
-from weakspot.system.files import (
-    Journal,
-    disk,
-    lines,
-    pretty,
-    replace,
-    rows,
-    unreadable,
-)
+from weakspot.system.files import Journal, disk, lines, pretty, replace, rows, unreadable
 
 RESULTS = Path("results")
 """Where campaigns are written by default."""

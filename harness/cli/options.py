@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from weakspot.generators.source.language import languages
 from weakspot.harness.cli import completion
 from weakspot.harness.cli.help import COMPILER_FLAGS
 from weakspot.system.durations import seconds_of
@@ -244,7 +245,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     language_option = click.option(
         "language",
         "-x",
-        type=click.Choice(["c", "c++"]),
+        type=click.Choice([each.name for each in languages()]),
         help="Language of standard input.  [default: that of --std, else c]",
     )
     return compiler_options(language_option(verbose_option(with_build)))
@@ -354,9 +355,11 @@ def _standard_input(
     from weakspot.errors import BadInput, WeakspotError
     from weakspot.generators.source.file_names import STANDARD_INPUT
 
-    cpp = language == "c++" or (language is None and any("++" in each for each in std))
+    chosen = [each for each in languages() if each.name == language]
+    chosen = chosen or [each for each in languages() if any(map(each.has_version, std))]
+    (suffix, *_) = (chosen or languages())[-1 if chosen else 0].suffixes
     with tempfile.TemporaryDirectory(prefix=STANDARD_INPUT) as folder:
-        file = Path(folder, "stdin.cpp" if cpp else "stdin.c")
+        file = Path(folder, f"stdin{suffix}")
         file.write_bytes(sys.stdin.buffer.read())
         if not file.stat().st_size:
             raise BadInput("standard input is empty", advice="expected a C or C++ program")
@@ -419,11 +422,11 @@ def project_models(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def with_models(what: tuple[str, ...], models: tuple[str, ...], **rest: Any) -> Any:
-        from weakspot.generators.source.build import SUFFIXES
+        from weakspot.generators.source.language import is_source
         from weakspot.system import project_file
 
         file = None if given("models") else project_file.find(Path.cwd())
-        if file is not None and all(Path(word).suffix in SUFFIXES for word in what):
+        if file is not None and all(is_source(Path(word)) for word in what):
             from weakspot.harness.gate import config
 
             models = config.models_of(file) or models

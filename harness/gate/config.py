@@ -61,17 +61,18 @@ from weakspot.errors import BadInput
 from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.language import sources
 from weakspot.harness import machines
 from weakspot.harness.campaign import plan
 from weakspot.harness.corpus.models import LANGUAGE, MACHINES, Model
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.values.bounds import DEFAULT, MOST_DEPARTURES, RANGES, Bounds, Part, Reduction
+from weakspot.harness.values.bounds import DEFAULT, LIMITS, MOST_DEPARTURES, Bounds, Part, Reduction
 from weakspot.system import project_file, toml
 from weakspot.system.durations import seconds_of
 from weakspot.system.project_file import PYPROJECT
 
 BASELINE = "weakspot-baseline.json"
-SUFFIXES = (*builds.SUFFIXES, ".litmus")
+SUFFIXES = (*sources(), ".litmus")
 SEVERITIES = ("error", "warning", "note")
 
 Duration = int | float | str
@@ -170,7 +171,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def bounds(self) -> Bounds:
         """The limits of the gate's explorations but for their time, which is of the budget."""
-        keys = {name: "unroll" if name == "loops" else name for name in RANGES}
+        keys = {name: each.key for name, each in LIMITS.items() if each.key}
         limits = {name: getattr(self.gate, key) for name, key in keys.items()}
         limits["loops"] = limits["loops"] or self.explore.loops or DEFAULT.loops
         return Bounds(**limits, given={name: f"{key} =" for name, key in keys.items()})

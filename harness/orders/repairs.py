@@ -4,6 +4,7 @@ put fences beside, each as little as suffices, confirmed by exploring every prog
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -77,6 +78,15 @@ class Repair(msgspec.Struct, frozen=True):
     programs: int
     twice: bool | None = None
     executions: tuple[Execution | None, ...] = ()
+
+    def named(self, root: Path) -> Repair:
+        """The repair with its files named relative to the folder."""
+        changes = []
+        for change in self.changes:
+            file = os.path.relpath(change.annotation.path, root.resolve())
+            annotation = msgspec.structs.replace(change.annotation, file=file)
+            changes.append(msgspec.structs.replace(change, annotation=annotation))
+        return msgspec.structs.replace(self, changes=tuple(changes))
 
     def __str__(self) -> str:
         suffice = "suffices" if len(self.changes) == 1 else "suffice together"

@@ -20,10 +20,7 @@ from weakspot.harness.report.structures import Ranking, print_overview, print_st
 from weakspot.harness.values.descriptions import describe_machine, describe_steadiness
 from weakspot.harness.values.finding import Finding, by_cause
 from weakspot.harness.values.numbers import amount
-from weakspot.harness.values.record import (
-    MachineInfo,
-    Record,
-)
+from weakspot.harness.values.record import MachineInfo, Record
 
 _TESTS, _TESTS_OF_MANY = 8, 4  # tests printed of a single structure, of one among others
 _MANY = 10  # structures, of which each has one row

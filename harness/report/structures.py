@@ -18,19 +18,10 @@ from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.report.tables import runner_differences
 from weakspot.harness.report.terminal import bar, columns, magnitude, print_lines
 from weakspot.harness.values.agreement import conclusive, models_by_answer
-from weakspot.harness.values.descriptions import (
-    describe_origin,
-    negative_result_strength,
-)
+from weakspot.harness.values.descriptions import describe_origin, negative_result_strength
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.numbers import amount, rounded
-from weakspot.harness.values.record import (
-    Entry,
-    Record,
-    StructureInfo,
-    program_name,
-    unique,
-)
+from weakspot.harness.values.record import Entry, Record, StructureInfo, program_name, unique
 
 
 class Ranking:
