@@ -1,9 +1,10 @@
 """Source to clean LLVM IR text: one module, calls inlined, locals in registers, nothing lost.
 
-In: the path of a C or C++ file, or of the root of a Rust crate. Out: the text of a verified LLVM module in which each memory
-operation of the source occurs once per call path, with its memory order, volatile and dependencies.
-Locals are registers, `main` and the functions that threads start stay functions, and the
-`inlinedAt` chain of a debug location gives the calls through which an operation was reached.
+In: the path of a C or C++ file, or of the root of a Rust crate. Out: the text of a verified LLVM
+module in which each memory operation of the source occurs once per call path, with its memory
+order, volatile and dependencies. Locals are registers, `main` and the functions that threads start
+stay functions, and the `inlinedAt` chain of a debug location gives the calls through which an
+operation was reached.
 
 Three rules preserve what is to be checked:
 
@@ -14,8 +15,9 @@ Three rules preserve what is to be checked:
 - clang at -O0, where `assert` stays and nothing is optimised before the passes run. There, only the
   rules of GNU C89 preserve the body of an `inline` function that is not static.
 
-rustc compiles Rust, with std in the module (`rust.py`). C++ is read as GNU C++20 with libc++'s own headers, but for a few of ours (`headers/`). What libc++
-defines in its binary is compiled from its sources and linked (`library.py`).
+C++ is read as GNU C++20 with libc++'s own headers, but for a few of ours (`headers/`). What libc++
+defines in its binary is compiled from its sources and linked (`library.py`). Rust is compiled by
+rustc, which links std (`rust.py`).
 
 The text depends on the source alone: files are named relative to the source's folder, headers of
 the compiler and of the C library as `<name>`.
@@ -66,8 +68,8 @@ def compile_source(
     end: Deadline = NEVER,
     asked: Question | None = None,
 ) -> Ir:
-    """Compile a C, C++ or Rust program to clean LLVM IR, with the options of a build, which also names
-    its other translation units and what inline assembly means that weakspot does not know.
+    """Compile a C, C++ or Rust program to clean LLVM IR, with the options of a build, which also
+    names its other translation units and what inline assembly means that weakspot does not know.
     Files are named relative to `base`, by default the source's folder.
 
     `compiler` is the path or name of a clang, by default what WEAKSPOT_CLANG names, and else the

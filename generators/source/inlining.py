@@ -164,7 +164,7 @@ def _with_functions(text: str, stay: set[str]) -> str:
 
     groups = (
         # a group must not be empty, so each holds a word that LLVM does not know
-        f"attributes #{first + number} = {{ \"weakspot\"{each.replace(' alwaysinline', '')}}}\n"
+        f'attributes #{first + number} = {{ "weakspot"{each.replace(" alwaysinline", "")}}}\n'
         for number, each in words.items()
     )
     return "".join((_DEFINE.sub(changed, text), "\n", *groups))

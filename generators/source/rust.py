@@ -69,8 +69,8 @@ define ptr @dlsym(ptr %library, ptr %name) {
   ret ptr null
 }
 """
-"""What std looks up while it runs: destructors of thread-local values, and no newer function of the C
-library."""
+"""What std looks up while it runs: destructors of thread-local values; it finds no function of a
+newer C library."""
 
 
 class Rustc(msgspec.Struct, frozen=True):
@@ -104,19 +104,21 @@ def _asked(path: str) -> Rustc:
     return Rustc(path=path, version=release[1], llvm=int(llvm[1]))
 
 
-def sources(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> list[Path]:
-    """The files that the crate is made of, the root first. Raises BadInput, ToolFailed."""
+def _read(
+    rustc: Rustc, path: Path, options: Sequence[str], end: Deadline
+) -> tuple[list[Path], list[str]]:
+    """The files that the crate is made of, the root first, and the variables of the environment
+    that it reads, with their values. Raises BadInput, ToolFailed."""
     with scratch_folder() as scratch:
         made = scratch / "files.d"
         _run(rustc, path, [*options, f"--emit=dep-info={made}"], end)
-        rule = made.read_text(encoding="utf-8", errors="surrogateescape").splitlines()[0]
+        rule, *others = made.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     names = re.findall(r"(?:\\ |\S)+", rule.partition(": ")[2])
-    return [path.parent / name.replace("\\ ", " ") for name in names]
+    files = [path.parent / name.replace("\\ ", " ") for name in names]
+    return files, [line for line in others if line.startswith("# env-dep:")]
 
 
-def run(
-    rustc: Rustc, path: Path, options: Sequence[str], end: Deadline
-) -> tuple[str, list[str]]:
+def run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> tuple[str, list[str]]:
     """The text of the program's IR, and the names of its files relative to its own folder. Raises
     BadInput when it does not compile, Unsupported for an LLVM that is newer than ours, ToolFailed,
     LimitReached."""
@@ -136,7 +138,8 @@ def run(
         _run(rustc, path, [*options, emitted], end)
         text = _reduced(llvm, made.read_bytes())
     text = _LOCK.sub(_looks_once, text)
-    names = [os.path.relpath(each, path.parent) for each in sources(rustc, path, options, end)]
+    files, _ = _read(rustc, path, options, end)
+    names = [os.path.relpath(each, path.parent) for each in files]
     return _FILE.sub(_renamed, text), names
 
 
@@ -220,7 +223,9 @@ def _definition(function: Any, body: str) -> str:
 
 
 _LOCK = re.compile(rf"^define [^\n]*@{_STD}3sys4sync\w*5futex\w*\([^\n]*\{{\n(?:.*\n)*?\}}\n", re.M)
-_SPINS = re.compile(r"^(?P<block>\d+):[^\n]*\n  %\d+ = phi i32 (?:\[ %\d+, %\d+ \], )?\[ 100, %\S+ \]", re.M)
+_SPINS = re.compile(
+    r"^(?P<block>\d+):[^\n]*\n  %\d+ = phi i32 (?:\[ %\d+, %\d+ \], )?\[ 100, %\S+ \]", re.M
+)
 
 
 def _looks_once(lock: re.Match[str]) -> str:
@@ -240,7 +245,7 @@ _DEPENDENCY = re.compile(r"/rust/deps/(?P<name>.*)")
 
 def _renamed(match: re.Match[str]) -> str:
     """A file's name; in std and the crates that it is made of, `<name>`."""
-    path = os.path.join(match[2], match[1])
+    path = str(Path(match[2], match[1]))
     for where in (_LIBRARY, _DEPENDENCY):
         if library := where.fullmatch(path):
             return f'!DIFile(filename: "<{library["name"]}>", directory: ""'
@@ -249,8 +254,9 @@ def _renamed(match: re.Match[str]) -> str:
 
 def read_text(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> Iterator[str]:
     """All that the IR depends on: the compiler, the files with their content, the environment."""
+    files, environment = _read(rustc, path, options, end)
     yield f"rustc {rustc.version} {rustc.path}"
-    yield os.environ.get("RUSTFLAGS", "")
-    for each in sources(rustc, path, options, end):
+    yield from environment
+    for each in files:
         yield str(each)
         yield each.read_text(encoding="utf-8", errors="surrogateescape")

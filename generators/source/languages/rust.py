@@ -1,4 +1,4 @@
-"""Rust. A version is an edition. It is read without what only cargo knows: dependencies, features."""
+"""Rust, whose versions are editions. What only cargo knows is not read: dependencies, features."""
 
 from __future__ import annotations
 
@@ -26,4 +26,12 @@ LANGUAGE = Language(
     ),
     block="rust",
     compiler="rustc",
+    orders={
+        "rlx": "Ordering::Relaxed",
+        "acq": "Ordering::Acquire",
+        "rel": "Ordering::Release",
+        "acq_rel": "Ordering::AcqRel",
+        "sc": "Ordering::SeqCst",
+    },
+    fence="fence",
 )
