@@ -95,6 +95,7 @@ def exploration_of(
         faulty=found["faulty"],
         seconds=round(found["seconds"], 6),
         reasons=_reasons(found, bounds, part),
+        limits=_limits(found),
         tests=tuple(test for name, test in tests.items() if name in shown),
         departures=found["departures"],
         iterations=found["rounds"],
@@ -213,21 +214,22 @@ def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, .
             f"with loops of up to {2 * found['loop_bound']} iterations there are "
             f"{_with_time(more_)}"
         )
-    for name in filter(None, (*found["limits"], found["limit"])):
+    for name in filter(None, _limits(found)):
         if option := bounds.given.get(name):
             if name == "loops" and not bounds.loops and found["limit"] is not None:
                 continue  # the bound is doubled in the time that there is
             reached = found["loop_bound"] if name == "loops" else getattr(bounds, name)
             reasons.append(f"{option} {round(2 * reached, 3):.15g} explores further")
-    if (
-        found["fails"]
-        and part.weak_failures == "always"
-        and {*found["limits"], found["limit"]} & _MORE
-    ):
+    if found["fails"] and part.weak_failures == "always" and _MORE.intersection(_limits(found)):
         reasons.append("check --weak-failures once leaves out further spurious failures")
     if "" in found["limits"]:
         reasons.append("have the threads of the program do less: this limit is fixed")
     return tuple(reasons)
+
+
+def _limits(found: ExplorationDict) -> tuple[str, ...]:
+    """The bounds that were reached: those of executions, then what ended the exploration."""
+    return (*found["limits"], *([] if found["limit"] is None else [found["limit"]]))
 
 
 def _number(estimate: Estimate, found: ExplorationDict) -> str:
