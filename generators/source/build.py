@@ -97,7 +97,10 @@ class Options(msgspec.Struct, frozen=True):
 def options(source: Path, build: Build) -> Options:
     """The options for a source. Raises BadInput for a database that cannot be read, for a folder
     or a macro that is none, and for a standard of another language."""
-    language = sources().get(source.suffix, languages()[-1])
+    by_clang = [each for each in languages() if each.compiler == "clang"]
+    language = sources().get(source.suffix, by_clang[-1])
+    if language.compiler == "rustc":
+        return _of_rustc(source, build, language)
     _check(build, source, language)
     notes: list[str] = []
     layers: list[tuple[_Option, ...]] = []
@@ -189,6 +192,24 @@ def _together(
     if standard:
         meaning.insert(0, f"-std={standard}")
     return Options(tuple(meaning), tuple(clang), tuple(dict.fromkeys(searched)), notes)
+
+
+def _of_rustc(source: Path, build: Build, language: Language) -> Options:
+    """The options of rustc: a version is the edition, a macro a `--cfg`."""
+    edition, words = language.standard, []
+    for each in build.layers:
+        if each.include:
+            raise BadInput(
+                f"an include folder for a Rust program: {each.include[0]}",
+                place=str(source),
+                advice="leave out -I: rustc finds the modules of a crate by their names",
+            )
+        edition = next((name for name in each.std if language.has_version(name)), edition)
+        for text in each.defines:
+            name, equals, value = text.partition("=")
+            words += ["--cfg", f'{name}="{value}"' if equals else name]
+        words += each.flags
+    return Options(meaning=(f"--edition={edition}", *words))
 
 
 def absolute(flags: Sequence[str], folder: Path) -> tuple[str, ...]:

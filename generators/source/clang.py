@@ -81,6 +81,8 @@ class Clang(msgspec.Struct, frozen=True):
     end: Deadline = NEVER
 
     def describe(self, raw: str) -> str:
+        if rustc := re.search(r'producer: "[^"]*?rustc version ([^" ]+)', raw):
+            return f"rustc {rustc[1]}"
         version = re.search(r'producer: "[^"]*?clang version ([^" ]+)', raw)
         return f"clang {version[1]} ({self.name})" if version else self.name
 

@@ -7,10 +7,14 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path, PurePath
+from typing import Literal
 
 import msgspec
+
+from weakspot.generators.litmus import C_ORDER
 
 HEADERS = Path(__file__).resolve().parent / "headers"
 """C++ headers that are read in place of the library's, and those of C and POSIX."""
@@ -25,7 +29,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     `of_old` where the build names a version that matches `old`. `flags` are clang's, `options`
     those for any compiler. `quick` makes clang read less of the library's headers, which suffices
     for most sources. `grammar` is the module of its tree-sitter grammar, `block` how Markdown
-    calls it."""
+    calls it; without a grammar, sources are not rewritten. `compiler` reads it. `orders` are the
+    names of the memory orders there, `fence` is that of the function of fences."""
 
     name: str
     rank: int
@@ -34,8 +39,11 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     versions: str
     example: str
     flags: tuple[str, ...]
-    grammar: str
     block: str
+    grammar: str = ""
+    compiler: Literal["clang", "rustc"] = "clang"
+    orders: Mapping[str, str] = msgspec.field(default_factory=lambda: C_ORDER)
+    fence: str = "atomic_thread_fence"
     standard: str = ""
     old: str = "(?!)"
     of_old: tuple[str, ...] = ()
@@ -66,6 +74,11 @@ def sources() -> dict[str, Language]:
 def is_source(path: PurePath) -> bool:
     """Whether the name of a file is that of a source."""
     return path.suffix in sources()
+
+
+def language_of(path: PurePath) -> Language:
+    """The language in which a file is shown."""
+    return (candidates(path) or languages())[0]
 
 
 def candidates(path: PurePath) -> tuple[Language, ...]:

@@ -43,12 +43,13 @@ class Change(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         fence, own, last = split(self.after)
+        file = self.annotation.path
         braces = ", in braces with it," if self.unbraced else ""
         if own != self.before or (fence != "none" and last != "none"):
-            return f"{spelled(self.after)} at {self.annotation}"
+            return f"{spelled(self.after, file)} at {self.annotation}"
         if fence != "none":
-            return f"{spelled_fence(fence)} before {self.annotation}{braces}"
-        return f"{spelled_fence(last)} after {self.annotation}{braces}"
+            return f"{spelled_fence(fence, file)} before {self.annotation}{braces}"
+        return f"{spelled_fence(last, file)} after {self.annotation}{braces}"
 
     @property
     def needs(self) -> str:

@@ -67,7 +67,9 @@ class Syntax:
         """The tree by the grammar of the file's language; for a file that several languages have,
         by the grammar that understands most of it."""
         known = candidates(Path(self.path)) or languages()
-        grammars = (importlib.import_module(each.grammar) for each in known)
+        grammars = [importlib.import_module(each.grammar) for each in known if each.grammar]
+        if not grammars:
+            raise Unclear(f"weakspot does not rewrite {known[0].name} yet")
         trees = [
             tree_sitter.Parser(tree_sitter.Language(each.language())).parse(self.source).root_node
             for each in grammars

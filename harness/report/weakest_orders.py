@@ -68,7 +68,11 @@ def _first(lines: Iterable[str]) -> Iterator[str]:
 def by_hand(places: Iterable[ByHand]) -> Iterator[str]:
     """One line per annotation that the user has to change."""
     for each in places:
-        what = "remove it" if each.order == "none" else f"write {spelled(each.order)}"
+        what = (
+            "remove it"
+            if each.order == "none"
+            else f"write {spelled(each.order, each.annotation.path)}"
+        )
         yield f"by hand: {each.annotation}: {what} ({each.why})"
 
 

@@ -51,7 +51,7 @@ def programs(folder: Path) -> Path:
     (folder / "strong.c").write_text(
         message.replace("memory_order_relaxed", "memory_order_seq_cst")
     )
-    for page in ("research.md", "comparison.md", "linearizability.md"):
+    for page in ("research.md", "comparison.md", "linearizability.md", "rust.md"):
         for name, text in pages.files(ROOT / "docs" / page).items():
             (folder / name).write_text(text)
     return folder
