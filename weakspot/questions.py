@@ -42,7 +42,7 @@ from weakspot.harness.values.verdict import Verdict
 from weakspot.system.deadline import ending
 
 if TYPE_CHECKING:
-    from weakspot.harness.clients.program import ClientChoice
+    from weakspot.harness.clients.subject import ClientChoice
     from weakspot.harness.machines import Named
 
 What = str | os.PathLike[str] | Test

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from weakspot.harness.cli.options import given, listed, optional_time, some_time
+from weakspot.harness.cli.options import given, listed, optional_time, project, some_time
 from weakspot.harness.values.bounds import (
     ALL,
     DEFAULT,
@@ -83,14 +82,8 @@ def configured_part() -> Part:
 
 def _table() -> Explore | None:
     """The table [explore] of the project's configuration; None without one. Raises BadInput."""
-    from weakspot.system import project_file
-
-    file = project_file.find(Path.cwd())
-    if file is None:
-        return None
-    from weakspot.harness.gate import config
-
-    return config.explore_of(file)
+    own = project()
+    return None if own is None else own.explore
 
 
 def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
