@@ -109,7 +109,7 @@ def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "std",
             multiple=True,
             metavar="STD",
-            help="Version of C or C++, such as c11 or c++17.",
+            help="Version of C or C++, or edition of Rust: c11, c++17, 2024.",
         ),
         click.option(
             "warnings", "-W", multiple=True, metavar="NAME", help="Accepted; no warning is printed."
