@@ -6,7 +6,7 @@ with the execution that shows it and, if that is weak, with the litmus test of i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -28,13 +28,7 @@ from weakspot.harness.values.exploration import (
 from weakspot.harness.values.library_calls import library_call, library_files
 from weakspot.harness.values.numbers import amount, percent
 from weakspot.harness.values.record import program_name
-from weakspot.harness.values.witness import (
-    Execution,
-    History,
-    ReturnedCall,
-    Wait,
-    WitnessEvent,
-)
+from weakspot.harness.values.witness import Execution, History, ReturnedCall, Wait, WitnessEvent
 from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
@@ -101,6 +95,7 @@ def exploration_of(
         faulty=found["faulty"],
         seconds=round(found["seconds"], 6),
         reasons=_reasons(found, bounds, part),
+        limits=_limits(found),
         tests=tuple(test for name, test in tests.items() if name in shown),
         departures=found["departures"],
         iterations=found["rounds"],
@@ -136,7 +131,14 @@ def _missed(found: ExplorationDict, sites: Sequence[Site]) -> Iterator[Violation
             kind="missed",
             message=f"the explorer has missed a violation that its audit found ({kind}: {message})",
             sites=() if site is None else (str(sites[site]),),
+            identity=" ".join(("missed", kind, *_exact(sites, [site]))),
         )
+
+
+def _exact(sites: Sequence[Site], numbers: Iterable[int | None]) -> list[str]:
+    """These sites, each once, with their columns."""
+    known = (sites[number] for number in dict.fromkeys(numbers) if number is not None)
+    return [f"{site}:{site.column}" for site in known]
 
 
 def _doubled(found: ExplorationDict, bounds: Bounds) -> int | None:
@@ -212,21 +214,22 @@ def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, .
             f"with loops of up to {2 * found['loop_bound']} iterations there are "
             f"{_with_time(more_)}"
         )
-    for name in filter(None, (*found["limits"], found["limit"])):
+    for name in filter(None, _limits(found)):
         if option := bounds.given.get(name):
             if name == "loops" and not bounds.loops and found["limit"] is not None:
                 continue  # the bound is doubled in the time that there is
             reached = found["loop_bound"] if name == "loops" else getattr(bounds, name)
             reasons.append(f"{option} {round(2 * reached, 3):.15g} explores further")
-    if (
-        found["fails"]
-        and part.weak_failures == "always"
-        and {*found["limits"], found["limit"]} & _MORE
-    ):
+    if found["fails"] and part.weak_failures == "always" and _MORE.intersection(_limits(found)):
         reasons.append("check --weak-failures once leaves out further spurious failures")
     if "" in found["limits"]:
         reasons.append("have the threads of the program do less: this limit is fixed")
     return tuple(reasons)
+
+
+def _limits(found: ExplorationDict) -> tuple[str, ...]:
+    """The bounds that were reached: those of executions, then what ended the exploration."""
+    return (*found["limits"], *([] if found["limit"] is None else [found["limit"]]))
 
 
 def _number(estimate: Estimate, found: ExplorationDict) -> str:
@@ -257,8 +260,7 @@ def _violation(
     if witness is not None:
         racing = [witness["events"][event]["site"] for event in witness["conflict"] or ()]
         places += racing[::-1] if places[0] in racing[1:] else racing
-    exact = (sites[site] for site in dict.fromkeys(places) if site is not None)
-    identity = [found["kind"], *(f"{site}:{site.column}" for site in exact)]
+    identity = [found["kind"], *_exact(sites, places)]
     identity += [found["message"]] if found["kind"] == "flag" else []
     if witness is not None:
         places += [wait["site"] for wait in witness["waits"]]

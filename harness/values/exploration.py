@@ -47,7 +47,7 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> str:
         """The identity, or what replaces it in an exploration that was stored without."""
-        return self.identity or " ".join((self.kind, *self.sites[:1], self.message))
+        return self.identity or " ".join((self.kind, *self.sites))
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,8 +96,9 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     """The result of exploring a Program under a Model.
 
     Safe: no execution that the model allows violates anything. `reasons` say which bound truncated
-    the exploration, and where; without a violation the result is then Unknown. Each execution is
-    counted once: `complete` if every thread ends, `blocked` if a thread waits for what does not
+    the exploration, and where; without a violation the result is then Unknown. `limits` names these
+    bounds as the fields of Bounds do ("" is a fixed one, "stopped" an interruption). Each execution
+    is counted once: `complete` if every thread ends, `blocked` if a thread waits for what does not
     happen in this execution, `truncated` if a bound ends it, `faulty` if an error does.
     `represented` is how many these stand for, with those in which threads that behave alike are
     exchanged. `tests` are the litmus tests that violations name. `warnings` are no violations by
@@ -126,6 +127,7 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     faulty: int = 0
     seconds: float = 0.0
     reasons: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
     tests: tuple[Test, ...] = ()
     departures: int | None = None
     iterations: int | None = None

@@ -36,6 +36,11 @@ class Expectation:
     flags: tuple[str, ...] = ()
     loops: int | None = None
 
+    @property
+    def is_test(self) -> bool:
+        """Whether it is a litmus test, and no program."""
+        return self.file.suffix == ".litmus"
+
 
 def genmc(checkout: Path, scratch: Path) -> Iterator[Expectation]:
     """GenMC's tests/correct with their numbers of executions, and tests/wrong. As its

@@ -181,6 +181,12 @@ def test_a_limit_that_was_reached_comes_with_advice(
     assert explored(lowered, bounds=Bounds(executions=9)).reasons == (reason, advice)
 
 
+def test_limits_are_named_in_the_answer() -> None:
+    lowered = Lowered(result="Unknown", reasons=["too late"], limits=["loops"], limit="seconds")
+    assert explored(lowered).limits == ("loops", "seconds")
+    assert explored(Lowered()).limits == ()
+
+
 def test_an_estimate_that_met_no_execution_is_not_reported_as_a_number() -> None:
     lowered = Lowered(result="Unknown", reasons=["too late"], estimate=(0.0, 0.0, 2))
     assert explored(lowered, bounds=Bounds()).reasons == ("too late",)

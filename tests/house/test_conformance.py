@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -118,6 +119,56 @@ def test_a_test_that_is_not_read_is_not_equal(tmp_path: Path) -> None:
     assert kinds(rows) == {"AArch64/A01 aarch64": "equal", "AArch64/A02 aarch64": "unread"}
     assert "unread: AArch64/A02 under aarch64: expected Ok, weakspot: unread" in printed
     assert code == 1
+
+
+PASSES = """\
+#include <pthread.h>
+#include <stdatomic.h>
+
+atomic_int data, flag;
+
+void *writes(void *unused) {
+  atomic_store_explicit(&data, 1, memory_order_relaxed);
+  atomic_store_explicit(&flag, 1, memory_order_release);
+  atomic_store_explicit(&flag, 2, memory_order_relaxed);
+  return unused;
+}
+
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, writes, 0);
+  int seen = atomic_load_explicit(&flag, memory_order_acquire);
+  int read = atomic_load_explicit(&data, memory_order_relaxed);
+  pthread_join(t, 0);
+  return seen + read;
+}
+"""
+
+EXPLAINED = """\
+[[different]]
+tests = ["passes"]
+answer = "4"
+because = "release sequences"
+under = "UNDER"
+"""
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize(("model", "explains"), [("genmc-imm.cat", True), ("imm.cat", False)])
+def test_an_explanation_by_a_model_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, explains: bool
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    answers = importlib.import_module("peers.answers")
+    expectations = importlib.import_module("peers.expectations")
+    cats = {"genmc-imm.cat": ROOT / "scripts" / "peers", "imm.cat": ROOT / "models"}
+    write(tmp_path, {"passes.c": PASSES, "peer.toml": EXPLAINED.replace("UNDER", model)})
+    (tmp_path / model).symlink_to(cats[model] / model)
+    explanations = answers.Explanations(tmp_path / "peer.toml")
+    expected = expectations.Expectation("", "passes", tmp_path / "passes.c", "imm", "5")
+    because = "release sequences" if explains else ""
+    assert explanations.of(expected, "4", 20) == because
+    assert explanations.unused == ([] if explains else ["release sequences"])
 
 
 def test_a_folder_that_is_no_checkout_is_an_error(tmp_path: Path) -> None:

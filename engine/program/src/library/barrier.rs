@@ -15,8 +15,9 @@ pub const AWAITED: &str = "a barrier";
 pub const SERIAL_THREAD: u64 = 0xffff_ffff;
 
 const ROUND: u64 = 0xff_ffff;
-/// How often, modulo 2⁸, the barrier was initialised without having been destroyed before.
-const LIFE: u64 = 0xff << 24;
+/// In the state since the barrier was initialised.
+const INITIALISED: u64 = 0xb1 << 24;
+const MARK: u64 = 0xff << 24;
 const DESTROYED: u64 = 0xffff_ffff << 32;
 
 /// The state of a barrier in this state when it is destroyed.
@@ -28,6 +29,11 @@ pub fn is_destroyed(state: u64) -> bool {
     state >= DESTROYED
 }
 
+/// Whether the barrier was initialised, and not destroyed since.
+pub fn is_initialised(state: u64) -> bool {
+    state & MARK == INITIALISED && threads(state) != 0 && !is_destroyed(state)
+}
+
 /// Whether some thread waits; not for memory that never was a barrier.
 pub fn is_awaited(state: u64) -> bool {
     (1..threads(state)).contains(&arrived(state))
@@ -36,11 +42,11 @@ pub fn is_awaited(state: u64) -> bool {
 /// The state of a new barrier for so many threads, in memory with these contents before. Threads may
 /// not have left a barrier that was destroyed: to them, this is its next round.
 pub fn initial(threads: u64, before: u64) -> u64 {
-    let after = match is_destroyed(before) {
-        true => before & LIFE | (before + 1) & ROUND,
-        false => before.wrapping_add(1 << 24) & LIFE,
+    let round = match is_destroyed(before) {
+        true => (before + 1) & ROUND,
+        false => 0,
     };
-    (threads & 0xffff) << 48 | after
+    (threads & 0xffff) << 48 | INITIALISED | round
 }
 
 /// For how many threads the barrier is.
@@ -55,11 +61,9 @@ pub fn arrived(state: u64) -> u64 {
 
 /// Whether a thread may leave that has arrived in another state.
 pub fn has_opened(arrived: u64, now: u64) -> Result<bool, Misuse> {
-    match (arrived ^ now) & LIFE {
+    match (arrived ^ now) & MARK {
         0 => Ok((arrived ^ now) & ROUND != 0),
-        _ => Err(Misuse(
-            "barrier initialised again before a thread has left it",
-        )),
+        _ => Err(Misuse("barrier overwritten before a thread has left it")),
     }
 }
 
@@ -81,7 +85,7 @@ pub fn arrive(state: u64) -> Result<Arrival, Misuse> {
     if arrived(state) + 1 < threads(state) {
         return Ok(Arrival::Waits(state + (1 << 32)));
     }
-    let round = state & LIFE | (state + 1) & ROUND;
+    let round = state & MARK | (state + 1) & ROUND;
     Ok(Arrival::Opens(threads(state) << 48 | round))
 }
 
@@ -108,12 +112,12 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_leaves_after_a_destruction_but_not_after_another_initialisation() {
+    fn a_thread_leaves_after_a_destruction_and_before_its_barrier_is_overwritten() {
         let one = initial(2, 0) + (1 << 32);
         let Ok(Arrival::Opens(next)) = arrive(one) else {
             panic!("both are there");
         };
-        assert!(has_opened(one, initial(2, next)).is_err());
+        assert!(has_opened(one, 0).is_err());
         let gone = destroyed(next);
         assert_eq!(has_opened(one, gone), Ok(true));
         assert_eq!(has_opened(one, initial(2, gone)), Ok(true));

@@ -18,10 +18,10 @@
 //! | object             | state                                                                |
 //! |--------------------|----------------------------------------------------------------------|
 //! | mutex              | 4 bytes: its owner's number plus one, 0 when free; bits: recursive,  |
-//! |                    | checks errors, destroyed                                             |
+//! |                    | checks errors, initialised, destroyed                                |
 //! | condition variable | 8 bytes: a bit per waiting thread                                    |
-//! | barrier            | 8 bytes: how many threads it is for, how many have arrived, how often|
-//! |                    | it was initialised, its round                                        |
+//! | barrier            | 8 bytes: how many threads it is for, how many have arrived, that it  |
+//! |                    | was initialised, its round                                           |
 //! | once flag          | 4 bytes: 0 not called, 1 running, 2 returned                         |
 //!
 //! The threads that sleep at an address ([`sleepers`]) are a set that is in no object; on the

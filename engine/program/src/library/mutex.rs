@@ -23,17 +23,20 @@ pub const EPERM: u64 = 1;
 const RECURSIVE: u64 = 1 << 31;
 const CHECKS_ERRORS: u64 = 1 << 29;
 const TYPE: u64 = RECURSIVE | CHECKS_ERRORS;
+/// In the state from an initialisation to the destruction; not in that of a static initialiser.
+const INITIALISED: u64 = 0xb1e55 << 8;
 /// The state of a destroyed mutex.
 pub const DESTROYED: u64 = 1 << 30;
 
 /// The state of a new mutex of a type: `PTHREAD_MUTEX_RECURSIVE`, `PTHREAD_MUTEX_ERRORCHECK`, or
 /// another, which is normal.
 pub fn initial(mutex_type: u64) -> u64 {
-    match mutex_type {
+    let mutex_type = match mutex_type {
         1 => RECURSIVE,
         2 => CHECKS_ERRORS,
         _ => 0,
-    }
+    };
+    INITIALISED | mutex_type
 }
 
 /// What a thread may do that wants to lock a mutex.
@@ -50,7 +53,12 @@ pub enum Lock {
 
 /// Whether some thread holds the mutex; not for memory that never was one.
 pub fn is_held(state: u64) -> bool {
-    (1..=MAX_THREADS as u64).contains(&(state & !TYPE))
+    (1..=MAX_THREADS as u64).contains(&(state ^ free(state)))
+}
+
+/// Whether the mutex was initialised by a call, and not destroyed since.
+pub fn is_initialised(state: u64) -> bool {
+    free(state) & !TYPE == INITIALISED && (state == free(state) || is_held(state))
 }
 
 /// Locking by a thread that holds the mutex `held` times. `pthread_cond_wait`, which has
@@ -61,7 +69,7 @@ pub fn lock(state: u64, thread: usize, held: u32) -> Result<Lock, Misuse> {
         return Err(Misuse("lock of a destroyed mutex"));
     }
     Ok(match (mutex_type, held) {
-        _ if state == mutex_type => Lock::Acquire(mutex_type | (thread as u64 + 1)),
+        _ if state == free(state) => Lock::Acquire(state | (thread as u64 + 1)),
         (RECURSIVE, 1..) => Lock::Again,
         (CHECKS_ERRORS, 1..) => Lock::Deadlock,
         _ => Lock::Busy,
@@ -70,7 +78,7 @@ pub fn lock(state: u64, thread: usize, held: u32) -> Result<Lock, Misuse> {
 
 /// The state of the same mutex when it is free.
 pub fn free(state: u64) -> u64 {
-    state & TYPE
+    state & (TYPE | INITIALISED)
 }
 
 /// A use of a mutex that only its owner may make.
