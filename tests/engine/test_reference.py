@@ -59,7 +59,7 @@ def kinds(folder: Path, text: str, model: str, part: Part = REFERENCE) -> list[s
     return [found["result"], *(each["kind"] for each in found["violations"])]
 
 
-@pytest.mark.parametrize("model", ["sc", "tso", "rc11", "rc20"])
+@pytest.mark.parametrize("model", ["sc", "tso", "rc11", "rc20", "imm", "aarch64", "power", "riscv"])
 @pytest.mark.parametrize("text", [STORE_BUFFERING, LOCKS, FREED, OWN, SPINS])
 def test_the_reference_and_the_search_agree(tmp_path: Path, text: str, model: str) -> None:
     assert kinds(tmp_path, text, model) == kinds(tmp_path, text, model, Part())
@@ -71,9 +71,9 @@ def test_each_execution_is_counted_once(tmp_path: Path) -> None:
     program = read_program(path)
     counts = {
         model: asked(program, models.load()[model], DEFAULT, part=REFERENCE)["complete"]
-        for model in ("sc", "tso", "rc20")
+        for model in ("sc", "tso", "rc20", "imm")
     }
-    assert counts == {"sc": 3, "tso": 4, "rc20": 4}
+    assert counts == {"sc": 3, "tso": 4, "rc20": 4, "imm": 4}
 
 
 @pytest.mark.parametrize("model", ["sc", "rc20"])
@@ -81,9 +81,15 @@ def test_a_weak_exchange_of_an_object_of_one_thread_may_fail(tmp_path: Path, mod
     assert kinds(tmp_path, OWN, model, Part()) == ["Violated", "assertion"]
 
 
-def test_a_model_that_orders_by_dependencies_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WeakspotError, match="allows cycles of po and rf"):
-        kinds(tmp_path, STORE_BUFFERING, "imm")
+def test_threads_one_after_the_other_are_refused_under_dependencies(tmp_path: Path) -> None:
+    main = MAIN.replace("pthread_create(&q", "pthread_join(p, 0); pthread_create(&q")
+    text = STORE_BUFFERING + main.replace("pthread_join(p, 0); pthread_join(q", "pthread_join(q")
+    path = tmp_path / "program.c"
+    path.write_text(HEAD + text, encoding="utf-8")
+    program = read_program(path)
+    assert asked(program, models.load()["rc20"], DEFAULT, part=REFERENCE)["complete"] == 1
+    with pytest.raises(WeakspotError, match="created when all others were joined"):
+        asked(program, models.load()["imm"], DEFAULT, part=REFERENCE)
 
 
 def test_a_loop_that_waits_is_not_called_safe(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@
 //! added where they order something. Choices, allocations, frees, and what operation calls return are
 //! not events of a model.
 
-use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
+use crate::graph::execution_graph::{Event, EventId, Graph, NONE, PROMISED};
 use crate::source::{Action, ThreadId};
 use program::ir::Order;
 
@@ -157,7 +157,7 @@ impl View {
             }
         }
         for (id, event) in graph.events.iter().enumerate() {
-            if event.is_read() {
+            if event.is_read() && event.source != PROMISED {
                 let source = match event.source {
                     NONE => event.location,
                     write => self.index[write as usize],
@@ -237,6 +237,10 @@ impl View {
                 self.index.push(NONE);
                 return;
             }
+            Action::Read { .. } if event.source == PROMISED => {
+                self.index.push(NONE);
+                return;
+            }
             Action::Read { .. } | Action::Write { .. } => {}
             Action::Fence { order } => {
                 self.order_before(graph, event.thread, hidden);
@@ -288,7 +292,7 @@ impl View {
             tags,
             source: None,
         });
-        if is_second_half {
+        if is_second_half && self.index[event.pair as usize] != NONE {
             self.rmw.push((self.index[event.pair as usize], seen));
         }
         self.index.push(seen);

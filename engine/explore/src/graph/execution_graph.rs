@@ -14,6 +14,8 @@ pub type EventId = u32;
 
 /// No event. As the source of a read, and in coherence order: the initial write.
 pub const NONE: EventId = EventId::MAX;
+/// The source of a read whose write is not in the graph yet. The model sees neither.
+pub const PROMISED: EventId = NONE - 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Event {
@@ -319,6 +321,13 @@ impl Graph {
         if write != NONE && write > read {
             self.event_mut(write).revisited = true;
         }
+    }
+
+    /// Sets the value of a read whose write is added later.
+    pub fn promise(&mut self, read: EventId, value: u64) {
+        let event = self.event_mut(read);
+        event.source = PROMISED;
+        event.value = value;
     }
 
     /// Resets the source of a read to the initial write.

@@ -2,6 +2,7 @@
 //! an object whose address may have escaped is an event.
 
 use super::semantics::ReferenceEnvironment;
+use crate::semantics::dependencies::{branches_on_reads, decisive_arguments};
 use crate::semantics::environment::{AccessTarget, CallRecord, Done, Events, Interruption};
 use crate::semantics::rounds::Step;
 use crate::source::{Action, FaultKind, ThreadId, Wait};
@@ -38,12 +39,19 @@ impl<'p> Events<'p> for ReferenceEnvironment<'_, 'p> {
         self.local.events + self.asked
     }
 
-    fn ask(&mut self, _: &mut Thread, action: Action, site: SiteId) -> Done<u64> {
-        Ok(self.answer_to(action, site)?.0.value)
+    /// What a compare-exchange compares is known when it is asked.
+    fn ask(&mut self, t: &mut Thread, action: Action, site: SiteId) -> Done<u64> {
+        match action {
+            Action::Compare {
+                outcome: Some(same),
+            } => Ok(same.into()),
+            action => Ok(self.answer_to(t, action, site, (0, 0))?.0.value),
+        }
     }
 
     fn choose_one(&mut self, t: &mut Thread, alternatives: u32, site: SiteId) -> Done<u64> {
-        let (answer, new) = self.answer_to(Action::Choose { alternatives }, site)?;
+        let action = Action::Choose { alternatives };
+        let (answer, new) = self.answer_to(t, action, site, (0, 0))?;
         if new {
             self.record(t, Step::Choice);
         }
@@ -79,11 +87,11 @@ impl<'p> Events<'p> for ReferenceEnvironment<'_, 'p> {
     }
 
     fn joined_result(&mut self, _: ThreadId, _: u64) -> Done<Dep> {
-        Ok(self.answered(false))
+        Ok(self.semantics.sets.of_other(self.events()))
     }
 
     fn has_chosen(&mut self, _: &mut Thread, _: bool) -> Dep {
-        self.events() as Dep + 2
+        self.semantics.sets.of_other(self.events() + 1)
     }
 
     fn record_call(&mut self, _: &mut Thread, call: &ExternCall, _: bool) -> Done<()> {
@@ -120,7 +128,7 @@ impl<'p> Events<'p> for ReferenceEnvironment<'_, 'p> {
     }
 
     fn asymmetric_fences(&self) -> bool {
-        self.semantics.asymmetric_fences
+        self.semantics.model.asymmetric_fences
     }
 
     fn may_fail(&mut self, _: SiteId) -> bool {
@@ -128,10 +136,52 @@ impl<'p> Events<'p> for ReferenceEnvironment<'_, 'p> {
     }
 
     fn union(&self, a: Dep, b: Dep) -> Dep {
-        a.max(b)
+        self.semantics.sets.union(a, b)
     }
 
     fn precedes(&self, dep: Dep, now: u32) -> bool {
-        dep <= now + 1
+        self.semantics.sets.precedes(dep, now)
+    }
+
+    fn by_choice(&self, reads: Dep) -> Dep {
+        self.semantics.sets.chosen(reads)
+    }
+
+    fn tracks_dependencies(&self) -> bool {
+        self.semantics.model.dependencies
+    }
+
+    fn compares_at_once(&self) -> bool {
+        self.semantics.model.dependencies && !self.semantics.model.branches
+    }
+
+    fn add_control(&self, t: &mut Thread, reads: Dep) {
+        if self.semantics.model.dependencies {
+            t.ctrl = self.union(t.ctrl, reads);
+        }
+    }
+
+    /// If it is chosen, it is as if the thread branched on the reads.
+    fn shared_address(&mut self, t: &mut Thread, address: Dep) -> Done<()> {
+        if self.semantics.sets.is_chosen(address) {
+            self.add_control(t, address);
+        }
+        Ok(())
+    }
+
+    /// A read of shared memory stands for those of its address.
+    fn read_through(&self, value: Dep, address: Dep) -> Dep {
+        match self.semantics.model.dependencies {
+            true => value,
+            false => self.union(value, address),
+        }
+    }
+
+    fn begin_call(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        for argument in decisive_arguments(call) {
+            self.add_control(t, argument.dep);
+        }
+        self.in_library = branches_on_reads(call);
+        Ok(())
     }
 }

@@ -1,10 +1,10 @@
 //! All consistent graphs of a program, by extension.
 //!
 //! A graph is extended by the next event of a thread: a read reads from each write that is there, a
-//! write stands at each place of its coherence order, and what is inconsistent is dropped. The models
-//! that are explored so forbid cycles of po and rf, and a prefix of a consistent graph (closed under
-//! both) is consistent: so each graph is reached by adding its events in an order that extends
-//! po ∪ rf. It is reached by many such orders; graphs in which every next event is a read are
+//! write stands at each place of its coherence order, and what is inconsistent is dropped. Models that
+//! order by dependencies need more ([`super::promises`]). The others forbid cycles of po and rf, and a
+//! prefix of a consistent graph (closed under both) is consistent: so each graph is reached by adding
+//! its events in an order that extends po ∪ rf. It is reached by many such orders; graphs in which every next event is a read are
 //! remembered in a form that no order shows in, and extended once (Kokologiannakis, Marmanis,
 //! Gladstein, Vafeiadis, "Truly stateless, optimal dynamic partial order reduction", POPL 2022, section
 //! 2, whose search reaches each by one order instead).
@@ -16,19 +16,21 @@
 //! there is one of the things to be seen.
 
 use super::judgement::{conclude, hangs};
-use super::semantics::{ReferenceThread, Semantics};
+use super::node::{canonical, Node};
+use super::semantics::{ModelTraits, Semantics};
+use super::values::Values;
 use crate::consistency::checker::ConsistencyChecker;
 use crate::evidence::{Exhausted, Guarantee};
 use crate::exploration::{
     Acyclic, ExecutionEnd, Exploration, ExploreError, Limit, Options, Truncation,
 };
-use crate::graph::execution_graph::{EventId, Graph, NONE};
+use crate::graph::execution_graph::{EventId, Graph, NONE, PROMISED};
 use crate::reductions::Reductions;
 use crate::search::descents::mix;
 use crate::search::findings::{name_misuses, Findings};
 use crate::search::run::CheckedModel;
 use crate::source::{
-    Action, Answer, EventLabel, Fault, FaultKind, Initial, Location, Next, ThreadId,
+    Action, Answer, Dependencies, EventLabel, FaultKind, Initial, Location, Next, ThreadId,
 };
 use cat::Model;
 use program::interpreter::Limits;
@@ -91,21 +93,16 @@ pub fn explore_reference(
     })
 }
 
-/// A consistent graph, and what each thread does next; none of those that were not created.
-#[derive(Clone)]
-struct Node {
-    graph: Graph,
-    threads: Vec<Option<Arc<ReferenceThread>>>,
-}
-
 pub(super) struct Explorer<'a> {
     pub semantics: Semantics<'a>,
-    checker: ConsistencyChecker,
+    pub checker: ConsistencyChecker,
     guarantee: Guarantee,
     options: &'a Options,
     begun: Instant,
+    /// The values that reads may be promised; none: events are added in an order that extends po ∪ rf.
+    pub values: Option<Values>,
     /// Graphs to be extended.
-    open: Vec<Node>,
+    pub open: Vec<Node>,
     seen: FxHashSet<Vec<u32>>,
     pub found: Findings,
     results: BTreeMap<u64, u64>,
@@ -121,19 +118,28 @@ impl<'a> Explorer<'a> {
         let begun = Instant::now();
         let fences = program.has_asymmetric_fences();
         let checked = CheckedModel::new(model, options.acyclic, fences)?;
-        if checked.acyclic != Acyclic::ProgramOrder {
+        let dependencies = checked.acyclic == Acyclic::Dependencies;
+        let traits = ModelTraits {
+            asymmetric_fences: checked.defines_asymmetric_fences(),
+            dependencies,
+            branches: checked.branches,
+        };
+        let guarantee = checked.guarantee;
+        let checker = checked.into_checker();
+        if dependencies && !(checker.in_halves() && checker.coherent) {
             return Err(ExploreError::Unsuitable(format!(
-                "{} allows cycles of po and rf, which the reference does not build; use sc, tso, \
-                 rc11 or rc20",
+                "{} orders by dependencies, and does not use rmw, or has no axiom of coherence: the \
+                 reference does not support that",
                 model.name
             )));
         }
         Ok(Explorer {
-            semantics: Semantics::new(program, limits, checked.defines_asymmetric_fences()),
-            guarantee: checked.guarantee,
-            checker: checked.into_checker(),
+            semantics: Semantics::new(program, limits, traits),
+            guarantee,
+            checker,
             options,
             begun,
+            values: None,
             open: Vec::new(),
             seen: FxHashSet::default(),
             found: Findings::default(),
@@ -146,6 +152,8 @@ impl<'a> Explorer<'a> {
         self.open = vec![Node {
             graph: Graph::new(),
             threads: vec![Some(Arc::new(self.semantics.main()))],
+            promised: Vec::new(),
+            staying: Vec::new(),
         }];
     }
 
@@ -185,16 +193,18 @@ impl<'a> Explorer<'a> {
         self.results.clear();
         self.start();
         let limits = &self.options.limits;
+        if self.semantics.model.dependencies {
+            match Values::find(&self.semantics, || self.limit(), limits.events) {
+                Ok(values) => self.values = Some(values),
+                Err(limit) => return Ok(Some(limit)),
+            }
+        }
         while let Some(node) = self.open.pop() {
             if self.semantics.overlaps.get() {
                 break;
             }
-            let stopped = limits.stop.as_ref().is_some_and(|stop| stop.load(Relaxed));
-            if stopped {
-                return Ok(Some(Limit::Stopped));
-            }
-            if self.begun.elapsed() > limits.time {
-                return Ok(Some(Limit::Seconds));
+            if let Some(limit) = self.limit() {
+                return Ok(Some(limit));
             }
             let executions = self.found.counts.all();
             if executions >= limits.executions {
@@ -207,6 +217,17 @@ impl<'a> Explorer<'a> {
             self.extend(node)?;
         }
         Ok(None)
+    }
+
+    /// The limit that has ended the exploration.
+    fn limit(&self) -> Option<Limit> {
+        let limits = &self.options.limits;
+        let stopped = limits.stop.as_ref().is_some_and(|stop| stop.load(Relaxed));
+        match self.begun.elapsed() > limits.time {
+            _ if stopped => Some(Limit::Stopped),
+            true => Some(Limit::Seconds),
+            false => None,
+        }
     }
 
     /// Extends a graph by one event, in every way, or finds out what it shows.
@@ -222,22 +243,36 @@ impl<'a> Explorer<'a> {
             });
             return Ok(());
         }
-        if let Some((thread, label)) = node.certain() {
+        if self.values.is_some() {
+            return self.extend_in_turn(node);
+        }
+        if let Some((thread, label)) = node.certain(|_| true) {
             return self.add(&node, thread, &label);
         }
         if !self.seen.insert(canonical(&node.graph)) {
             return Ok(());
         }
+        self.report_hangs(&node);
+        let next: Vec<_> = node.choices().collect();
+        match next.is_empty() {
+            true => self.conclude(&node),
+            false => next
+                .into_iter()
+                .try_for_each(|(thread, label)| self.add(&node, thread, &label)),
+        }
+    }
+
+    /// Records the threads of a consistent graph that wait for ever.
+    pub fn report_hangs(&mut self, node: &Node) {
         let threads: Vec<_> = node.existing().collect();
         for fault in hangs(&node.graph, &threads) {
             self.found.violate(&fault, None, None, &node.graph, 1);
         }
-        let next: Vec<_> = node.choices().collect();
-        if !next.is_empty() {
-            return next
-                .into_iter()
-                .try_for_each(|(thread, label)| self.add(&node, thread, &label));
-        }
+    }
+
+    /// Records what a consistent graph shows to which nothing can be added.
+    pub fn conclude(&mut self, node: &Node) -> Result<(), ExploreError> {
+        let threads: Vec<_> = node.existing().collect();
         let end = conclude(
             &mut self.found,
             &mut self.checker,
@@ -252,7 +287,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Adds a thread's next event to a graph, in every way.
-    fn add(
+    pub fn add(
         &mut self,
         node: &Node,
         thread: ThreadId,
@@ -279,19 +314,28 @@ impl<'a> Explorer<'a> {
             Action::Choose { alternatives } => {
                 for choice in 0..alternatives {
                     let mut with = with.clone();
-                    let id = with.graph.push(thread, label, NONE);
+                    let id = self.push(&mut with.graph, thread, label, NONE);
                     with.graph.set_value(id, choice.into());
                     self.proceed(with, id)?;
                 }
                 Ok(())
             }
             Action::Join { thread: joined } => {
-                let id = with.graph.push(thread, label, NONE);
+                let id = self.push(&mut with.graph, thread, label, NONE);
                 with.graph.set_value(id, node.result(joined).unwrap_or(0));
                 self.proceed(with, id)
             }
             Action::Create { thread: created } => {
-                let id = with.graph.push(thread, label, NONE);
+                if self.values.is_some() && node.has_joined_all(thread) {
+                    return Err(ExploreError::Unsupported {
+                        message: "the reference does not support a thread that is created when \
+                                  all others were joined, under a model that orders by \
+                                  dependencies"
+                            .to_owned(),
+                        site: Some(label.site),
+                    });
+                }
+                let id = self.push(&mut with.graph, thread, label, NONE);
                 if with.threads.len() <= created {
                     with.threads.resize(created + 1, None);
                 }
@@ -301,7 +345,7 @@ impl<'a> Explorer<'a> {
                 self.proceed(with, id)
             }
             _ => {
-                let id = with.graph.push(thread, label, NONE);
+                let id = self.push(&mut with.graph, thread, label, NONE);
                 self.proceed(with, id)
             }
         }
@@ -318,12 +362,12 @@ impl<'a> Explorer<'a> {
         let sources: Vec<EventId> = std::iter::once(NONE).chain(writes).collect();
         for source in sources {
             let mut with = node.clone();
-            let id = with.graph.push(thread, label, location);
+            let id = self.push(&mut with.graph, thread, label, location);
             let value = with.graph.value_of(location, source);
             with.graph.set_source(id, source, value);
             self.proceed(with, id)?;
         }
-        Ok(())
+        self.promise(node, thread, label, location)
     }
 
     /// Nothing comes between the read and the write of a read-modify-write.
@@ -339,13 +383,15 @@ impl<'a> Explorer<'a> {
         before.retain(|write| !node.graph.is_taken(location, *write));
         for before in before {
             let mut with = node.clone();
-            let id = with.graph.push(thread, label, location);
+            let id = self.push(&mut with.graph, thread, label, location);
             let pair = with.graph.event(id).pair;
-            if pair != NONE && with.graph.event(pair).source != before {
+            if pair != NONE && ![before, PROMISED].contains(&with.graph.event(pair).source) {
                 continue;
             }
             with.graph.order_after(id, before);
-            self.proceed(with, id)?;
+            for with in with.fulfilments(id) {
+                self.proceed(with, id)?;
+            }
         }
         Ok(())
     }
@@ -355,19 +401,56 @@ impl<'a> Explorer<'a> {
         if let Some(number) = graph.location_number(at) {
             return Some(number);
         }
-        let initial = match self.semantics.initial(at) {
-            Initial::Outside => graph.allocated(at),
-            known => known,
-        };
+        let initial = self.initial(graph, at);
         (initial != Initial::Outside).then(|| graph.add_location(at, initial))
     }
 
+    /// The initial contents of a location.
+    pub fn initial(&self, graph: &Graph, at: Location) -> Initial {
+        if let Some(number) = graph.location_number(at) {
+            return graph.locations[number as usize].initial;
+        }
+        match self.semantics.initial(at) {
+            Initial::Outside => graph.allocated(at),
+            known => known,
+        }
+    }
+
+    /// Adds an event to a graph, with what it depends on.
+    pub fn push(
+        &self,
+        graph: &mut Graph,
+        thread: ThreadId,
+        label: &EventLabel,
+        location: u32,
+    ) -> EventId {
+        let id = graph.push(thread, label, location);
+        let mut own: Vec<EventId> = graph.po_predecessors(id).collect();
+        own.reverse();
+        let Dependencies {
+            addr,
+            data,
+            ctrl,
+            chosen,
+        } = label.dependencies;
+        let pairs = &mut graph.dependencies;
+        for (set, pairs) in [
+            (addr, &mut pairs.addr),
+            (data, &mut pairs.data),
+            (ctrl, &mut pairs.ctrl),
+            (if chosen { data } else { 0 }, &mut pairs.chosen),
+        ] {
+            let reads = self.semantics.sets.reads(set).into_iter();
+            pairs.extend(reads.map(|read| (own[read as usize], id)));
+        }
+        id
+    }
+
     /// Lets a thread continue after the event that was added, and keeps the graph if it is consistent.
-    /// A read-modify-write is one event of the model: it is asked when it is known whether there is a
-    /// write.
-    fn proceed(&mut self, mut node: Node, id: EventId) -> Result<(), ExploreError> {
+    /// It is asked of a read-modify-write when it is known whether there is a write.
+    pub fn proceed(&mut self, mut node: Node, id: EventId) -> Result<(), ExploreError> {
         let event = *node.graph.event(id);
-        let answer = node.graph.answer(id);
+        let answer = node.answer(id);
         let undefined = |size| answer.is_undefined(size);
         match event.action {
             Action::Read {
@@ -393,115 +476,12 @@ impl<'a> Explorer<'a> {
                 }
             }
         }
-        if node.is_halfway(event.thread) || self.checker.is_consistent(&node.graph)? {
+        if node.is_halfway(event.thread)
+            || self.checker.is_consistent(&node.graph)?
+            || self.values.is_some() && !self.checker.fails_in_larger()
+        {
             self.open.push(node);
         }
         Ok(())
     }
-}
-
-impl Node {
-    fn existing(&self) -> impl Iterator<Item = (ThreadId, &ReferenceThread)> {
-        let threads = self.threads.iter().enumerate();
-        threads.filter_map(|(id, thread)| Some((id, &**thread.as_ref()?)))
-    }
-
-    /// The result of a thread that has ended.
-    fn result(&self, thread: ThreadId) -> Option<u64> {
-        match self.threads.get(thread)?.as_ref()?.next {
-            Next::Done(result) => Some(result),
-            _ => None,
-        }
-    }
-
-    /// Whether a read-modify-write of the thread may still lack its write.
-    fn is_halfway(&self, thread: ThreadId) -> bool {
-        let last = self.graph.threads[thread].last;
-        let after_read = last != NONE && {
-            let event = self.graph.event(last);
-            event.is_read() && event.is_rmw()
-        };
-        let state = self.threads[thread].as_ref();
-        state.is_some_and(|state| state.is_halfway(after_read))
-    }
-
-    /// An event that each extension of the graph contains, in each of which it may come next.
-    fn certain(&self) -> Option<(ThreadId, EventLabel)> {
-        let mut certain = None;
-        for (id, thread) in self.existing() {
-            let Next::Event(label) = thread.next else {
-                continue;
-            };
-            if self.is_halfway(id) {
-                return Some((id, label));
-            }
-            let is_certain = match label.action {
-                Action::Read { .. } => false,
-                Action::Join { thread } => self.result(thread).is_some(),
-                _ => true,
-            };
-            if is_certain && thread.round.is_none() && certain.is_none() {
-                certain = Some((id, label));
-            }
-        }
-        certain
-    }
-
-    /// The next events of threads, where none is certain.
-    fn choices(&self) -> impl Iterator<Item = (ThreadId, EventLabel)> + '_ {
-        self.existing()
-            .filter_map(|(id, thread)| match thread.next {
-                Next::Event(label) => match label.action {
-                    Action::Join { thread } if self.result(thread).is_none() => None,
-                    _ => Some((id, label)),
-                },
-                _ => None,
-            })
-    }
-
-    /// The thread ends with an error at its next event.
-    fn fail(&mut self, thread: ThreadId, kind: FaultKind, message: &str, label: &EventLabel) {
-        if let Some(thread) = &mut self.threads[thread] {
-            Arc::make_mut(thread).next = Next::Fault(Fault {
-                kind,
-                message: message.to_owned(),
-                site: Some(label.site),
-            });
-        }
-    }
-}
-
-/// A graph in a form that does not depend on the order in which its events were added: of each thread
-/// the sources of its reads and its choices, from which all else that it does follows, and the
-/// coherence orders.
-fn canonical(graph: &Graph) -> Vec<u32> {
-    let name = |id: EventId| match id {
-        NONE => 0,
-        id => {
-            let event = graph.event(id);
-            (event.thread as u32 + 1) << 16 | event.index
-        }
-    };
-    let mut form = Vec::with_capacity(graph.len() + 8);
-    for thread in &graph.threads {
-        let first = form.len();
-        for id in graph.po_predecessors(thread.last) {
-            let event = graph.event(id);
-            match event.action {
-                Action::Read { .. } => form.push(name(event.source)),
-                Action::Choose { .. } => form.push(event.value as u32),
-                _ => {}
-            }
-        }
-        form[first..].reverse();
-        form.push(u32::MAX);
-        form.push(thread.count);
-    }
-    let mut locations: Vec<_> = graph.locations.iter().zip(0..).collect();
-    locations.sort_by_key(|(location, _)| location.at);
-    for (_, number) in locations {
-        form.extend(graph.writes(number).map(name));
-        form.push(u32::MAX);
-    }
-    form
 }

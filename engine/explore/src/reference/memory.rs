@@ -1,13 +1,14 @@
 //! Accesses of memory, as events, and how they are divided into locations.
 
 use super::semantics::ReferenceEnvironment;
+use crate::semantics::dependencies::DependencySets;
 use crate::semantics::environment::{AccessTarget, Accesses, Done, Events, Interruption, ReadMode};
 use crate::semantics::rounds::Step;
 use crate::source::{Action, FaultKind, Location};
 use program::interpreter::thread::Thread;
 use program::ir::bits::mask;
-use program::ir::{Order, SiteId};
-use program::memory::{is_wholly, Byte, Memory, ResolvedAddress, Val};
+use program::ir::Order;
+use program::memory::{is_wholly, Byte, Dep, Memory, ResolvedAddress, Val};
 use std::sync::Arc;
 
 fn bytes_of(value: Val, size: u32) -> Vec<Byte> {
@@ -20,12 +21,12 @@ fn bytes_of(value: Val, size: u32) -> Vec<Byte> {
     (0..size as usize).map(byte).collect()
 }
 
-fn value_of(bytes: &[Byte]) -> Val {
-    let mut value = Val::default();
+fn value_of(sets: &DependencySets, bytes: &[Byte]) -> Val {
+    let dep = bytes.iter().fold(0, |all, byte| sets.union(all, byte.dep));
+    let mut value = Val::new(0, dep);
     for (k, byte) in bytes.iter().enumerate() {
         value.bits |= u64::from(byte.value) << (8 * k);
         value.undefined |= u8::from(byte.undefined) << k;
-        value.dep = value.dep.max(byte.dep);
     }
     value
 }
@@ -62,12 +63,23 @@ impl ReferenceEnvironment<'_, '_> {
         }
     }
 
+    /// What a value depends on that an access to the thread's own memory finds there: also on the
+    /// address. Later events depend on that as they would through the access (`addr; po`).
+    fn own(&self, t: &mut Thread, access: AccessTarget, value: Dep) -> Dep {
+        match self.semantics.sets.tracked && access.addr != 0 {
+            true => {
+                self.add_control(t, access.addr);
+                self.union(value, access.addr)
+            }
+            false => value,
+        }
+    }
+
     fn read_location(
         &mut self,
         t: &mut Thread,
-        at: Location,
+        (of, at): (AccessTarget, Location),
         how: ReadMode,
-        site: SiteId,
     ) -> Done<Val> {
         let action = Action::Read {
             at,
@@ -76,12 +88,12 @@ impl ReferenceEnvironment<'_, '_> {
             uninitialised_ok: how.uninitialised_ok,
             ignored: false,
         };
-        let (answer, new) = self.answer_to(action, site)?;
+        let (answer, new) = self.answer_to(t, action, of.site, (of.addr, 0))?;
         if new {
             self.record(t, Step::Read(at, answer.value));
         }
         let plain = how.order == Order::Na && !how.rmw;
-        let mut value = Val::new(answer.value, self.answered(plain));
+        let mut value = Val::new(answer.value, self.answered(t, plain));
         value.undefined = answer.undefined;
         Ok(value)
     }
@@ -89,10 +101,9 @@ impl ReferenceEnvironment<'_, '_> {
     pub fn write_location(
         &mut self,
         t: &mut Thread,
-        at: Location,
+        (of, at): (AccessTarget, Location),
         (order, rmw): (Order, bool),
         value: Val,
-        site: SiteId,
     ) -> Done<()> {
         let action = Action::Write {
             at,
@@ -101,7 +112,7 @@ impl ReferenceEnvironment<'_, '_> {
             rmw,
             undefined: value.undefined,
         };
-        if self.answer_to(action, site)?.1 {
+        if self.answer_to(t, action, of.site, (of.addr, value.dep))?.1 {
             self.record(t, Step::Write(at, value.bits));
         }
         Ok(())
@@ -116,10 +127,15 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
     fn read(&mut self, t: &mut Thread, from: AccessTarget, how: ReadMode) -> Done<Val> {
         let AccessTarget { size, site, .. } = from;
         if let Some(place) = self.find(t, from, size.into(), false)? {
-            let value = self.local.memory.read(place, size, |a, b| a.max(b));
+            let sets = &self.semantics.sets;
+            let mut value = self.local.memory.read(place, size, |a, b| sets.union(a, b));
             if is_wholly(value.undefined, 8 * size) && !how.uninitialised_ok {
                 let message = "read of uninitialised memory".to_owned();
                 return Err(Interruption::Fault(FaultKind::Uninitialised, message, site));
+            }
+            value.dep = self.own(t, from, value.dep);
+            if self.in_library {
+                self.add_control(t, value.dep);
             }
             return Ok(value);
         }
@@ -128,17 +144,13 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
                 let message = "the reference does not support accesses of 16 bytes".to_owned();
                 return Err(Interruption::Unsupported(message, site));
             }
-            return Ok(value_of(&self.read_range(
-                t,
-                from,
-                size.into(),
-                how.uninitialised_ok,
-            )?));
+            let bytes = self.read_range(t, from, size.into(), how.uninitialised_ok)?;
+            return Ok(value_of(&self.semantics.sets, &bytes));
         }
         let pieces = self
             .semantics
             .divide(from.address, size.into(), true, site)?;
-        self.read_location(t, pieces[0], how, site)
+        self.read_location(t, (from, pieces[0]), how)
     }
 
     fn read_outside(
@@ -153,7 +165,7 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
             rmw,
             uninitialised_ok: true,
         };
-        Ok(self.read_location(t, at, how, of.site)?.bits)
+        Ok(self.read_location(t, (of, at), how)?.bits)
     }
 
     fn write_outside(
@@ -163,7 +175,7 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
         order: Order,
         (_, value): (u64, u64),
     ) -> Done<()> {
-        self.write_location(t, at, (order, true), Val::constant(value), of.site)
+        self.write_location(t, (of, at), (order, true), Val::constant(value))
     }
 
     fn write(
@@ -176,6 +188,7 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
     ) -> Done<()> {
         let AccessTarget { size, site, .. } = to;
         if let Some(place) = self.find(t, to, size.into(), true)? {
+            self.own(t, to, 0);
             Arc::make_mut(&mut self.local.memory).write(place, size, value);
             self.settle(t);
             return Ok(());
@@ -192,7 +205,7 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
             return self.write_range(t, to, &bytes_of(value, size));
         }
         let pieces = self.semantics.divide(to.address, size.into(), true, site)?;
-        self.write_location(t, pieces[0], (order, rmw), value, site)
+        self.write_location(t, (to, pieces[0]), (order, rmw), value)
     }
 
     /// Reads plain bytes.
@@ -204,7 +217,11 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
         uninitialised_ok: bool,
     ) -> Done<Vec<Byte>> {
         if let Some(place) = self.find(t, from, size, false)? {
-            return Ok(self.local.memory.bytes(place, size));
+            let mut bytes = self.local.memory.bytes(place, size);
+            for byte in &mut bytes {
+                byte.dep = self.own(t, from, byte.dep);
+            }
+            return Ok(bytes);
         }
         let pieces = self
             .semantics
@@ -215,7 +232,7 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
         };
         let mut bytes = Vec::with_capacity(size as usize);
         for at in pieces {
-            let value = self.read_location(t, at, how, from.site)?;
+            let value = self.read_location(t, (from, at), how)?;
             bytes.extend(bytes_of(value, at.size));
         }
         Ok(bytes)
@@ -225,14 +242,16 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
     fn write_range(&mut self, t: &mut Thread, to: AccessTarget, bytes: &[Byte]) -> Done<()> {
         let size = bytes.len() as u64;
         if let Some(place) = self.find(t, to, size, true)? {
+            self.own(t, to, 0);
             Arc::make_mut(&mut self.local.memory).write_bytes(place, bytes);
             self.settle(t);
             return Ok(());
         }
         for at in self.semantics.divide(to.address, size, false, to.site)? {
             let from = (at.address - to.address) as usize;
-            let value = value_of(&bytes[from..from + at.size as usize]);
-            self.write_location(t, at, (Order::Na, false), value, to.site)?;
+            let bytes = &bytes[from..from + at.size as usize];
+            let value = value_of(&self.semantics.sets, bytes);
+            self.write_location(t, (to, at), (Order::Na, false), value)?;
         }
         Ok(())
     }

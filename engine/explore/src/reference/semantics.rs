@@ -3,6 +3,7 @@
 //! The interpreter runs the thread's instructions. One that needs an event is interrupted, and runs
 //! again from its beginning when the event has an answer, with all answers that it has so far.
 
+use crate::semantics::dependencies::DependencySets;
 use crate::semantics::environment::{CallRecord, Done, EventEnvironment, Events, Interruption};
 use crate::semantics::rounds::Step;
 use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, ThreadId};
@@ -63,13 +64,25 @@ pub struct ReferenceThread {
 /// Rounds of more headers than this are not taken to repeat.
 const MOST_HEADERS: usize = 256;
 
+/// What the events of threads depend on in the model.
+#[derive(Clone, Copy)]
+pub struct ModelTraits {
+    /// The model says what asymmetric fences order.
+    pub asymmetric_fences: bool,
+    /// The model orders events by dependencies.
+    pub dependencies: bool,
+    /// It orders what follows a compare-exchange as after a branch on what it compares.
+    pub branches: bool,
+}
+
 /// A program's threads. Besides the program, it holds the numbers that threads got, and how accesses
 /// are divided into locations, both the same in all executions.
 pub struct Semantics<'p> {
     pub program: &'p Program,
     pub limits: Limits,
-    /// The model says what asymmetric fences order.
-    pub asymmetric_fences: bool,
+    pub model: ModelTraits,
+    /// What values depend on.
+    pub sets: DependencySets,
     initial: Arc<Memory>,
     main: ReferenceThread,
     /// The thread that a thread creates as its first, second, …
@@ -89,17 +102,20 @@ pub struct ReferenceEnvironment<'a, 'p> {
     /// Events of the instruction so far.
     pub asked: usize,
     pub synchronised: usize,
+    /// In a library function that branches on what it reads.
+    pub in_library: bool,
 }
 
 impl<'p> Semantics<'p> {
-    pub fn new(program: &'p Program, limits: Limits, asymmetric_fences: bool) -> Semantics<'p> {
+    pub fn new(program: &'p Program, limits: Limits, model: ModelTraits) -> Semantics<'p> {
         let mut memory = Memory::new(program);
         memory.add_thread(program);
         let initial = Arc::new(memory);
         let mut semantics = Semantics {
             program,
             limits,
-            asymmetric_fences,
+            model,
+            sets: DependencySets::new(model.dependencies),
             main: ReferenceThread::new(program, 0, program.main, initial.clone()),
             initial,
             numbers: RefCell::default(),
@@ -300,6 +316,7 @@ impl<'p> Semantics<'p> {
                 synchronised: run.local.synchronised,
                 local: &mut run.local,
                 asked: 0,
+                in_library: false,
             });
             let done = interpreter::step(
                 self.program,
@@ -369,7 +386,7 @@ impl ReferenceThread {
             return;
         };
         let info = &program.functions[frame.function as usize].loops[header as usize];
-        let state = self.state(frame.registers, info);
+        let state = self.state(frame.registers, (header, info));
         let headers = &mut self.local.headers;
         let known = headers.iter().filter(|(known, _)| *known == state);
         let from: Vec<usize> = known.map(|(_, from)| *from).collect();
@@ -388,7 +405,7 @@ impl ReferenceThread {
 
     /// A hash of all that what the thread does next depends on, at the header of a loop in its last frame,
     /// whose registers start at `registers`.
-    fn state(&self, registers: usize, header: &Loop) -> u64 {
+    fn state(&self, registers: usize, (number, header): (u32, &Loop)) -> u64 {
         let (thread, local) = (&self.thread, &self.local);
         let mut hash = FxHasher::default();
         for frame in &thread.frames {
@@ -406,6 +423,13 @@ impl ReferenceThread {
             .raised
             .map(|raised| (raised.header, raised.frame, raised.selector));
         let private = header.memory(thread.private, thread.idle);
+        let round = thread
+            .frames
+            .last()
+            .map(|frame| frame.rounds + number as usize);
+        let round = round.and_then(|round| thread.rounds[round].as_ref());
+        // what repeats after the loop was left repeats a loop around it
+        round.map(|round| round.entered).hash(&mut hash);
         (private, raised, thread.exits, thread.at_exit.len()).hash(&mut hash);
         (local.memory.locals(thread.id), local.calls.spurious.len()).hash(&mut hash);
         hash.finish()
@@ -427,7 +451,14 @@ impl ReferenceThread {
 
 impl ReferenceEnvironment<'_, '_> {
     /// The answer to an event, and whether it is new; interrupts the instruction if there is none yet.
-    pub fn answer_to(&mut self, action: Action, site: SiteId) -> Done<(Answer, bool)> {
+    /// `addr`, `data`: what its location and value depend on.
+    pub fn answer_to(
+        &mut self,
+        t: &Thread,
+        action: Action,
+        site: SiteId,
+        (addr, data): (Dep, Dep),
+    ) -> Done<(Answer, bool)> {
         if self.local.alone {
             return Err(Interruption::NotAlone(site));
         }
@@ -441,7 +472,7 @@ impl ReferenceEnvironment<'_, '_> {
             None => Err(Interruption::Query(EventLabel {
                 action,
                 site,
-                dependencies: Default::default(),
+                dependencies: self.semantics.sets.label(addr, data, t.ctrl),
             })),
         }
     }
@@ -461,15 +492,18 @@ impl ReferenceEnvironment<'_, '_> {
         self.local.steps.push(step);
     }
 
-    /// What the value of the last answer depends on, so far as a loop's end is concerned: so many of
-    /// the thread's first events, and 1; 0 for a value that depends on none. That of a plain read
+    /// What the value of the last answer depends on, which is that to a read. That of a plain read
     /// without a race was decided by the last event at which other threads' writes may have come to
     /// happen before it.
-    pub fn answered(&self, plain: bool) -> Dep {
+    pub fn answered(&self, t: &mut Thread, plain: bool) -> Dep {
         let decided = match plain {
             true => self.synchronised,
             false => self.events(),
         };
-        decided as Dep + 1
+        let dep = self.semantics.sets.of_value(self.events() - 1, decided);
+        if self.in_library {
+            self.add_control(t, dep);
+        }
+        dep
     }
 }

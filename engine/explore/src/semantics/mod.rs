@@ -2,6 +2,7 @@
 //! reference perform them alike; they differ in which accesses are events, and in what else they
 //! learn from one ([`environment::Events`]). Nothing here knows a search or a reduction.
 
+pub mod dependencies;
 pub mod ends;
 pub mod environment;
 mod instructions;

@@ -1,7 +1,7 @@
 //! What a thread does between two events: its instructions, one after another.
+use crate::semantics::dependencies::DependencySets;
 use crate::semantics::environment::{EventEnvironment, Interruption};
 use crate::source::*;
-use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::{Settings, ThreadEnvironment};
 use crate::threads::left_out_reads::LeftOutRead;
 use crate::threads::local_state::LocalState;

@@ -1,8 +1,8 @@
 //! The environment of an explored thread: objects that it alone uses are read and written directly;
 //! each access of shared memory is an event, which the explorer answers.
+use crate::semantics::dependencies::DependencySets;
 use crate::semantics::environment::{AccessTarget, Events, Interruption};
-use crate::source::{Action, Dependencies, EventLabel, FaultKind};
-use crate::threads::dependencies::DependencySets;
+use crate::source::{Action, EventLabel, FaultKind};
 use crate::threads::ledger::User;
 use crate::threads::local_state::LocalState;
 use crate::threads::sharing::{LearnedSharing, SharingChanged};
@@ -126,18 +126,7 @@ impl<'a> ThreadEnvironment<'a> {
             None => Err(Interruption::Query(EventLabel {
                 action,
                 site,
-                dependencies: match self.sets.tracked {
-                    true => Dependencies {
-                        addr: match self.sets.is_chosen(addr) {
-                            true => 0, // they are in `ctrl`
-                            false => self.sets.unmarked(addr),
-                        },
-                        data: self.sets.unmarked(data),
-                        ctrl: self.sets.unmarked(t.ctrl),
-                        chosen: self.sets.is_chosen(data),
-                    },
-                    false => Dependencies::default(),
-                },
+                dependencies: self.sets.label(addr, data, t.ctrl),
             })),
         }
     }

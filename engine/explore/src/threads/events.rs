@@ -1,11 +1,11 @@
 //! What the instructions and library calls of an explored thread are made of.
 use crate::reductions::Reduction;
+use crate::semantics::dependencies::{branches_on_reads, decisive_arguments, MARKED};
 use crate::semantics::environment::{
     AccessTarget, Accesses, CallRecord, Done, Events, Interruption,
 };
 use crate::source::{Action, FaultKind, Location, ThreadId, Wait};
 use crate::threads::barriers::is_result_used;
-use crate::threads::dependencies::MARKED;
 use crate::threads::environment::ThreadEnvironment;
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow};
@@ -311,25 +311,16 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
         self.local.unchanged = unchanged;
     }
 
-    /// Interrupts a library call if it needs the value of a postponed read. A library function may
-    /// branch on its arguments, except on a value that it only copies or returns, and on what it
-    /// reads.
+    /// Interrupts a library call if it needs the value of a postponed read.
     fn begin_call(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
         if !self.sets.tracked {
             return Ok(());
         }
-        let decisive = match call.function {
-            Extern::Ignored(_) | Extern::Either | Extern::ThreadExit => None,
-            Extern::Memcpy | Extern::Memset => call.args.get(2..),
-            Extern::AtThreadExit => call.args.get(..1),
-            Extern::Returned => call.args.get(..2),
-            _ => Some(call.args),
-        };
-        for argument in decisive.into_iter().flatten() {
+        for argument in decisive_arguments(call) {
             self.require(argument.dep)?;
             self.add_control(t, argument.dep);
         }
-        self.in_library = call.function != Extern::Memcpy;
+        self.in_library = branches_on_reads(call);
         let unknown = self.local.answers.iter().position(Option::is_none);
         match unknown.filter(|_| self.in_library) {
             Some(read) => Err(Interruption::Needs(

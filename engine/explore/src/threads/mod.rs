@@ -6,7 +6,6 @@ mod advance;
 mod attempts;
 mod barriers;
 pub mod checkpoint;
-pub mod dependencies;
 pub mod environment;
 mod events;
 mod explorations;

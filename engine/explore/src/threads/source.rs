@@ -1,8 +1,8 @@
 //! A `Program` as a `Source`: the interpreter, suspended at each event.
 use crate::reductions::{Reduction, Reductions};
+use crate::semantics::dependencies::DependencySets;
 use crate::source::*;
 use crate::threads::advance::{changed, Runner, SuspendedThread};
-use crate::threads::dependencies::DependencySets;
 use crate::threads::environment::Settings;
 use crate::threads::retries::{Counterpart, EarlierRead, Retries, Run};
 use crate::threads::sharing::stored::Learned;

@@ -4,8 +4,8 @@
 //! which must not affect what it does next: an instruction that would branch on it, or fault for
 //! some values, is interrupted and names the reads that it needs. Whatever a thread needs in this
 //! sense is a dependency of the events that follow.
+use crate::semantics::dependencies::MARKED;
 use crate::semantics::environment::{AccessTarget, Events};
-use crate::threads::dependencies::MARKED;
 use crate::threads::environment::ThreadEnvironment;
 use program::interpreter::thread::Thread;
 use program::memory::{Byte, Dep};

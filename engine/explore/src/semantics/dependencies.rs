@@ -7,7 +7,10 @@
 //! events of the thread decide the value, and 1; 0 without any read. For an atomic read, these are
 //! the events up to it. The value of a plain read without a race was decided before: by the last
 //! event at which other threads' writes may have come to happen before the thread.
-use program::memory::{direct_intersection, direct_single, direct_union, Dep, Deps};
+use crate::source::Dependencies;
+use program::interpreter::ExternCall;
+use program::ir::Extern;
+use program::memory::{direct_intersection, direct_single, direct_union, Dep, Deps, Val};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The value depends on the event that is marked when a witness runs a thread again.
@@ -30,6 +33,22 @@ fn both(a: Dep, b: Dep) -> Dep {
     (a | b) & MARKED | (a & !MARKED).max(b & !MARKED)
 }
 
+/// The arguments on which a library function may branch: all but those that it only copies or returns.
+pub fn decisive_arguments<'c>(call: &ExternCall<'c>) -> &'c [Val] {
+    match call.function {
+        Extern::Ignored(_) | Extern::Either | Extern::ThreadExit => &[],
+        Extern::Memcpy | Extern::Memset => call.args.get(2..).unwrap_or_default(),
+        Extern::AtThreadExit => call.args.get(..1).unwrap_or_default(),
+        Extern::Returned => call.args.get(..2).unwrap_or_default(),
+        _ => call.args,
+    }
+}
+
+/// Whether a library function may branch on what it reads.
+pub fn branches_on_reads(call: &ExternCall) -> bool {
+    call.function != Extern::Memcpy
+}
+
 #[derive(Default)]
 pub struct DependencySets {
     pub tracked: bool,
@@ -37,6 +56,29 @@ pub struct DependencySets {
 }
 
 impl DependencySets {
+    pub fn new(tracked: bool) -> DependencySets {
+        DependencySets {
+            tracked,
+            ..DependencySets::default()
+        }
+    }
+
+    /// The dependencies of an event: of its address, its value, and the branches before it.
+    pub fn label(&self, addr: Dep, data: Dep, ctrl: Dep) -> Dependencies {
+        match self.tracked {
+            true => Dependencies {
+                addr: match self.is_chosen(addr) {
+                    true => 0, // they are in `ctrl`
+                    false => self.unmarked(addr),
+                },
+                data: self.unmarked(data),
+                ctrl: self.unmarked(ctrl),
+                chosen: self.is_chosen(data),
+            },
+            false => Dependencies::default(),
+        }
+    }
+
     fn read(&self) -> RwLockReadGuard<'_, Deps> {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -159,10 +201,7 @@ mod tests {
 
     #[test]
     fn marks_are_no_positions() {
-        let sets = DependencySets {
-            tracked: true,
-            ..DependencySets::default()
-        };
+        let sets = DependencySets::new(true);
         for (near, far) in [(0, 28), (3, 29), (40, 700)] {
             let reads = sets.union(sets.of_read(far), sets.of_read(near));
             assert!(sets.is_chosen(sets.chosen(reads)) && !sets.is_chosen(reads));

@@ -1,0 +1,92 @@
+//! Graphs in which a read reads from a write that is added after it: those of models that allow cycles
+//! of po and rf, and forbid cycles of dependencies and rf (IMM, and the models of machines).
+//!
+//! There, no order of adding events need extend po ∪ rf. So the threads take turns in a fixed order, and
+//! a read reads from a write that is there, or is promised a value: its write is added later, by a
+//! thread whose turn it is then. The new write is the source of any of the reads that were promised its
+//! value. A graph is kept if no promise is left and the model allows it. Since whose turn it is follows
+//! from the graph, and each alternative fixes one source or one place in coherence order, each graph is
+//! built once. On the way, the model is asked about the graph without the reads that have only a
+//! promise; what it forbids there is dropped if it forbids every larger graph.
+
+use super::explorer::Explorer;
+use super::node::Node;
+use crate::exploration::ExploreError;
+use crate::graph::execution_graph::EventId;
+use crate::source::{Action, Answer, EventLabel, Initial, Location, ThreadId};
+
+impl Explorer<'_> {
+    /// Extends a graph by the event of the thread whose turn it is, in every way, or finds out what it
+    /// shows. A thread that may wait for ever at the header of its loop does so, or does not.
+    pub fn extend_in_turn(&mut self, mut node: Node) -> Result<(), ExploreError> {
+        let exists = |label: &EventLabel| match label.action {
+            Action::Read { at, .. } | Action::Write { at, .. } => {
+                self.initial(&node.graph, at) != Initial::Outside
+            }
+            _ => true,
+        };
+        let next = node.certain(exists).or_else(|| node.in_turn(exists));
+        let mut promised = node.promised.iter();
+        if promised.any(|(read, _)| !self.may_be_kept(&node, *read)) {
+            return Ok(());
+        }
+        if let Some((thread, label)) = next {
+            let state = node.threads[thread].as_ref();
+            if state.is_some_and(|state| state.round.is_some()) {
+                let mut stays = node.clone();
+                stays.staying.push(thread);
+                self.open.push(stays);
+            }
+            return self.add(&node, thread, &label);
+        }
+        if !node.promised.is_empty() || !self.checker.is_consistent(&node.graph)? {
+            return Ok(());
+        }
+        node.graph.close_prefixes();
+        self.report_hangs(&node);
+        match node.staying.is_empty() {
+            true => self.conclude(&node),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a write may be added that has the value that a read was promised.
+    fn may_be_kept(&self, node: &Node, read: EventId) -> bool {
+        let event = node.graph.event(read);
+        let Some(at) = event.at() else { return false };
+        let promises = self.promises(node, event.thread, at);
+        promises.contains(&node.answer(read))
+    }
+
+    /// The values that a thread's read may be promised.
+    fn promises(&self, node: &Node, thread: ThreadId, at: Location) -> Vec<Answer> {
+        let values = self.values.iter();
+        let values = values.flat_map(|values| values.of_others(at, thread));
+        let mut promises: Vec<Answer> = Vec::new();
+        for (answer, by) in values {
+            if !promises.contains(&answer) && node.may_come_to(by) {
+                promises.push(answer);
+            }
+        }
+        promises
+    }
+
+    /// Lets a read be promised each value that may be written later.
+    pub fn promise(
+        &mut self,
+        node: &Node,
+        thread: ThreadId,
+        label: &EventLabel,
+        location: u32,
+    ) -> Result<(), ExploreError> {
+        let at = node.graph.locations[location as usize].at;
+        for answer in self.promises(node, thread, at) {
+            let mut with = node.clone();
+            let id = self.push(&mut with.graph, thread, label, location);
+            with.graph.promise(id, answer.value);
+            with.promised.push((id, answer));
+            self.proceed(with, id)?;
+        }
+        Ok(())
+    }
+}
