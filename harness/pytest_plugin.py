@@ -17,8 +17,6 @@ import pytest
 if TYPE_CHECKING:
     from weakspot.harness.gate.config import Config
 
-_ENDS = (".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".litmus")
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("weakspot").addoption(
@@ -29,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    if file_path.suffix not in _ENDS:
+    if file_path.suffix == ".py":
         return None
     config = _config(file_path.parent)
     everything = parent.config.getoption("--weakspot") and file_path.suffix == ".litmus"

@@ -13,9 +13,7 @@ from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.checkers import FileChecker
 from weakspot.harness.corpus import golden
-from weakspot.harness.corpus.material import (
-    Material,
-)
+from weakspot.harness.corpus.material import Material
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import Record
 from weakspot.harness.values.verdict import PrintedVerdict

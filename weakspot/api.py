@@ -26,7 +26,7 @@ from weakspot.errors import (
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program
-from weakspot.harness.clients.program import ClientChoice, Variation
+from weakspot.harness.clients.subject import ClientChoice, Variation
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.orders.cost import Costs

@@ -21,9 +21,9 @@ from weakspot.harness.campaign.executor import Executor, TimedExecutor
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.corpus.models import LANGUAGE, Model, of_machines
 from weakspot.harness.gate import baseline
-from weakspot.harness.gate import config as gate_config
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.gate.projects import run_projects
+from weakspot.harness.gate.selection import select
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders import application, promotion, searches
 from weakspot.harness.orders.explorations import Explorations
@@ -43,7 +43,7 @@ from weakspot.system.deadline import NEVER, ending
 
 if TYPE_CHECKING:
     from weakspot.harness.clients.mutants import Clients
-    from weakspot.harness.clients.program import ClientChoice
+    from weakspot.harness.clients.subject import ClientChoice
     from weakspot.harness.orders.cost import Costs
 
 _SHORTEST = 0.1
@@ -385,7 +385,7 @@ def gate(
         (msgspec.structs.replace(each, build=build.over(each.build)), scenarios)
         if build != NO_OPTIONS
         else (each, scenarios)
-        for each, scenarios in gate_config.select(
+        for each, scenarios in select(
             Path(config) if config is not None else None, [Path(each) for each in paths], here
         )
     ]

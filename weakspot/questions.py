@@ -29,13 +29,7 @@ from weakspot.harness.checkers import FileChecker
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import golden
 from weakspot.harness.corpus import models as corpus_models
-from weakspot.harness.corpus.material import (
-    Material,
-    gather,
-    generator,
-    mapped_to,
-    material_of,
-)
+from weakspot.harness.corpus.material import Material, gather, generator, mapped_to, material_of
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import ALL, Bounds, Part
 from weakspot.harness.values.codegen import Codes
@@ -48,7 +42,7 @@ from weakspot.harness.values.verdict import Verdict
 from weakspot.system.deadline import ending
 
 if TYPE_CHECKING:
-    from weakspot.harness.clients.program import ClientChoice
+    from weakspot.harness.clients.subject import ClientChoice
     from weakspot.harness.machines import Named
 
 What = str | os.PathLike[str] | Test

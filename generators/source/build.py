@@ -23,19 +23,13 @@ import msgspec
 from weakspot.errors import BadInput
 from weakspot.generators.source import database
 from weakspot.generators.source.assembly.meaning import Meaning
-
-SUFFIXES = {".c": "c", **dict.fromkeys((".cpp", ".cc", ".cxx", ".c++", ".C"), "c++")}
-"""The language of a source by its suffix."""
-
-STANDARD = {"c": "", "c++": "gnu++20"}
-"""The version of C and C++ in which sources are read, unless the build says otherwise. Older
-versions of C++ are read as this one, which our headers for threads and locks need."""
+from weakspot.generators.source.language import Language, languages, sources
 
 
 class Build(msgspec.Struct, frozen=True, kw_only=True):
     """Options for the compiler. `defines` are `NAME` or `NAME=VALUE`, `include` folders that are
-    searched for headers after the source's own, `std` versions of C or C++, of which a source takes
-    that of its language. `flags` are any other options of clang.
+    searched for headers after the source's own, `std` versions of languages, of which a source
+    takes that of its own. `flags` are any other options of clang.
 
     `compile_commands` is a compilation database; by default it is the nearest compile_commands.json
     in the source's folder or above it, or in `build` there. `own` is False for sources whose build
@@ -87,14 +81,6 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_OPTIONS = Build()
-_REMOVED = (
-    *(f"17_REMOVED_{each}" for each in ("AUTO_PTR", "BINDERS", "RANDOM_SHUFFLE")),
-    *(f"17_REMOVED_{each}" for each in ("UNARY_BINARY_FUNCTION", "UNEXPECTED_FUNCTIONS")),
-    *(f"20_REMOVED_{each}" for each in ("BINDER_TYPEDEFS", "NEGATORS", "RAW_STORAGE_ITERATOR")),
-    *(f"20_REMOVED_{each}" for each in ("SHARED_PTR_UNIQUE", "TEMPORARY_BUFFER", "TYPE_TRAITS")),
-    "20_REMOVED_UNCAUGHT_EXCEPTION",
-)
-"""What older standards have and C++20 has not, in the macros of libc++ 22."""
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -111,7 +97,10 @@ class Options(msgspec.Struct, frozen=True):
 def options(source: Path, build: Build) -> Options:
     """The options for a source. Raises BadInput for a database that cannot be read, for a folder
     or a macro that is none, and for a standard of another language."""
-    language = SUFFIXES.get(source.suffix, "c++")
+    by_clang = [each for each in languages() if each.compiler == "clang"]
+    language = sources().get(source.suffix, by_clang[-1])
+    if language.compiler == "rustc":
+        return _of_rustc(source, build, language)
     _check(build, source, language)
     notes: list[str] = []
     layers: list[tuple[_Option, ...]] = []
@@ -141,7 +130,7 @@ def options(source: Path, build: Build) -> Options:
     return _together(source, language, layers, tuple(notes))
 
 
-def _check(build: Build, source: Path, language: str) -> None:
+def _check(build: Build, source: Path, language: Language) -> None:
     for layer in build.layers:
         for folder in layer.include:
             if not folder.is_dir():
@@ -149,10 +138,11 @@ def _check(build: Build, source: Path, language: str) -> None:
                     f"no such include folder: {folder}",
                     advice="name a folder that exists, or leave it out",
                 )
-    if build.std and not any(_fits(name, language) for name in build.std):
+    if build.std and not any(map(language.has_version, build.std)):
         raise BadInput(
-            f"{source.name} is {language.upper()}, and {build.std[-1]} is not a version of that",
-            advice=f"for example --std {'c11' if language == 'c' else 'c++17'}",
+            f"{source.name} is {language.name.upper()}, "
+            f"and {build.std[-1]} is not a version of that",
+            advice=f"for example --std {language.example}",
         )
 
 
@@ -169,19 +159,19 @@ def _command(source: Path, build: Build) -> database.Match | None:
 
 
 def _together(
-    source: Path, language: str, layers: Sequence[Sequence[_Option]], notes: tuple[str, ...]
+    source: Path, language: Language, layers: Sequence[Sequence[_Option]], notes: tuple[str, ...]
 ) -> Options:
     folder = Path(os.path.realpath(source.parent))
     meaning: list[str] = []
     clang: list[str] = []
     searched: list[Path] = []
     known: set[tuple[str, ...]] = set()
-    standard = STANDARD[language]
+    standard = language.standard
     for layer in layers:
         for each in layer:
             (first, *rest) = each.words
             if first.startswith("-std="):
-                standard = first[5:] if _fits(first[5:], language) else standard
+                standard = first[5:] if language.has_version(first[5:]) else standard
             elif each.use == "meaning":
                 meaning += [first, os.path.relpath(rest[0], folder)] if rest else [first]
             elif each.use == "clang":
@@ -195,18 +185,31 @@ def _together(
                     searched.append(Path(path))
                     relative = os.path.relpath(os.path.realpath(path), folder)
                     meaning += [f"-I{relative}"] if name == "-I" else [name, relative]
-    if language == "c++" and re.fullmatch(r"(?:c|gnu)\+\+(?:98|03|0x|11|1y|14|1z|17)", standard):
-        # the headers for threads and locks are C++20
-        notes += (f"{standard} is read as {STANDARD[language]}",)
-        standard = STANDARD[language]
-        clang += [f"-D_LIBCPP_ENABLE_CXX{each}" for each in _REMOVED]
+    if re.fullmatch(language.old, standard):
+        notes += (f"{standard} is read as {language.standard}",)
+        standard = language.standard
+        clang += language.of_old
     if standard:
         meaning.insert(0, f"-std={standard}")
     return Options(tuple(meaning), tuple(clang), tuple(dict.fromkeys(searched)), notes)
 
 
-def _fits(standard: str, language: str) -> bool:
-    return ("++" in standard) == (language == "c++")
+def _of_rustc(source: Path, build: Build, language: Language) -> Options:
+    """The options of rustc: a version is the edition, a macro a `--cfg`."""
+    edition, words = language.standard, []
+    for each in build.layers:
+        if each.include:
+            raise BadInput(
+                f"an include folder for a Rust program: {each.include[0]}",
+                place=str(source),
+                advice="leave out -I: rustc finds the modules of a crate by their names",
+            )
+        edition = next((name for name in each.std if language.has_version(name)), edition)
+        for text in each.defines:
+            name, equals, value = text.partition("=")
+            words += ["--cfg", f'{name}="{value}"' if equals else name]
+        words += each.flags
+    return Options(meaning=(f"--edition={edition}", *words))
 
 
 def absolute(flags: Sequence[str], folder: Path) -> tuple[str, ...]:

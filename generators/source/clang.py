@@ -22,7 +22,8 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput, LimitReached, MissingTool, ToolFailed, excerpt, quoted
-from weakspot.generators.source.build import SUFFIXES
+from weakspot.generators.source.language import HEADERS, sources
+from weakspot.generators.source.languages.cpp import LEAN
 from weakspot.system import tools
 from weakspot.system.compilers import zig
 from weakspot.system.compilers.clang import newest
@@ -53,29 +54,11 @@ there, these folders are searched after all others."""
 SYSTEM = ("/usr/include", "/usr/local/include", "/usr/lib", "/opt")
 """Where the headers of an installed clang and of the system are."""
 
-HEADERS = Path(__file__).resolve().parent / "headers"
-"""C++ headers that are read in place of the library's, and those of C and POSIX."""
-_POSIX = f"-I{HEADERS / 'posix'}"
-
 LIBRARY = Path(__file__).resolve().parent / "library"
 """C sources of library functions that a program may call without defining them."""
 
-_INLINE = [
-    "-Dinline=__inline__ __attribute__((__always_inline__))",
-    *("-Xclang", "-disable-llvm-passes"),
-]
-"""Without optimisation, clang emits a definition that is `extern inline` only if it must inline it.
-It does not inline it itself: that would fold constants, and lose dependencies."""
-
-LANGUAGE_FLAGS = {
-    "c": ["-x", "c", "-fgnu89-inline", *_INLINE, _POSIX],
-    "c++": [*("-x", "c++"), f"-I{HEADERS}", _POSIX, *("-include", "weakspot_runtime.h")],
-}
 LIBCXX = 22
 """The version of libc++ that the headers in HEADERS fit."""
-
-LEAN = "-D_LIBCPP_REMOVE_TRANSITIVE_INCLUDES"
-"""libc++'s headers without optional includes: at most half the time."""
 
 LIBRARY_FLAGS = [
     *("-x", "c++", "-std=gnu++23", "-gline-tables-only", LEAN),
@@ -98,6 +81,8 @@ class Clang(msgspec.Struct, frozen=True):
     end: Deadline = NEVER
 
     def describe(self, raw: str) -> str:
+        if rustc := re.search(r'producer: "[^"]*?rustc version ([^" ]+)', raw):
+            return f"rustc {rustc[1]}"
         version = re.search(r'producer: "[^"]*?clang version ([^" ]+)', raw)
         return f"clang {version[1]} ({self.name})" if version else self.name
 
@@ -169,9 +154,9 @@ def _installed(asked: str) -> Clang:
 def run(clang: Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str]]:
     """The raw text of the IR, and the names of the user's files that it was made from."""
     name = _argument(path)
-    language = SUFFIXES[path.suffix]
-    flags = [*options, *LANGUAGE_FLAGS[language]]
-    text, status, stderr = _compiled(clang, language, flags, path, name)
+    language = sources()[path.suffix]
+    flags = [*options, *language.flags]
+    text, status, stderr = _compiled(clang, language.name, flags, path, name)
     if text is None:
         raise _compile_error(stderr, clang, path, status)
     return text, sorted({path.name, *_included(stderr, clang, path.parent)})
@@ -186,9 +171,9 @@ def read_text(clang: Clang, path: Path, options: Sequence[str]) -> Iterator[str]
     it found and did not find, each file that was read, whose columns the preprocessor loses, the
     options and folders that clang uses in the end, and the program that a wrapper script starts."""
     name = _argument(path)
-    language = SUFFIXES[path.suffix]
-    flags = [*options, *LANGUAGE_FLAGS[language], "-E", "-v"]
-    text, status, stderr = _compiled(clang, language, flags, path, name)
+    language = sources()[path.suffix]
+    flags = [*options, *language.flags, "-E", "-v"]
+    text, status, stderr = _compiled(clang, language.name, flags, path, name)
     yield from (str(status), stderr, text or "")
     for found in dict.fromkeys(_MARKER.findall(text or "")):
         file = path.parent / re.sub(r"\\(.)", r"\1", found)
@@ -203,9 +188,9 @@ def read_text(clang: Clang, path: Path, options: Sequence[str]) -> Iterator[str]
 def own_text(clang: Clang, path: Path, options: Sequence[str], header: Path) -> str:
     """The lines of a header, as the preprocessor leaves them in a source that includes it. Raises
     BadInput, ToolFailed."""
-    language = SUFFIXES[path.suffix]
-    flags = [*options, *LANGUAGE_FLAGS[language], "-E"]
-    text, status, stderr = _compiled(clang, language, flags, path, _argument(path))
+    language = sources()[path.suffix]
+    flags = [*options, *language.flags, "-E"]
+    text, status, stderr = _compiled(clang, language.name, flags, path, _argument(path))
     if text is None:
         raise _compile_error(stderr, clang, path, status)
     parts = _MARKER.split(text)[1:]  # by turns a file's name, and lines of it
@@ -367,12 +352,12 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
     advice = f"{more} more error{'s' if more > 1 else ''} in this file" if more else None
     if message.endswith("file not found"):
         advice = 'name the folder that holds it: -I DIR, or include = ["DIR"] in weakspot.toml'
-        if SUFFIXES[path.suffix] == "c" and re.match(r"'\w+' ", message):
+        if sources()[path.suffix].name == "c" and re.match(r"'\w+' ", message):
             advice = (
                 "C++ headers have such names, and this is read as C: name the source .cpp, or give "
                 "-x c++ for standard input"
             )
-        elif SUFFIXES[path.suffix] == "c++" and clang.library is None:
+        elif sources()[path.suffix].name == "c++" and clang.library is None:
             advice = (
                 f"C++ is read with libc++ {LIBCXX}: {tools.advice(zig.ZIGLANG)}, which contains "
                 "it, or install it with its clang; if it is a header of yours, name its folder as "

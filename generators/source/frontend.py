@@ -1,9 +1,10 @@
 """Source to clean LLVM IR text: one module, calls inlined, locals in registers, nothing lost.
 
-In: the path of a C or C++ file. Out: the text of a verified LLVM module in which each memory
-operation of the source occurs once per call path, with its memory order, volatile and dependencies.
-Locals are registers, `main` and the functions that threads start stay functions, and the
-`inlinedAt` chain of a debug location gives the calls through which an operation was reached.
+In: the path of a C or C++ file, or of the root of a Rust crate. Out: the text of a verified LLVM
+module in which each memory operation of the source occurs once per call path, with its memory
+order, volatile and dependencies. Locals are registers, `main` and the functions that threads start
+stay functions, and the `inlinedAt` chain of a debug location gives the calls through which an
+operation was reached.
 
 Three rules preserve what is to be checked:
 
@@ -15,7 +16,8 @@ Three rules preserve what is to be checked:
   rules of GNU C89 preserve the body of an `inline` function that is not static.
 
 C++ is read as GNU C++20 with libc++'s own headers, but for a few of ours (`headers/`). What libc++
-defines in its binary is compiled from its sources and linked (`library.py`).
+defines in its binary is compiled from its sources and linked (`library.py`). Rust is compiled by
+rustc, which links std (`rust.py`).
 
 The text depends on the source alone: files are named relative to the source's folder, headers of
 the compiler and of the C library as `<name>`.
@@ -32,10 +34,11 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput
-from weakspot.generators.source import clang, file_names
+from weakspot.generators.source import clang, file_names, rust
 from weakspot.generators.source.assembly.meaning import Meaning
-from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
+from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.build import options as build_options
+from weakspot.generators.source.language import is_source, sources
 from weakspot.system import cache
 from weakspot.system.deadline import NEVER, Deadline
 
@@ -65,8 +68,8 @@ def compile_source(
     end: Deadline = NEVER,
     asked: Question | None = None,
 ) -> Ir:
-    """Compile a C or C++ program to clean LLVM IR, with the options of a build, which also names
-    its other translation units and what inline assembly means that weakspot does not know.
+    """Compile a C, C++ or Rust program to clean LLVM IR, with the options of a build, which also
+    names its other translation units and what inline assembly means that weakspot does not know.
     Files are named relative to `base`, by default the source's folder.
 
     `compiler` is the path or name of a clang, by default what WEAKSPOT_CLANG names, and else the
@@ -140,7 +143,10 @@ def _compiled(unit: Question, folder: Path, end: Deadline) -> tuple[str, list[st
     from weakspot.generators.source import irtext
 
     limited = msgspec.structs.replace(unit.compiler, end=end)
-    raw, names = clang.run(limited, unit.path, unit.options)
+    if sources()[unit.path.suffix].compiler == "rustc":
+        raw, names = rust.run(rust.find(), unit.path, unit.options, end)
+    else:
+        raw, names = clang.run(limited, unit.path, unit.options)
     raw = file_names.relative_names(raw, unit.compiler, folder)
     irtext.refuse_file_scope_assembly(raw, unit.path)
     return raw, names
@@ -204,15 +210,20 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
     _check_source(path)
     found = clang.find(compiler)
     given = build_options(path, build)
-    lean = lean and SUFFIXES[path.suffix] == "c++"
-    options = ("-I.", *given.meaning, *given.clang, *([clang.LEAN] if lean else []))
-    limited = msgspec.structs.replace(found, end=end)
+    language = sources()[path.suffix]
+    quick = language.quick if lean else ()
+    if language.compiler == "rustc":
+        options = given.meaning
+        texts = rust.read_text(rust.find(), path, options, end)
+    else:
+        options = ("-I.", *given.meaning, *given.clang, *quick)
+        texts = clang.read_text(msgspec.structs.replace(found, end=end), path, options)
     return Question(
         path=path,
         options=options,
         compiler=found,
         named=compiler,
-        lean=lean,
+        lean=bool(quick),
         key=cache.digest(
             _own_digest(),
             found.identity,
@@ -220,7 +231,7 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
             os.environ.get("CCC_OVERRIDE_OPTIONS", ""),
             *options,
             "",
-            *clang.read_text(limited, path, options),
+            *texts,
         ),
     )
 
@@ -229,14 +240,14 @@ def _check_source(path: Path) -> None:
     if not path.exists():
         raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
     if not path.is_file():
-        raise BadInput(f"not a file: {path}", advice="name one C or C++ source file")
-    if path.suffix not in SUFFIXES:
+        raise BadInput(f"not a file: {path}", advice="name one C, C++ or Rust source file")
+    if not is_source(path):
         raise BadInput(
-            f"not a C or C++ source file: {path.name}",
+            f"not a C, C++ or Rust source file: {path.name}",
             place=str(path),
             advice=f"a header is checked by a program that uses it: weakspot init {path} writes one"
             if path.suffix.startswith((".h", ".H"))
-            else f"expected a name that ends in {', '.join(SUFFIXES)}",
+            else f"expected a name that ends in {', '.join(sources())}",
         )
     try:
         with path.open("rb"):

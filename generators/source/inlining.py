@@ -26,6 +26,9 @@ _GROUP = re.compile(r"^attributes #(\d+) = \{(.*)\}$", re.M)
 _ATOMIC = re.compile(r"^  (?:%\S+ = )?(?:load atomic|store atomic|atomicrmw|cmpxchg|fence)\b", re.M)
 _NAME = re.compile(r'@("[^"]*"|[-\w$.]+)')
 
+SMALL = 4
+"""Lines of a function without calls that is always inlined: calling it takes as much."""
+
 
 class _Function(msgspec.Struct, frozen=True):
     """A function: its lines, the functions of the module that it calls, and how often; whether it
@@ -55,7 +58,11 @@ def bounded(text: str, most: int = MOST) -> Expansion:
     reach = _reaching_atomics(functions, order)
     lines = 0
     # a structure is passed by value only to what is inlined
-    possible = {name for name in inlined if not functions[name].by_value}
+    possible = {
+        name
+        for name in inlined
+        if not functions[name].by_value and (functions[name].calls or functions[name].lines > SMALL)
+    }
     for candidates in (possible - reach, possible):
         while True:
             sizes, copies = _sizes(functions, order, inlined)
@@ -163,7 +170,8 @@ def _with_functions(text: str, stay: set[str]) -> str:
         return re.sub(r"#(\d+)", lambda group: f"#{first + int(group[1])}", line, count=1)
 
     groups = (
-        f"attributes #{first + number} = {{{each.replace(' alwaysinline', '')}}}\n"
+        # a group must not be empty, so each holds a word that LLVM does not know
+        f'attributes #{first + number} = {{ "weakspot"{each.replace(" alwaysinline", "")}}}\n'
         for number, each in words.items()
     )
     return "".join((_DEFINE.sub(changed, text), "\n", *groups))

@@ -19,10 +19,8 @@ from weakspot.generators.source import file_names, irtext, members
 from weakspot.generators.source.assembly import calls
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.clang import LIBRARY, Clang
-from weakspot.generators.source.system_calls import (
-    enclose_atomic_functions,
-    replace_system_calls,
-)
+from weakspot.generators.source.language import sources
+from weakspot.generators.source.system_calls import enclose_atomic_functions, replace_system_calls
 from weakspot.generators.source.variadic import replace_variadic
 from weakspot.system import cache
 
@@ -155,7 +153,7 @@ def _library(texts: Sequence[str], found: Clang) -> list[str]:
 
 
 def _library_module(path: Path, found: Clang) -> str:
-    flags = str((compiler.FLAGS, compiler.LANGUAGE_FLAGS["c"]))
+    flags = str((compiler.FLAGS, sources()[path.suffix].flags))
     content = "".join(each.read_text(encoding="utf-8") for each in sorted(LIBRARY.iterdir()))
     place = cache.path_of(cache.digest("library", path.name, content, flags, found.identity))
     known = cache.read(place, cache.Entry)

@@ -16,8 +16,9 @@ from weakspot.errors import BadInput, Unsupported, excerpt, reported
 from weakspot.generators.litmus import Site
 from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import WRAPPER
-from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
+from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.frontend import Question, compile_source
+from weakspot.generators.source.language import sources
 from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class Unit(msgspec.Struct, frozen=True):
 
     @property
     def language(self) -> str:
-        """ "c" or "c++"."""
-        return SUFFIXES[self.source.suffix]
+        """ "c", "c++" or "rust"."""
+        return sources()[self.source.suffix].name
 
     @property
     def standard(self) -> tuple[str, ...]:
@@ -47,7 +48,7 @@ class Unit(msgspec.Struct, frozen=True):
         """The options for any compiler, run in the source's folder: the language version, macros,
         headers."""
         return [
-            *(["-fgnu89-inline"] if self.language == "c" else []),
+            *sources()[self.source.suffix].options,
             "-UNDEBUG",  # zig's clang leaves out assertions where it optimizes
             "-DWEAKSPOT=1",
             *self.given.meaning,
@@ -103,8 +104,9 @@ class Program(msgspec.Struct, frozen=True):
 
     @property
     def language(self) -> str:
-        """What the program is linked as: "c++" if one of its units is."""
-        return "c++" if any(unit.language == "c++" for unit in self.units) else "c"
+        """What the program is linked as: "c++" or "rust" if one of its units is."""
+        languages = {unit.language for unit in self.units}
+        return next((each for each in ("rust", "c++") if each in languages), "c")
 
     @property
     def options(self) -> list[str]:
@@ -165,9 +167,14 @@ class Program(msgspec.Struct, frozen=True):
     def explore(self, model: Path, **how: Unpack[ExplorationArguments]) -> ExplorationDict:
         """See _engine.Program.explore. Raises BadInput or Unsupported."""
         try:
-            return self.lowered.explore(str(model), **how)
+            found = self.lowered.explore(str(model), **how)
         except _engine.EngineError as error:
             raise self._placed(error) from error
+        if self.language == "rust":
+            # main may return before its threads do: those of a scope are not joined either
+            kinds = (each for each in found["violations"] if each["kind"] != "unjoined")
+            found["violations"] = list(kinds)
+        return found
 
     def _placed(self, error: _engine.EngineError) -> BadInput | Unsupported:
         return _placed(error, self.source, self.files)
@@ -181,8 +188,8 @@ def read_program(
     end: Deadline = NEVER,
     asked: Question | None = None,
 ) -> Program:
-    """Compile a C or C++ file and have the engine lower it. Sites name files relative to `base`, by
-    default the source's folder. `asked` is the compiler's question, if it is known.
+    """Compile a C, C++ or Rust file and have the engine lower it. Sites name files relative to
+    `base`, by default the source's folder. `asked` is the compiler's question, if it is known.
 
     Raises BadInput, Unsupported, MissingTool, ToolFailed, or LimitReached at the `end`.
     """

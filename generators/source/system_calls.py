@@ -13,9 +13,11 @@ _PARENTHESISED = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
 """A part of a constant expression."""
 
 _SYSCALL = re.compile(
-    r"^(?P<indent> +)(?P<result>%\S+ = )?(?:tail )?(?P<how>call|invoke) i64 \(i64, \.\.\.\) "
+    r"^(?P<indent> +)(?P<result>%\S+ = )?(?:tail )?(?P<how>call|invoke) (?:noundef )?i64 "
+    r"\(i64, \.\.\.\) "
     r"@syscall\(i64 noundef (?P<number>\d+)"
-    rf"(?P<arguments>(?:[^()\n]|{_PARENTHESISED})*)\)[^\n]*?(?P<place>, !dbg !\d+)?$",
+    rf"(?P<arguments>(?:[^()\n]|{_PARENTHESISED})*)\)[^\n]*?(?P<place>, !dbg !\d+)?"
+    r"(?:, !noalias !\d+)?$",
     re.MULTILINE,
 )
 _SYSTEM_CALLS = {
@@ -31,7 +33,8 @@ _SYSTEM_CALLS = {
 """System calls of Linux on x86-64 by number: the function, and the number of its arguments."""
 
 _ARGUMENT = re.compile(
-    r"(?P<type>ptr|i32|i64) (?:(?:noundef|nonnull|signext|zeroext) |align \d+ )*(?P<value>\S.*)"
+    r"(?P<type>ptr|i32|i64) (?:(?:noundef|nonnull|signext|zeroext|noalias|readonly|readnone) "
+    r"|align \d+ |dereferenceable(?:_or_null)?\(\d+\) |captures\(none\) )*(?P<value>\S.*)"
 )
 
 _INTRINSICS = {

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from weakspot.harness.campaign.store import MemoryStore
 from weakspot.system import cache
 
 FOLDER = ".weakspot"
@@ -23,48 +24,32 @@ FOLDER = ".weakspot"
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-class CacheStore(Generic[T]):
-    """The answers of one type below a folder; a Store. Without a folder they last as long as the
-    process. `stored` are the keys of answers that an earlier run has left, `open` those of answers
-    that are not final."""
+class CacheStore(MemoryStore, Generic[T]):
+    """The answers of one type below a folder; without a folder they last as long as the process.
+    `stored` are the keys of answers that an earlier run has left."""
 
     def __init__(self, folder: Path | None, type_: type[T]) -> None:
+        super().__init__()
         self._folder, self._type = folder, type_
-        self._known: dict[str, T] = {}
+        self.place = FOLDER if folder is not None else ""
         self.stored: set[str] = set()
-        self.open: set[str] = set()
-
-    @property
-    def place(self) -> str:
-        return FOLDER if self._folder is not None else ""
-
-    @property
-    def count(self) -> int:
-        return len(self._known)
 
     def has(self, key: str) -> bool:
-        if key in self._known:
-            return True
-        found = cache.read(self._path(key), self._type)
-        if found is None:
-            return False
-        self._known[key] = found
-        self.stored.add(key)
-        return True
+        if key not in self._answers:
+            found = cache.read(self._path(key), self._type)
+            if found is not None:
+                self._answers[key] = found
+                self.stored.add(key)
+        return super().has(key)
 
-    def get(self, key: str) -> T:
-        """The answer of a key that it has."""
-        return self._known[key]
-
-    def forget(self, key: str) -> None:
-        """Have a question asked again whose answer is not final."""
-        self.open.discard(key)
-        del self._known[key]
+    def get(self, key: str) -> T | None:
+        found = super().get(key)
+        assert found is None or isinstance(found, self._type)
+        return found
 
     def put(self, key: str, answer: object, *, final: bool = True) -> None:
         assert isinstance(answer, self._type)
-        self._known[key] = answer
-        (self.open.discard if final else self.open.add)(key)
+        super().put(key, answer, final=final)
         if final:
             cache.write(self._path(key), answer)
 

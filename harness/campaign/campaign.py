@@ -17,15 +17,8 @@ from weakspot import __version__
 from weakspot.errors import MissingTool, ToolFailed, WeakspotError
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.check_jobs import CodeComparison
-from weakspot.harness.campaign.executor import (
-    Events,
-    Executor,
-    LocalExecutor,
-    ask,
-)
-from weakspot.harness.campaign.folder import (
-    now,
-)
+from weakspot.harness.campaign.executor import Events, Executor, LocalExecutor, ask
+from weakspot.harness.campaign.folder import now
 from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.hardware import runs
 from weakspot.harness.campaign.history import History

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import msgspec
 
@@ -19,9 +19,6 @@ from weakspot.harness.values.histogram import INTERRUPTED
 from weakspot.harness.values.record import key
 from weakspot.system.deadline import ending
 from weakspot.system.processors import cores
-
-if TYPE_CHECKING:
-    pass
 
 JOBS_PER_CORE = 8
 """How many programs are explored side by side. A process that is killed loses that many answers."""

@@ -30,7 +30,7 @@ import msgspec
 from weakspot import __version__
 from weakspot.errors import BadInput, WeakspotError
 from weakspot.harness.campaign.frontiers import Frontiers
-from weakspot.harness.campaign.store import assembled
+from weakspot.harness.campaign.store import with_answers
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
@@ -48,15 +48,7 @@ from weakspot.harness.values.record import (
 )
 from weakspot.harness.values.repair import SuggestedRepair
 from weakspot.harness.values.verdict import Shared, Verdict
-from weakspot.system.files import (
-    Journal,
-    disk,
-    lines,
-    pretty,
-    replace,
-    rows,
-    unreadable,
-)
+from weakspot.system.files import Journal, disk, lines, pretty, replace, rows, unreadable
 
 RESULTS = Path("results")
 """Where campaigns are written by default."""
@@ -217,22 +209,22 @@ def answers_in(folder: Path, notes: list[str] | None = None) -> Iterator[tuple[s
 
 
 def load(folder: Path) -> Record:
-    """Read a campaign, also one that is being written; see store.assembled for which answers count.
+    """Read a campaign, also one that is being written; store.with_answers says which answers count.
 
     Raises BadInput, naming file and line, for a file that is not a campaign's.
     """
     manifest = read_manifest(folder)
     notes: list[str] = []
     answers = list(answers_in(folder, notes))
-    return assembled(
-        manifest,
-        _structures(folder),
-        rows(folder / "tests" / "tests.jsonl", Entry),
-        rows(folder / "sources.jsonl", SourceFile),
-        answers,
+    about = Record(
+        manifest=manifest,
+        structures=_structures(folder),
+        entries=rows(folder / "tests" / "tests.jsonl", Entry),
+        sources=rows(folder / "sources.jsonl", SourceFile),
         findings=rows(folder / "findings.jsonl", Finding),
         notes=tuple(notes),
     )
+    return with_answers(about, answers)
 
 
 def resume_or_create(folder: Path, plan: Plan) -> FolderStore:

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING
 
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.campaign import Campaign
-from weakspot.harness.campaign.executor import (
-    Executor,
-    Stopped,
-    stoppable,
-)
+from weakspot.harness.campaign.executor import Executor, Stopped, stoppable
 from weakspot.harness.campaign.folder import (
     RESULTS,
     latest_unfinished,
@@ -23,10 +19,7 @@ from weakspot.harness.campaign.history import History
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.tools import Tools, installed
 from weakspot.harness.machines import Lost, Machine
-from weakspot.harness.values.record import (
-    Plan,
-    Record,
-)
+from weakspot.harness.values.record import Plan, Record
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration

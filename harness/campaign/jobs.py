@@ -10,16 +10,13 @@ used.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
 import msgspec
 
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
 from weakspot.system.deadline import NEVER, Deadline
-
-if TYPE_CHECKING:
-    pass
 
 
 class Sink(Protocol):

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -30,10 +29,6 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import Entry, digest, key, unique
-
-if TYPE_CHECKING:
-    pass
-
 
 Wanted = Callable[[str, Model], bool]
 """Whether a test is asked about under a model."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+import msgspec
+
 from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
@@ -75,18 +77,19 @@ class MemoryStore:
     frontiers = Frontiers()
 
     def __init__(self, manifest: Manifest | None = None) -> None:
-        self._manifest = manifest
+        self._record = None if manifest is None else Record(manifest=manifest)
         self._answers: dict[str, object] = {}
         self._again: set[str] = set()
-        self._structures: tuple[StructureInfo, ...] = ()
-        self._entries: tuple[Entry, ...] = ()
-        self._sources: tuple[SourceFile, ...] = ()
-        self._findings: tuple[Finding, ...] = ()
+
+    @property
+    def _about(self) -> Record:
+        """A record of all but the answers."""
+        assert self._record is not None, "a store of answers alone"
+        return self._record
 
     @property
     def manifest(self) -> Manifest:
-        assert self._manifest is not None, "a store of answers alone"
-        return self._manifest
+        return self._about.manifest
 
     @property
     def count(self) -> int:
@@ -104,7 +107,7 @@ class MemoryStore:
         (self._again.discard if final else self._again.add)(key)
 
     def describe(self, manifest: Manifest) -> None:
-        self._manifest = manifest
+        self._record = msgspec.structs.replace(self._about, manifest=manifest)
 
     def subjects(
         self,
@@ -112,15 +115,19 @@ class MemoryStore:
         entries: Sequence[Entry],
         sources: Sequence[SourceFile],
     ) -> None:
-        self._structures, self._entries = tuple(structures), tuple(entries)
-        self._sources = tuple(sources)
+        self._record = msgspec.structs.replace(
+            self._about,
+            structures=tuple(structures),
+            entries=tuple(entries),
+            sources=tuple(sources),
+        )
 
     def findings(self, findings: Sequence[Finding]) -> None:
-        self._findings = tuple(findings)
+        self._record = msgspec.structs.replace(self._about, findings=tuple(findings))
 
     def record(self) -> Record:
         """All that is stored, in the order of the tests and models."""
-        test = {entry.name: at for at, entry in enumerate(self._entries)}
+        test = {entry.name: at for at, entry in enumerate(self._about.entries)}
         model = {each.name: at for at, each in enumerate(self.manifest.models)}
 
         def place(answer: object) -> tuple[int, int]:
@@ -133,31 +140,16 @@ class MemoryStore:
                     return test.get(answer.source, -1), 0
             return 0, 0
 
-        return assembled(
-            self.manifest,
-            self._structures,
-            self._entries,
-            self._sources,
-            sorted(self._answers.items(), key=lambda each: place(each[1])),
-            findings=self._findings,
-        )
+        ordered = sorted(self._answers.items(), key=lambda each: place(each[1]))
+        return with_answers(self._about, ordered)
 
 
-def assembled(
-    manifest: Manifest,
-    structures: tuple[StructureInfo, ...],
-    entries: tuple[Entry, ...],
-    sources: tuple[SourceFile, ...],
-    answers: Iterable[tuple[str, object]],
-    *,
-    findings: tuple[Finding, ...] = (),
-    notes: tuple[str, ...] = (),
-) -> Record:
-    """Answers with their keys as a Record. The last of several answers to one question counts;
-    answers about a test, a program or a model that has changed since do not."""
-    tests = {entry.name: entry.digest for entry in entries}
-    models = {model.name: model.digest for model in manifest.models}
-    programs = manifest.programs
+def with_answers(record: Record, answers: Iterable[tuple[str, object]]) -> Record:
+    """The record with these answers, which come with their keys. The last of several answers to one
+    question counts; answers about a test, a program or a model that has changed since do not."""
+    tests = {entry.name: entry.digest for entry in record.entries}
+    models = {model.name: model.digest for model in record.manifest.models}
+    programs = record.manifest.programs
     verdicts: dict[tuple[str, str, str], Verdict] = {}
     explorations: dict[tuple[str, str], Exploration] = {}
     histograms: dict[tuple[str, str, str], Histogram] = {}
@@ -186,17 +178,12 @@ def assembled(
             case Codes(source=test):
                 if about == tests.get(test):
                     compiled[test] = answer
-    return Record(
-        manifest=manifest,
-        structures=structures,
-        entries=entries,
-        sources=sources,
+    return msgspec.structs.replace(
+        record,
         verdicts=tuple(verdicts.values()),
         explorations=tuple(explorations.values()),
         histograms=tuple(histograms.values()),
         runs=tuple(runs.values()),
         compiled=tuple(code for codes in compiled.values() for code in codes.codes),
         repairs=tuple(repairs.values()),
-        findings=findings,
-        notes=notes,
     )

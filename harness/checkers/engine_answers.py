@@ -6,7 +6,7 @@ with the execution that shows it and, if that is weak, with the litmus test of i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -28,13 +28,7 @@ from weakspot.harness.values.exploration import (
 from weakspot.harness.values.library_calls import library_call, library_files
 from weakspot.harness.values.numbers import amount, percent
 from weakspot.harness.values.record import program_name
-from weakspot.harness.values.witness import (
-    Execution,
-    History,
-    ReturnedCall,
-    Wait,
-    WitnessEvent,
-)
+from weakspot.harness.values.witness import Execution, History, ReturnedCall, Wait, WitnessEvent
 from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
@@ -137,7 +131,14 @@ def _missed(found: ExplorationDict, sites: Sequence[Site]) -> Iterator[Violation
             kind="missed",
             message=f"the explorer has missed a violation that its audit found ({kind}: {message})",
             sites=() if site is None else (str(sites[site]),),
+            identity=" ".join(("missed", kind, *_exact(sites, [site]))),
         )
+
+
+def _exact(sites: Sequence[Site], numbers: Iterable[int | None]) -> list[str]:
+    """These sites, each once, with their columns."""
+    known = (sites[number] for number in dict.fromkeys(numbers) if number is not None)
+    return [f"{site}:{site.column}" for site in known]
 
 
 def _doubled(found: ExplorationDict, bounds: Bounds) -> int | None:
@@ -259,8 +260,7 @@ def _violation(
     if witness is not None:
         racing = [witness["events"][event]["site"] for event in witness["conflict"] or ()]
         places += racing[::-1] if places[0] in racing[1:] else racing
-    exact = (sites[site] for site in dict.fromkeys(places) if site is not None)
-    identity = [found["kind"], *(f"{site}:{site.column}" for site in exact)]
+    identity = [found["kind"], *_exact(sites, places)]
     identity += [found["message"]] if found["kind"] == "flag" else []
     if witness is not None:
         places += [wait["site"] for wait in witness["waits"]]

@@ -17,10 +17,7 @@ from weakspot.harness.checkers.engine_answers import exploration_of
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import ALL, Bounds, Part
-from weakspot.harness.values.exploration import (
-    Exploration,
-    Violation,
-)
+from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.record import program_name
 from weakspot.system import processors, tools
 from weakspot.system.deadline import NEVER, Deadline, ending

@@ -18,7 +18,6 @@ from weakspot.harness.cli.options import (
     machine_models,
     model_option,
     output_options,
-    source_options,
     strict_option,
     timeout_option,
     unfold_option,
@@ -33,6 +32,7 @@ from weakspot.harness.cli.output import (
     tell_unread,
     watched,
 )
+from weakspot.harness.cli.source_options import source_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from weakspot.harness.cli import completion
 from weakspot.harness.cli.options import given, listed
 
 if TYPE_CHECKING:
-    from weakspot.harness.clients.program import ClientChoice
+    from weakspot.harness.clients.subject import ClientChoice
 
 
 def _pairs(
@@ -165,7 +165,7 @@ def _choice(own: dict[str, Any], options: dict[str, str]) -> ClientChoice | None
             if given(name):
                 raise click.UsageError(f"{option} requires --as.")
         return None
-    from weakspot.harness.clients.program import ClientChoice, Variation
+    from weakspot.harness.clients.subject import ClientChoice, Variation
 
     own["meanings"] = {name: names[0] for name, names in own["meanings"].items()}
     own["capacity"] = own["capacity"] or 0

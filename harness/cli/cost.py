@@ -14,10 +14,10 @@ from weakspot.harness.cli.options import (
     machine_forms,
     named_machines,
     some_time,
-    source_options,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, one_by_one, say
+from weakspot.harness.cli.source_options import source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build

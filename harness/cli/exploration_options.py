@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from weakspot.harness.cli.options import given, listed, optional_time, some_time
+from weakspot.harness.cli.options import given, listed, optional_time, project, some_time
 from weakspot.harness.values.bounds import (
     ALL,
     DEFAULT,
+    LIMITS,
     MOST_DEPARTURES,
-    OPTIONS,
-    RANGES,
     REDUCTIONS,
     Bounds,
     Part,
@@ -26,22 +24,6 @@ from weakspot.system.durations import seconds_of
 
 if TYPE_CHECKING:
     from weakspot.harness.gate.config import Explore
-
-LOOPS_HELP = (
-    "Follow a loop for N iterations; loops that only wait are not bounded.  [default: 4, doubled "
-    "up to 64 where that explores everything in the time that is left]"
-)
-
-_LIMITS = {
-    "loops": LOOPS_HELP,
-    "executions": "Explore at most N executions of a program.  [default: all]",
-    "seconds": "Time limit for exploring one program under one model, and for generating its "
-    "tests.",
-    "events": "End an execution after N accesses of shared memory.",
-    "instructions": "End a thread after N instructions in one execution.",
-    "calls": "End a thread at N nested calls.",
-}
-"""The help of the options of Bounds, in their order."""
 
 _WHOLE = ("without", "reference", "weak_failures", "audit")
 """The fields of Part that say what every execution is."""
@@ -53,7 +35,7 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def with_bounds(*args: Any, **rest: Any) -> Any:
-        limits = {name: rest.pop(f"bound_{name}") for name in OPTIONS}
+        limits = {name: rest.pop(f"bound_{name}") for name in LIMITS}
         table = _table()
         if table and table.loops is not None and not given("bound_loops"):
             limits["loops"] = table.loops
@@ -61,14 +43,14 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
             limits["seconds"] = seconds_of(str(table.seconds))
         return command(*args, bounds=Bounds(**limits), **rest)
 
-    for name, text in reversed(_LIMITS.items()):
+    for name, limit in reversed(LIMITS.items()):
         default = getattr(DEFAULT, name)
         options: dict[str, Any] = {"default": default, "show_default": bool(default)}
-        if name in RANGES:
-            options |= {"type": click.IntRange(RANGES[name][0]), "metavar": "N"}
+        if limit.most is not None:
+            options |= {"type": click.IntRange(limit.least), "metavar": "N"}
         else:
             options |= {"callback": some_time, "metavar": "DURATION", "default": f"{default:g}s"}
-        add = click.option(OPTIONS[name], f"bound_{name}", help=text, **options)
+        add = click.option(f"--{name}", f"bound_{name}", help=limit.help, **options)
         with_bounds = add(with_bounds)
     return with_bounds
 
@@ -100,14 +82,8 @@ def configured_part() -> Part:
 
 def _table() -> Explore | None:
     """The table [explore] of the project's configuration; None without one. Raises BadInput."""
-    from weakspot.system import project_file
-
-    file = project_file.find(Path.cwd())
-    if file is None:
-        return None
-    from weakspot.harness.gate import config
-
-    return config.explore_of(file)
+    own = project()
+    return None if own is None else own.explore
 
 
 def part_options(command: Callable[..., Any]) -> Callable[..., Any]:

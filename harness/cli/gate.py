@@ -10,8 +10,9 @@ import click
 
 from weakspot.harness.cli.errors import BAD, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import cluster_option, compiler_options, unfold_option
+from weakspot.harness.cli.options import cluster_option, unfold_option
 from weakspot.harness.cli.output import say, tell, watched
+from weakspot.harness.cli.source_options import compiler_options
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.report.outputs import OUTPUTS, File, Printed
 from weakspot.system.files import disk

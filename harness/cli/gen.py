@@ -9,8 +9,9 @@ import click
 
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import listed, source_options, what_argument
+from weakspot.harness.cli.options import listed, what_argument
 from weakspot.harness.cli.output import say, tell_unread, watched
+from weakspot.harness.cli.source_options import source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build

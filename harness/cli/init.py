@@ -9,8 +9,8 @@ import click
 
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import source_options
 from weakspot.harness.cli.output import say
+from weakspot.harness.cli.source_options import source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build

@@ -12,14 +12,15 @@ import click
 
 from weakspot.harness.cli.client_options import client_options
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, on_interrupt
-from weakspot.harness.cli.exploration_options import LOOPS_HELP
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import language_models, some_time, source_options
+from weakspot.harness.cli.options import language_models, some_time
 from weakspot.harness.cli.output import json_lines, judged, say, watched
+from weakspot.harness.cli.source_options import source_options
+from weakspot.harness.values.bounds import LIMITS
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
-    from weakspot.harness.clients.program import ClientChoice
+    from weakspot.harness.clients.subject import ClientChoice
     from weakspot.harness.values.linearizability import Linearizability
 
 
@@ -66,7 +67,7 @@ Examples:
     type=click.IntRange(min=0),
     metavar="N",
     default=0,
-    help=LOOPS_HELP,
+    help=LIMITS["loops"].help,
 )
 @click.option(
     "-o",

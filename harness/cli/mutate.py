@@ -16,18 +16,18 @@ from weakspot.harness.cli.options import (
     language_models,
     machine_models,
     project_models,
-    source_options,
     strict_option,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, one_by_one, say
+from weakspot.harness.cli.source_options import source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
     from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.campaign.progress import Progress
     from weakspot.harness.clients.mutants import Clients
-    from weakspot.harness.clients.program import ClientChoice
+    from weakspot.harness.clients.subject import ClientChoice
     from weakspot.harness.orders.mutants import Mutated
     from weakspot.harness.values.bounds import Bounds
     from weakspot.projects import Results

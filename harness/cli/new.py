@@ -15,8 +15,9 @@ from weakspot.harness.cli import completion
 from weakspot.harness.cli.client_options import calls_option
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.linearize import seconds_option, shown
-from weakspot.harness.cli.options import source_options
+from weakspot.harness.cli.options import project
 from weakspot.harness.cli.output import say
+from weakspot.harness.cli.source_options import source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -45,7 +46,7 @@ def new(kind: str, header: Path, force: bool, calls: int, seconds: float, build:
     Writes a file with one function per operation of a queue, a stack, …, and checks whether the
     object behaves as one."""
     from weakspot.harness.clients import project
-    from weakspot.harness.clients.program import ClientChoice
+    from weakspot.harness.clients.subject import ClientChoice
     from weakspot.harness.values.bounds import Bounds
 
     made = project.start(kind, header, Path(), build=build, force=force)
@@ -65,11 +66,8 @@ def new(kind: str, header: Path, force: bool, calls: int, seconds: float, build:
 def _compiler_options(build: Build) -> Iterator[str]:
     """The options that the file needs, without those of weakspot.toml, which every command
     reads."""
-    from weakspot.harness.gate import config
-    from weakspot.system import project_file
-
-    file = project_file.find(Path.cwd())
-    below = config.build_of(file).layers if file is not None else ()
+    own = project()
+    below = () if own is None else own.build.layers
     known = {each.resolve() for layer in below for each in layer.include}
     for layer in build.layers:
         if layer in below:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from weakspot.harness.cli import completion
-from weakspot.harness.cli.help import COMPILER_FLAGS
 from weakspot.system.durations import seconds_of
 
 if TYPE_CHECKING:
-    from weakspot.generators.source.build import Build
+    from weakspot.harness.gate.config import ProjectFile
     from weakspot.harness.machines import Named
 
 Text = Callable[[], str]
@@ -136,16 +132,23 @@ def machine_models() -> tuple[str, ...]:
     """The models that the command's safe programs are explored under too: none where the user names
     models; else those of the project's configuration, or the defaults."""
     from weakspot.harness.corpus.models import MACHINES
-    from weakspot.system import project_file
 
     if given("models"):
         return ()
+    own = project()
+    return MACHINES if own is None else own.machine_models
+
+
+def project() -> ProjectFile | None:
+    """The configuration of the project that the user is in; None without one."""
+    from weakspot.system import project_file
+
     file = project_file.find(Path.cwd())
     if file is None:
-        return MACHINES
-    from weakspot.harness.gate import config
+        return None
+    from weakspot.harness.gate.config import ProjectFile
 
-    return config.machine_models_of(file)
+    return ProjectFile.of(file)
 
 
 def what_argument(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -208,179 +211,6 @@ strict_option = click.option(
 )
 
 
-def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options for the compiler, which the command gets as one argument, `build`, together with
-    those of the project's configuration; and those for standard input."""
-
-    @functools.wraps(command)
-    def with_build(build: Build, language: str | None, verbose: bool, **rest: Any) -> Any:
-        from weakspot.generators.source import build as builds
-        from weakspot.generators.source import database
-        from weakspot.system import project_file
-
-        here = Path.cwd()
-        file = project_file.find(here)
-        if file is not None:
-            from weakspot.harness.gate import config
-
-            build = build.over(config.build_of(file))
-        words = rest.get("what", ())
-        with _standard_input(words, language, build.std) as what:
-            if "what" in rest:
-                rest["what"] = what
-            if "-" in words:  # its headers and its build are found from where the user is
-                near = None if build.database else database.nearest(here / "stdin.c")
-                build = builds.Build(include=(here,), compile_commands=near).over(build)
-            if verbose:
-                _say_options(what, build)
-            return command(build=build, **rest)
-
-    verbose_option = click.option(
-        "-v",
-        "--verbose",
-        is_flag=True,
-        help="Print the compiler flags of each source, and where they come from.",
-    )
-    language_option = click.option(
-        "language",
-        "-x",
-        type=click.Choice(["c", "c++"]),
-        help="Language of standard input.  [default: that of --std, else c]",
-    )
-    return compiler_options(language_option(verbose_option(with_build)))
-
-
-def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options for the compiler, which the command gets as one argument, `build`."""
-
-    @functools.wraps(command)
-    def with_build(
-        include: tuple[Path, ...],
-        defines: tuple[str, ...],
-        undefines: tuple[str, ...],
-        system: tuple[str, ...],
-        headers: tuple[str, ...],
-        warnings: tuple[str, ...],
-        std: tuple[str, ...],
-        compile_commands: Path | None,
-        **rest: Any,
-    ) -> Any:
-        from weakspot.generators.source import build as builds
-
-        for name in undefines:
-            if any(re.split(r"[=(]", each)[0] == name for each in defines):
-                raise click.UsageError(f"-D {name} and -U {name} contradict each other.")
-        flags = (
-            *(f"-U{name}" for name in undefines),
-            *(word for name in system for word in ("-isystem", name)),
-            *(word for name in headers for word in ("-include", name)),
-            *(f"-W{name}" for name in warnings),
-            *click.get_current_context().meta.get(COMPILER_FLAGS, ()),
-        )
-        build = builds.Build(
-            defines=defines,
-            include=include,
-            std=std,
-            flags=builds.absolute(flags, Path.cwd()),
-            compile_commands=compile_commands,
-            origin="the command line",
-        )
-        return command(build=build, **rest)
-
-    for option in (
-        click.option(
-            "--compile-commands",
-            metavar="FILE",
-            type=click.Path(path_type=Path, exists=True),
-            help="Compilation database, or its folder.  [default: the nearest "
-            "compile_commands.json in the source's folder or above, or in build/ there]",
-        ),
-        click.option(
-            "--std",
-            "-std",
-            "std",
-            multiple=True,
-            metavar="STD",
-            help="Version of C or C++, such as c11 or c++17.",
-        ),
-        click.option(
-            "warnings", "-W", multiple=True, metavar="NAME", help="Accepted; no warning is printed."
-        ),
-        click.option(
-            "-include",
-            "headers",
-            multiple=True,
-            metavar="FILE",
-            help="Include a file before the source.",
-        ),
-        click.option("undefines", "-U", multiple=True, metavar="NAME", help="Undefine a macro."),
-        click.option(
-            "-isystem",
-            "system",
-            multiple=True,
-            metavar="DIR",
-            help="Add a folder to search for headers after those of -I.",
-        ),
-        click.option(
-            "include",
-            "-I",
-            multiple=True,
-            metavar="DIR",
-            type=click.Path(path_type=Path),
-            help="Add a folder to search for headers.",
-        ),
-        click.option(
-            "defines",
-            "-D",
-            multiple=True,
-            metavar="NAME[=VALUE]",
-            help="Define a macro.",
-        ),
-    ):
-        with_build = option(with_build)
-    return with_build
-
-
-@contextlib.contextmanager
-def _standard_input(
-    what: Sequence[str], language: str | None, std: Sequence[str]
-) -> Iterator[tuple[str, ...]]:
-    """WHAT with standard input, `-`, as a file."""
-    if "-" not in what:
-        yield tuple(what)
-        return
-    import tempfile
-
-    from weakspot.errors import BadInput, WeakspotError
-    from weakspot.generators.source.file_names import STANDARD_INPUT
-
-    cpp = language == "c++" or (language is None and any("++" in each for each in std))
-    with tempfile.TemporaryDirectory(prefix=STANDARD_INPUT) as folder:
-        file = Path(folder, "stdin.cpp" if cpp else "stdin.c")
-        file.write_bytes(sys.stdin.buffer.read())
-        if not file.stat().st_size:
-            raise BadInput("standard input is empty", advice="expected a C or C++ program")
-        try:
-            yield tuple(str(file) if word == "-" else word for word in what)
-        except WeakspotError as error:
-            error.place = error.place and error.place.replace(f"{folder}/", "")
-            raise
-
-
-def _say_options(what: Sequence[str], build: Build) -> None:
-    """Which options each source gets, and where they come from."""
-    from weakspot.generators.source.build import options
-    from weakspot.harness.corpus.material import build_of, resolve
-
-    for structure in resolve(what)[0]:
-        for scenario in structure.scenarios:
-            path = structure.path(scenario)
-            found = options(path, build_of(structure, scenario, build))
-            given = " ".join((*found.meaning, *found.clang)) or "none"
-            for line in (f"flags: {given}", *found.notes):
-                click.echo(f"{path}: {line}", err=True)
-
-
 def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--model",
@@ -419,14 +249,11 @@ def project_models(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def with_models(what: tuple[str, ...], models: tuple[str, ...], **rest: Any) -> Any:
-        from weakspot.generators.source.build import SUFFIXES
-        from weakspot.system import project_file
+        from weakspot.generators.source.language import is_source
 
-        file = None if given("models") else project_file.find(Path.cwd())
-        if file is not None and all(Path(word).suffix in SUFFIXES for word in what):
-            from weakspot.harness.gate import config
-
-            models = config.models_of(file) or models
+        if not given("models") and all(is_source(Path(word)) for word in what):
+            own = project()
+            models = (own and own.models) or models
         return command(what=what, models=models, **rest)
 
     return with_models
@@ -445,14 +272,8 @@ def timeout_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def named_machines() -> Named:
     """The machines that the project's configuration names."""
-    from weakspot.system import project_file
-
-    file = project_file.find(Path.cwd())
-    if file is None:
-        return {}
-    from weakspot.harness.gate import config
-
-    return config.machines_of(file)
+    own = project()
+    return {} if own is None else own.machines
 
 
 def configured(key: Literal["machines", "seconds"]) -> Callable[[], Any]:

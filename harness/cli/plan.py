@@ -16,12 +16,12 @@ from weakspot.harness.cli.options import (
     duration,
     listed,
     model_option,
-    source_options,
     timeout_option,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, results_folder, say, watched
 from weakspot.harness.cli.run_options import as_request, run_options
+from weakspot.harness.cli.source_options import source_options
 
 if TYPE_CHECKING:
     from weakspot.campaigns import Request

@@ -19,17 +19,17 @@ from weakspot.harness.cli.options import (
     machine_models,
     optional_time,
     project_models,
-    source_options,
     strict_option,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, one_by_one, say, watched
+from weakspot.harness.cli.source_options import source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
     from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.campaign.progress import Progress
-    from weakspot.harness.clients.program import ClientChoice
+    from weakspot.harness.clients.subject import ClientChoice
     from weakspot.harness.orders.relaxation import Relaxed
     from weakspot.harness.orders.rewrite import ByHand, Rewritten
     from weakspot.harness.values.bounds import Bounds

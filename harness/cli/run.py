@@ -18,10 +18,10 @@ from weakspot.harness.cli.options import (
     output_options,
     runners,
     some_time,
-    source_options,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, judged, say, watched
+from weakspot.harness.cli.source_options import source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build

@@ -16,12 +16,12 @@ from weakspot.harness.cli.options import (
     compiled_option,
     listed,
     model_option,
-    source_options,
     timeout_option,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, results_folder, say
 from weakspot.harness.cli.run_options import as_request, run_options
+from weakspot.harness.cli.source_options import source_options
 
 if TYPE_CHECKING:
     from weakspot.campaigns import Request

@@ -14,8 +14,8 @@ from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.clients.clients import Client
-from weakspot.harness.clients.program import Subject
 from weakspot.harness.clients.search import Search, compiled, write_scenario
+from weakspot.harness.clients.subject import Subject
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.orders.mutants import Change, changes
 from weakspot.harness.values.bounds import Bounds

@@ -14,7 +14,8 @@ import msgspec
 
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.source.build import NO_OPTIONS, Build
-from weakspot.harness.clients import kinds, operations, program, search
+from weakspot.harness.clients import kinds, operations, search
+from weakspot.harness.clients.subject import Variation, subject_of
 from weakspot.harness.clients.wrappers import files
 from weakspot.harness.scaffold.declarations import is_cpp
 from weakspot.harness.scaffold.project import (
@@ -95,10 +96,8 @@ def start(
         for text, functions in islice(candidates, _TRIES):
             try:
                 with trial(path, text) as source:
-                    subject = program.subject(
-                        operations.read(source), found, program.Variation(), {}
-                    )
-                    with search.compiled(subject, Size(2, 2), own):
+                    made = subject_of(operations.read(source), found, Variation(), {})
+                    with search.compiled(made, Size(2, 2), own):
                         pass
             except (BadInput, Unsupported) as error:
                 why = why or error.message

@@ -21,7 +21,8 @@ from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.clients.clients import Client, clients
-from weakspot.harness.clients.program import Subject, parameters, text
+from weakspot.harness.clients.program import parameters, text
+from weakspot.harness.clients.subject import Subject
 from weakspot.harness.corpus.material import Material, ScenarioProgram
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.orders.program_groups import ProgramGroup

@@ -19,7 +19,8 @@ import msgspec
 from weakspot.errors import BadInput, LimitReached, Unsupported
 from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Test, found_test, read_test
-from weakspot.generators.source.build import NO_OPTIONS, SUFFIXES, Build
+from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.language import is_source
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus import structures as corpus
 from weakspot.harness.corpus.structures import Structure
@@ -163,7 +164,7 @@ def resolve(
     found: dict[str, Structure] = {}
     tests: list[Test] = []
     files = [Path(word) for word in what if not isinstance(word, Test)]
-    files = [path for path in files if path.suffix in SUFFIXES and path.is_file()]
+    files = [path for path in files if is_source(path) and path.is_file()]
     others = [path for path in files if not _has_main(path)]
     if len(others) == len(files):
         others = []
@@ -240,9 +241,9 @@ def is_entered(folder: str) -> bool:
 
 
 def is_program(file: str) -> bool:
-    """Whether it is a C or C++ file with a main."""
+    """Whether it is a source with a main."""
     path = Path(file)
-    return path.suffix in SUFFIXES and path.is_file() and _has_main(path)
+    return is_source(path) and path.is_file() and _has_main(path)
 
 
 def gather(

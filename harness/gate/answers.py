@@ -65,7 +65,7 @@ class Question(msgspec.Struct, frozen=True):
         return self.scenario.name
 
 
-class Answered(msgspec.Struct, frozen=True, kw_only=True):
+class Answered(msgspec.Struct, frozen=True):
     """A question with its answer; `unchanged` if an earlier run has left it."""
 
     question: Question
@@ -87,12 +87,11 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answers(Events):
-    """The answers about scenarios, within the configured budget. `answered` are those so far, in
-    the order of the scenarios; `refused` are questions that cannot be asked: a program under a
-    model under which none can be explored; `unreadable` are the scenarios that cannot be read or
-    compiled, about which nothing more is asked. `notes` are about the repairs; `tests` are the
-    litmus files among the scenarios; `ends` is when the budget is used up; `seconds` is
-    the time that each question took, by key."""
+    """The answers about scenarios, within the configured budget. `refused` are questions that
+    cannot be asked: a program under a model under which none can be explored; `unreadable` are the
+    scenarios that cannot be read or compiled, about which nothing more is asked. `notes` are about
+    the repairs; `tests` are the litmus files among the scenarios; `ends` is when the budget is used
+    up; `seconds` is the time that each question took, by key."""
 
     def __init__(
         self,
@@ -103,10 +102,11 @@ class Answers(Events):
         executor: TimedExecutor | None = None,
     ) -> None:
         self.config, self.progress = config, progress
+        self._files: tuple[str, ...] = ()
         self._executor = executor or LocalExecutor()
         self.notes: list[Note] = []
         self.seconds: defaultdict[str, float] = defaultdict(float)
-        self.answered: list[Answered] = []
+        self._answered: dict[str, Answered] = {}
         self.refused: list[ScenarioResult] = []
         self.unreadable: dict[str, Unreadable] = {}
         self.tests: dict[str, Test] = {}
@@ -124,27 +124,50 @@ class Answers(Events):
     def ask(self, files: Sequence[str]) -> None:
         """Answer every question about the scenarios. Raises Stopped on Ctrl-C.
 
-        Each gets a share of the budget. What the others leave of it goes to those that it did not
-        suffice for, which resume, until all is answered or no time is left.
+        Each gets a share of the budget. What the others leave of it goes to what follows from their
+        answers, and to those that it did not suffice for, which resume, until all is answered or no
+        time is left.
         """
-        self._read(files)
-        asked = [each for file in files for each in self._readable(file)]
+        self._files = tuple(files)
+        self._read()
+        configured = {file: self._readable(file) for file in files}
+        while due := [
+            question
+            for file in files
+            for question in (*configured[file], *self._weaker(file), *self._compared(file))
+            if self._is_due(question)
+        ]:
+            self._ask(due, later=self._following(due))
+
+    def _is_due(self, question: Question) -> bool:
+        """Whether the question was not asked yet, or its share of the budget did not suffice and
+        there is more."""
+        if question.file in self.unreadable or question.key not in self._questions:
+            return question.file not in self.unreadable
+        known = self._answered.get(question.key)
+        return (
+            known is not None
+            and not question.compared
+            and known.answer.unknown
+            and not self._store.has(question.key)
+            and question.scenario.is_current
+            and self.ends - time.monotonic() > _SHORTEST_ROUND
+        )
+
+    def _following(self, due: Sequence[Question]) -> int:
+        """How many questions may follow from the answers: a repair where something is violated, and
+        further models; a scenario that is asked about again, alone, gets all of the time."""
+        asked = [each for each in due if not each.compared]
+        alone = all(each.key in self._answered for each in asked)
         further = max(len(self.config.machine_models), len(COMPARED))
-        later = further * _files(asked)
-        while asked:
-            self._ask(asked, later=later)
-            weaker = [each for file in files for each in self._weaker(file)]
-            self._ask(weaker, later=len(COMPARED) * _files(weaker))
-            compared = [each for file in files for each in self._compared(file)]
-            self._ask(compared, later=_files(compared))
-            left = self.ends - time.monotonic() > _SHORTEST_ROUND
-            asked = self._unfinished() if left else []
-            later = _files(each for each in self.answered if each.violated)  # repairs
-            later += further * (_files(asked) - 1)  # one alone gets all
-            for each in asked:
-                self._store.forget(each.key)
-        place = {file: at for at, file in enumerate(files)}
-        self.answered.sort(key=lambda each: place[each.file])
+        repairs = _files(each for each in self.answered if each.violated)
+        return repairs + further * max(0, _files(asked) - alone)
+
+    @property
+    def answered(self) -> list[Answered]:
+        """The answers so far, in the order of the scenarios."""
+        place = {file: at for at, file in enumerate(self._files)}
+        return sorted(self._answered.values(), key=lambda each: place[each.file])
 
     @property
     def used_up(self) -> str:
@@ -155,21 +178,8 @@ class Answers(Events):
         """A file of the project as errors name it: relative to where the user is."""
         return Path(os.path.relpath(self.config.root / file))
 
-    def _unfinished(self) -> list[Question]:
-        """The questions that their share of the budget did not suffice for."""
-        return [
-            each.question
-            for each in self.answered
-            if not each.question.compared
-            and each.answer.unknown
-            and each.question.key in self._store.open
-            and each.question.scenario.is_current
-        ]
-
     def _ask(self, questions: Sequence[Question], *, later: int) -> None:
         """Ask the questions, and leave time for so many that may follow."""
-        if not questions:
-            return
         begun = time.monotonic()
         until = begun + max(0.0, self.ends - begun) * len(questions) / (len(questions) + later)
         self._questions |= {each.key: each for each in questions}
@@ -242,33 +252,22 @@ class Answers(Events):
 
     def _take(self, questions: Sequence[Question]) -> None:
         """The answers that are known after the questions were asked."""
-        known = {each.question.key for each in self.answered}
-        again = {each.key for each in questions} & known
-        self.answered = [each for each in self.answered if each.question.key not in again]
-        answered = [
-            Answered(
-                question=each,
-                answer=self._store.get(each.key),
-                unchanged=each.key in self._store.stored,
-            )
-            for each in questions
-            if self._store.has(each.key) and each.file not in self.unreadable
-        ]
-        self.answered += answered
-        for each in answered:
-            self.seconds[each.question.key] += each.answer.seconds
-        self.notes += [
-            Note(each.file, f" under {each.model.name}: {note}")
-            for each in answered
-            if each.answer.exploration is not None
-            and not each.unchanged
-            and each.question.key not in again
-            for note in resumption(each.answer.exploration)
-        ]
+        for each in questions:
+            answer = self._store.get(each.key)
+            if answer is None or each.file in self.unreadable:
+                continue
+            unchanged = each.key in self._store.stored
+            if answer.exploration and not unchanged and each.key not in self._answered:
+                self.notes += [
+                    Note(each.file, f" under {each.model.name}: {note}")
+                    for note in resumption(answer.exploration)
+                ]
+            self._answered[each.key] = Answered(each, answer, unchanged)
+            self.seconds[each.key] += answer.seconds
 
     # --- questions ------------------------------------------------------------------------------
 
-    def _read(self, files: Sequence[str]) -> None:
+    def _read(self) -> None:
         """Read the programs, several at a time: preprocessing them is most of the time of a run in
         which nothing has changed."""
 
@@ -276,7 +275,7 @@ class Answers(Events):
             with contextlib.suppress(WeakspotError):  # raised again where the question is needed
                 _ = self._scenario(file).question
 
-        programs = [file for file in files if not file.endswith(".litmus")]
+        programs = [file for file in self._files if not file.endswith(".litmus")]
         with ThreadPoolExecutor(max_workers=cores()) as pool:
             list(pool.map(read, programs))
 
@@ -324,7 +323,8 @@ class Answers(Events):
         explored = ((model, found) for model, found in pairs if found is not None)
         for model in plan.next_models(explored, self.config.machine_models):
             if why := self._explorer.applicable(model):
-                self.notes.append(Note(file, f": {why}"))
+                if (note := Note(file, f": {why}")) not in self.notes:
+                    self.notes.append(note)
             else:
                 yield self._question(file, model)
 

@@ -52,7 +52,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 from urllib.parse import urlsplit
 
 import msgspec
@@ -61,17 +61,18 @@ from weakspot.errors import BadInput
 from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.language import sources
 from weakspot.harness import machines
 from weakspot.harness.campaign import plan
 from weakspot.harness.corpus.models import LANGUAGE, MACHINES, Model
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.values.bounds import DEFAULT, MOST_DEPARTURES, RANGES, Bounds, Part, Reduction
-from weakspot.system import project_file, toml
+from weakspot.harness.values.bounds import DEFAULT, LIMITS, MOST_DEPARTURES, Bounds, Part, Reduction
+from weakspot.system import toml
 from weakspot.system.durations import seconds_of
 from weakspot.system.project_file import PYPROJECT
 
 BASELINE = "weakspot-baseline.json"
-SUFFIXES = (*builds.SUFFIXES, ".litmus")
+SUFFIXES = (*sources(), ".litmus")
 SEVERITIES = ("error", "warning", "note")
 
 Duration = int | float | str
@@ -170,206 +171,205 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def bounds(self) -> Bounds:
         """The limits of the gate's explorations but for their time, which is of the budget."""
-        keys = {name: "unroll" if name == "loops" else name for name in RANGES}
+        keys = {name: each.key for name, each in LIMITS.items() if each.key}
         limits = {name: getattr(self.gate, key) for name, key in keys.items()}
         limits["loops"] = limits["loops"] or self.explore.loops or DEFAULT.loops
         return Bounds(**limits, given={name: f"{key} =" for name, key in keys.items()})
 
 
+class ProjectFile:
+    """A configuration as it is in a file, below these steps. Each part is checked when it is asked
+    for. Raises BadInput with file, line and key."""
+
+    def __init__(
+        self, folder: Path, tables: _Tables, text: toml.Text, root: toml.Steps = ()
+    ) -> None:
+        self.folder = folder
+        self._tables, self._text, self._root = tables, text, root
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """The file at that path."""
+        held, text = toml.read(Path(os.path.relpath(path)))  # as errors name it
+        root = ("tool", "weakspot") if path.name == PYPROJECT else ()
+        for step in root:
+            held = held.get(step, {}) if isinstance(held, Mapping) else {}
+        return cls(path.parent, toml.convert(held, _Tables, text, root), text, root)
+
+    def _wrong(self, table: str, key: str, message: str, advice: str | None = None) -> BadInput:
+        steps = (table, key) if table else (key,)
+        return self._text.wrong((*self._root, *steps), f"{key}: {message}", advice)
+
+    def _seconds(self, table: str, key: str, given: Duration, *, zero: bool = False) -> float:
+        found = seconds_of(str(given))
+        if found is None or not (found or zero):
+            raise self._wrong(table, key, f"{given!r} is not a duration", WRITE_DURATION)
+        return found
+
+    def _names(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Names of models, and paths of cat files as seen from where the user is."""
+        return tuple(
+            os.path.relpath(self.folder / name) if name.endswith(".cat") else name for name in names
+        )
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of models; none are a command's defaults."""
+        return self._names(self._tables.models)
+
+    @property
+    def machine_models(self) -> tuple[str, ...]:
+        """The names of the models of machines, or of the defaults."""
+        return self._names(self._tables.machine_models)
+
+    @property
+    def build(self) -> Build:
+        """The options for the compiler, with paths as seen from where the user is."""
+        table, folder = self._tables.build, self.folder
+        for word in table.defines:
+            try:
+                builds.define(word)
+            except BadInput as error:
+                raise self._wrong("build", "defines", error.message, error.advice) from error
+        for name in table.include:
+            if not (folder / name).is_dir():
+                raise self._missing("include", f"no such folder: {name}")
+        for name in table.sources:
+            if not (folder / name).is_file():
+                raise self._missing("sources", f"no such file: {name}")
+        named = folder / table.compile_commands if table.compile_commands else None
+        if named is not None and not named.exists():
+            message = f"no such file: {table.compile_commands}"
+            raise self._wrong("build", "compile_commands", message)
+        return Build(
+            defines=table.defines,
+            include=tuple(folder / name for name in table.include),
+            std=(table.std,) if isinstance(table.std, str) else table.std,
+            flags=builds.absolute(table.flags, folder),
+            compile_commands=named,
+            sources=tuple(folder / name for name in table.sources),
+            assembly=self._tables.asm,
+            origin=os.path.relpath(self._text.path),
+        )
+
+    def _missing(self, key: str, message: str) -> BadInput:
+        return self._wrong("build", key, message, f"it is looked up in {self.folder}")
+
+    @property
+    def explore(self) -> Explore:
+        """The limits of explorations."""
+        table = self._tables.explore
+        if table.seconds is not None:
+            self._seconds("explore", "seconds", table.seconds)
+        if table.sample and table.bound is not None:
+            message = "bound and sample exclude one another"
+            raise self._wrong("explore", "sample", message, "remove one of the two")
+        return table
+
+    @property
+    def machines(self) -> machines.Named:
+        """The machines that have names."""
+        found = {}
+        for name, given in self._tables.machines.items():
+            steps, text = (*self._root, "machines", name), self._text
+            if not isinstance(given, str | Mapping):
+                raise text.wrong(
+                    steps, f"{name}: expected an address or a table", 'such as "ssh:HOST"'
+                )
+            held = {"address": given} if isinstance(given, str) else given
+            table = toml.convert(held, MachineTable, text, steps)
+            if why := machines.refused_name(name):
+                raise text.wrong(steps, f"{name!r} cannot name a machine: {why}")
+            try:
+                machines.check(table.address)
+            except BadInput as error:
+                raise text.wrong(steps, f"{name}: {error.message}", error.advice) from error
+            line = text.line(steps)
+            found[name] = machines.NamedMachine(
+                address=table.address,
+                cores=table.cores or 0,
+                flags=table.flags,
+                place=f"{text.path}:{line}" if line else str(text.path),
+            )
+        return found
+
+    def config(self, file: Path | None) -> Config:
+        """All of it; `file` is the file that it was read from."""
+        tables, folder = self._tables, self.folder
+        gate, build = tables.gate, self.build
+        known = (*SEVERITIES, *KINDS)
+        for name in gate.fail_on:
+            if name not in known:
+                message = f"{name!r} is neither a severity nor the id of a finding"
+                advice = toml.suggest(name, known) or f"known: {', '.join(known)}"
+                raise self._wrong("gate", "fail_on", message, advice)
+        chosen = self._resolved("models", self.models or (LANGUAGE,))
+        machine_models = self._resolved("machine_models", self.machine_models)
+        if gate.pages and not _is_web_address(gate.pages):
+            raise self._wrong(
+                "gate",
+                "pages",
+                f"{gate.pages!r} is not the address of a web page",
+                'for example "https://host/{id}.html", where {id} becomes the id of a finding',
+            )
+        if gate.baseline and not (folder / gate.baseline).parent.is_dir():
+            message = f"the folder of {gate.baseline} does not exist"
+            raise self._wrong("gate", "baseline", message)
+        self._seconds("run", "seconds", tables.run.seconds, zero=True)
+        if not tables.run.machines:
+            message = "expected at least one machine"
+            raise self._wrong("run", "machines", message, 'for example "local"')
+        named = self.machines
+        for name in tables.run.machines:
+            try:
+                machines.check(name, named)
+            except BadInput as error:
+                raise self._wrong("run", "machines", error.message, error.advice) from error
+        return Config(
+            root=folder,
+            file=file,
+            explore=self.explore,
+            gate=gate,
+            run=tables.run,
+            machines=named,
+            models=chosen,
+            machine_models=machine_models,
+            build=Build(below=build),
+            scenarios=self._scenarios(),
+            baseline=folder / (gate.baseline or BASELINE),
+            budget=self._seconds("gate", "budget", gate.budget),
+        )
+
+    def _resolved(self, key: str, names: Sequence[str]) -> tuple[Model, ...]:
+        try:
+            return tuple(plan.models(names))
+        except BadInput as error:
+            raise self._wrong("", key, error.message, error.advice) from error
+
+    def _scenarios(self) -> tuple[str, ...]:
+        """The scenarios that the patterns match, sorted."""
+        scenarios: dict[str, None] = {}
+        for pattern in self._tables.gate.scenarios:
+            matched = list(_matching(self.folder, pattern))
+            if not matched:
+                raise self._wrong(
+                    "gate",
+                    "scenarios",
+                    f"{pattern!r} matches no file",
+                    f"expected files below {self.folder} that end in {', '.join(SUFFIXES)}",
+                )
+            scenarios.update(dict.fromkeys(matched))
+        return tuple(sorted(scenarios))
+
+
 def without_file(root: Path) -> Config:
     """The configuration of a project without a file: the defaults."""
-    return _checked(root, None, _Tables(), toml.Text(root, ()), ())
+    return ProjectFile(root, _Tables(), toml.Text(root, ())).config(None)
 
 
 def read(path: Path) -> Config:
     """Read a configuration. Raises BadInput with file, line and key."""
-    return _checked(path.parent, path, *_read_tables(path))
-
-
-def build_of(path: Path) -> Build:
-    """The options for the compiler that a configuration has. Raises BadInput."""
-    tables, text, root = _read_tables(path)
-    return _build(path.parent, tables, text, root)
-
-
-def models_of(path: Path) -> tuple[str, ...]:
-    """The models that a configuration names; none are a command's defaults. Raises BadInput."""
-    return tuple(_model_names(path.parent, _read_tables(path)[0].models))
-
-
-def machine_models_of(path: Path) -> tuple[str, ...]:
-    """The models of machines that a configuration names, or the defaults. Raises BadInput."""
-    return tuple(_model_names(path.parent, _read_tables(path)[0].machine_models))
-
-
-def explore_of(path: Path) -> Explore:
-    """The limits of explorations that a configuration has. Raises BadInput."""
-    tables, text, root = _read_tables(path)
-    return _explore(tables, text, root)
-
-
-def machines_of(path: Path) -> machines.Named:
-    """The machines that a configuration names. Raises BadInput."""
-    return _machines(*_read_tables(path))
-
-
-def _read_tables(path: Path) -> tuple[_Tables, toml.Text, toml.Steps]:
-    held, text = toml.read(Path(os.path.relpath(path)))  # as errors name it
-    root = ("tool", "weakspot") if path.name == PYPROJECT else ()
-    for step in root:
-        held = held.get(step, {}) if isinstance(held, Mapping) else {}
-    return toml.convert(held, _Tables, text, root), text, root
-
-
-def _model_names(folder: Path, names: Sequence[str]) -> Iterator[str]:
-    for name in names:
-        yield os.path.relpath(folder / name) if name.endswith(".cat") else name
-
-
-def _build(folder: Path, tables: _Tables, text: toml.Text, root: toml.Steps) -> Build:
-    """The options, with paths as seen from where the user is."""
-    table = tables.build
-
-    def wrong(key: str, message: str, advice: str | None = None) -> BadInput:
-        return text.wrong((*root, "build", key), f"{key}: {message}", advice)
-
-    for word in table.defines:
-        try:
-            builds.define(word)
-        except BadInput as error:
-            raise wrong("defines", error.message, error.advice) from error
-    for name in table.include:
-        if not (folder / name).is_dir():
-            raise wrong("include", f"no such folder: {name}", f"it is looked up in {folder}")
-    for name in table.sources:
-        if not (folder / name).is_file():
-            raise wrong("sources", f"no such file: {name}", f"it is looked up in {folder}")
-    named = folder / table.compile_commands if table.compile_commands else None
-    if named is not None and not named.exists():
-        raise wrong("compile_commands", f"no such file: {table.compile_commands}")
-    return Build(
-        defines=table.defines,
-        include=tuple(folder / name for name in table.include),
-        std=(table.std,) if isinstance(table.std, str) else table.std,
-        flags=builds.absolute(table.flags, folder),
-        compile_commands=named,
-        sources=tuple(folder / name for name in table.sources),
-        assembly=tables.asm,
-        origin=os.path.relpath(text.path),
-    )
-
-
-def _explore(tables: _Tables, text: toml.Text, root: toml.Steps) -> Explore:
-    table = tables.explore
-
-    def wrong(key: str, message: str, advice: str) -> BadInput:
-        return text.wrong((*root, "explore", key), f"{key}: {message}", advice)
-
-    if table.seconds is not None and not seconds_of(str(table.seconds)):
-        raise wrong("seconds", f"{table.seconds!r} is not a duration", WRITE_DURATION)
-    if table.sample and table.bound is not None:
-        raise wrong("sample", "bound and sample exclude one another", "remove one of the two")
-    return table
-
-
-def _machines(tables: _Tables, text: toml.Text, root: toml.Steps) -> machines.Named:
-    found = {}
-    for name, given in tables.machines.items():
-        steps = (*root, "machines", name)
-        if not isinstance(given, str | Mapping):
-            raise text.wrong(steps, f"{name}: expected an address or a table", 'such as "ssh:HOST"')
-        held = {"address": given} if isinstance(given, str) else given
-        table = toml.convert(held, MachineTable, text, steps)
-        if why := machines.refused_name(name):
-            raise text.wrong(steps, f"{name!r} cannot name a machine: {why}")
-        try:
-            machines.check(table.address)
-        except BadInput as error:
-            raise text.wrong(steps, f"{name}: {error.message}", error.advice) from error
-        line = text.line(steps)
-        found[name] = machines.NamedMachine(
-            address=table.address,
-            cores=table.cores or 0,
-            flags=table.flags,
-            place=f"{text.path}:{line}" if line else str(text.path),
-        )
-    return found
-
-
-def _checked(
-    folder: Path, file: Path | None, tables: _Tables, text: toml.Text, root: toml.Steps
-) -> Config:
-    gate = tables.gate
-    build = _build(folder, tables, text, root)
-
-    def wrong(table: str, key: str, message: str, advice: str | None = None) -> BadInput:
-        steps = (table, key) if table else (key,)
-        return text.wrong((*root, *steps), f"{key}: {message}", advice)
-
-    def seconds(table: str, key: str, given: Duration) -> float:
-        found = seconds_of(str(given))
-        if found is None or (table == "gate" and not found):
-            raise wrong(table, key, f"{given!r} is not a duration", WRITE_DURATION)
-        return found
-
-    known = (*SEVERITIES, *KINDS)
-    for name in gate.fail_on:
-        if name not in known:
-            advice = toml.suggest(name, known) or f"known: {', '.join(known)}"
-            raise wrong(
-                "gate", "fail_on", f"{name!r} is neither a severity nor the id of a finding", advice
-            )
-    try:
-        chosen = plan.models(list(_model_names(folder, tables.models)) or [LANGUAGE])
-    except BadInput as error:
-        raise wrong("", "models", error.message, error.advice) from error
-    try:
-        machine_models = plan.models(list(_model_names(folder, tables.machine_models)))
-    except BadInput as error:
-        raise wrong("", "machine_models", error.message, error.advice) from error
-    if gate.pages and not _is_web_address(gate.pages):
-        raise wrong(
-            "gate",
-            "pages",
-            f"{gate.pages!r} is not the address of a web page",
-            'for example "https://host/{id}.html", where {id} becomes the id of a finding',
-        )
-    if gate.baseline and not (folder / gate.baseline).parent.is_dir():
-        raise wrong("gate", "baseline", f"the folder of {gate.baseline} does not exist")
-    seconds("run", "seconds", tables.run.seconds)
-    if not tables.run.machines:
-        raise wrong("run", "machines", "expected at least one machine", 'for example "local"')
-    named = _machines(tables, text, root)
-    for name in tables.run.machines:
-        try:
-            machines.check(name, named)
-        except BadInput as error:
-            raise wrong("run", "machines", error.message, error.advice) from error
-    scenarios: dict[str, None] = {}
-    for pattern in gate.scenarios:
-        matched = list(_matching(folder, pattern))
-        if not matched:
-            raise wrong(
-                "gate",
-                "scenarios",
-                f"{pattern!r} matches no file",
-                f"expected files below {folder} that end in {', '.join(SUFFIXES)}",
-            )
-        scenarios.update(dict.fromkeys(matched))
-    return Config(
-        root=folder,
-        file=file,
-        explore=_explore(tables, text, root),
-        gate=gate,
-        run=tables.run,
-        machines=named,
-        models=tuple(chosen),
-        machine_models=tuple(machine_models),
-        build=Build(below=build),
-        scenarios=tuple(sorted(scenarios)),
-        baseline=folder / (gate.baseline or BASELINE),
-        budget=seconds("gate", "budget", gate.budget),
-    )
+    return ProjectFile.of(path).config(path)
 
 
 def _is_web_address(text: str) -> bool:
@@ -387,83 +387,6 @@ def _matching(folder: Path, pattern: str) -> Iterator[str]:
     for path in folder.glob(pattern):
         if path.is_file() and path.suffix in SUFFIXES:
             yield Path(os.path.relpath(path, folder)).as_posix()
-
-
-Selected = tuple[Config, tuple[str, ...]]
-"""A project's configuration and the scenarios to check."""
-
-
-def select(file: Path | None, paths: Sequence[Path], here: Path) -> tuple[Selected, ...]:
-    """The configuration in `file`, or the nearest one of each path upwards, and the scenarios that
-    the paths select. A path without one, and no path, has the nearest one from the folder `here`
-    upwards. Raises BadInput if there are no scenarios."""
-    file = file and here / file
-    around = file or project_file.find(here)
-    grouped: dict[Path | None, list[Path]] = {} if paths else {around: []}
-    for path in paths:
-        there = Path(os.path.normpath(here / path))
-        nearest = file or project_file.find(there if there.is_dir() else there.parent)
-        grouped.setdefault(nearest or around, []).append(path)
-    return tuple(_selected(nearest, there, here) for nearest, there in grouped.items())
-
-
-def _selected(file: Path | None, paths: Sequence[Path], here: Path) -> Selected:
-    if file is None and not paths:
-        raise BadInput(
-            "no configuration file found and no PATH given",
-            advice="weakspot init HEADER writes weakspot.toml and a first scenario; or give the "
-            "paths of programs",
-        )
-    config = read(file) if file is not None else without_file(here)
-    scenarios = chosen(config, paths)
-    if not scenarios:
-        raise BadInput(
-            "no scenarios are configured",
-            place=str(config.file),
-            advice='add [gate] scenarios = ["tests/weakspot/*.cpp"]',
-        )
-    return config, scenarios
-
-
-def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:
-    """The scenarios that `paths` select, relative to the configuration's folder.
-
-    A file selects itself. A folder selects the configured scenarios below it, or, if there are
-    none, the litmus tests below it. Raises BadInput for a path that selects nothing.
-    """
-    if not paths:
-        return config.scenarios
-    found: dict[str, None] = {}
-    for path in paths:
-        name = Path(os.path.relpath(path.absolute(), config.root)).as_posix()
-        if path.is_dir():
-            below = [
-                each for each in config.scenarios if name == "." or each.startswith(f"{name}/")
-            ]
-            if not below:
-                below = [
-                    Path(os.path.relpath(file.absolute(), config.root)).as_posix()
-                    for file in sorted(path.rglob("*.litmus"))
-                ]
-            if not below:
-                raise BadInput(
-                    "no scenario in this folder",
-                    place=str(path),
-                    advice="name a folder with scenarios that weakspot.toml lists, or with .litmus "
-                    "files",
-                )
-            found.update(dict.fromkeys(below))
-        elif not path.is_file():
-            raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
-        elif path.suffix not in SUFFIXES:
-            raise BadInput(
-                f"not a scenario: {path.name}",
-                place=str(path),
-                advice=f"expected a file name that ends in {', '.join(SUFFIXES)}",
-            )
-        else:
-            found[name] = None
-    return tuple(found)
 
 
 def fails(config: Config, id: str, severity: str) -> bool:

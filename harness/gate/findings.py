@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -26,7 +26,7 @@ from weakspot.harness.gate.outcome import (
 )
 from weakspot.harness.gate.scenarios import Unreadable
 from weakspot.harness.gate.source_spans import source_span
-from weakspot.harness.gate.suggested_repairs import SuggestedRepair, suggested_repairs
+from weakspot.harness.gate.suggested_repairs import suggested_repairs
 from weakspot.harness.gate.suppressions import InvalidComment, Suppression, suppressions
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.judge.kinds import KINDS
@@ -35,7 +35,7 @@ from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import Plan, Record, program_name
-from weakspot.harness.values.repair import ELSEWHERE
+from weakspot.harness.values.repair import ELSEWHERE, SuggestedRepair
 from weakspot.harness.values.witness import Execution, WitnessEvent, shortest_at
 
 
@@ -72,11 +72,13 @@ class GateFindings:
         findings = judge(self.record)
         for finding in sorted(findings, key=lambda each: order[self.files[each.subject]]):
             reported = self._program(finding)
-            repair = repairs.get(reported.scenario, SuggestedRepair())
-            cause = f"{reported.scenario} {reported.test or reported.message}"
-            if repair.needs and finding.id != "WS106":
-                cause = ", ".join(str(need.place) for need in repair.needs)
-                needs = tuple(self._needs(repair, reported))
+            repair = repairs.get(reported.scenario)
+            shown = reported.test or f"{finding.violation} {' '.join(finding.models)}"
+            cause = f"{reported.scenario} {shown}"
+            if repair is not None and repair.changes and finding.id != "WS106":
+                required = list(self._required(repair))
+                cause = ", ".join(str(need.place) for need in required)
+                needs = tuple(self._needs(required, reported))
                 reported = msgspec.structs.replace(
                     reported, needs=needs, edits=repair.edits, fix=repair.fix
                 )
@@ -204,11 +206,28 @@ class GateFindings:
             steps=tuple(self._step(file, event) for event in witness.events) if witness else (),
         )
 
-    def _needs(self, repair: SuggestedRepair, reported: ReportedFinding) -> Iterator[RequiredOrder]:
+    def _required(self, repair: SuggestedRepair) -> Iterator[RequiredOrder]:
+        """What the repair changes, with the project's lines."""
+        executions = repair.executions or (None,) * len(repair.changes)
+        for need, execution in zip(repair.changes, executions, strict=True):
+            file, _, line = need.at.rpartition(":")
+            place = source_span(
+                self.config.root,
+                file,
+                int(line),
+                need.column,
+                function=need.function,
+                does=need.does,
+            )
+            yield RequiredOrder(place, f"needs {need.order}", execution)
+
+    def _needs(
+        self, required: Sequence[RequiredOrder], reported: ReportedFinding
+    ) -> Iterator[RequiredOrder]:
         """What the repair changes: first the accesses that the finding's execution shows. The
         others have another execution, of the program or with the other changes made."""
         if reported.witness is None:
-            yield from repair.needs
+            yield from required
             return
         folder = Path(reported.scenario).parent
         own = [
@@ -218,11 +237,11 @@ class GateFindings:
             if each.witness is not None
         ]
         shown = _at_root(reported.witness, folder)
-        places = [f"{need.place.file}:{need.place.line}" for need in repair.needs]
+        places = [f"{need.place.file}:{need.place.line}" for need in required]
         is_shown = [shortest_at([shown], place) is not None for place in places]
-        for need in itertools.compress(repair.needs, is_shown):
+        for need in itertools.compress(required, is_shown):
             yield msgspec.structs.replace(need, witness=None)
-        for need, place, here in zip(repair.needs, places, is_shown, strict=True):
+        for need, place, here in zip(required, places, is_shown, strict=True):
             if not here:
                 other = need.witness and _at_root(need.witness, folder)
                 yield msgspec.structs.replace(

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from weakspot.harness.values.finding import Finding
+from weakspot.harness.values.repair import SourceEdit
 from weakspot.harness.values.witness import Execution
 
 Status = Literal["fails", "reported", "accepted", "suppressed"]
@@ -47,16 +48,6 @@ class RequiredOrder(msgspec.Struct, frozen=True):
     place: SourceSpan
     asks: str
     witness: Execution | None = None
-
-
-class SourceEdit(msgspec.Struct, frozen=True):
-    """Lines of a file, which is relative to the project's folder, and the text in their place: from
-    `line` up to, but without, `end`."""
-
-    file: str
-    line: int
-    end: int
-    text: str
 
 
 class ReportedFinding(msgspec.Struct, frozen=True, kw_only=True):

@@ -167,7 +167,7 @@ def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
             subject=relaxed.subject,
             sites=(str(each),),
             evidence=(evidence,),
-            fix="remove the fence" if order == "none" else f"write {spelled(order)}",
+            fix="remove the fence" if order == "none" else f"write {spelled(order, each.path)}",
         )
         for each, order in zip(relaxed.annotations, best.orders, strict=True)
         if order != each.order

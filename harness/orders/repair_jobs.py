@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from pathlib import Path
+from typing import Self
 
 import msgspec
 
@@ -25,7 +26,7 @@ from weakspot.harness.orders.trials import Report
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import key
-from weakspot.harness.values.repair import Need, SuggestedRepair
+from weakspot.harness.values.repair import Need, SourceEdit, SuggestedRepair
 from weakspot.system.deadline import ending
 
 SECONDS = 5.0
@@ -43,7 +44,8 @@ class SearchRepair(Job, frozen=True, kw_only=True):
     """What repairs the program that is `violated`, without harm to the others, which are explored
     under the same model? What is safe then must be so under the models `also`. `costs` are the
     seconds that exploring each program took, the violated one included. Of the `bounds`, the time
-    limit is this module's."""
+    limit is this module's. The answer is a SuggestedRepair; with the `root` of a project its files
+    are relative to that, and it has edits."""
 
     violated: str
     costs: dict[str, float]
@@ -51,6 +53,7 @@ class SearchRepair(Job, frozen=True, kw_only=True):
     bounds: Bounds
     also: tuple[Model, ...] = ()
     seconds: float = 2 * SECONDS
+    root: Path | None = None
 
     @property
     def asked_models(self) -> Iterable[Model]:
@@ -67,9 +70,30 @@ class SearchRepair(Job, frozen=True, kw_only=True):
         """One of the programs. Raises what reading a program raises."""
         raise NotImplementedError
 
-    def answer(self, found: Sequence[Repair], *, out_of_time: bool) -> Any:
+    def answer(self, found: Sequence[Repair], *, out_of_time: bool) -> SuggestedRepair:
         """The answer to this question, of the repairs found; none if the search ran out of time."""
-        raise NotImplementedError
+        root = self.root
+        found = found if root is None else [each.named(root) for each in found]
+        first = found[0] if found else None
+        return SuggestedRepair(
+            program=self.violated,
+            model=self.model.name,
+            fix="; or ".join(map(str, found)),
+            changes=tuple(map(self._need, first.changes)) if first else (),
+            executions=first.executions if first else (),
+            edits=_edits(root, first) if first and root else (),
+            out_of_time=out_of_time,
+        )
+
+    def _need(self, change: Change) -> Need:
+        there = change.annotation
+        return Need(
+            str(there),
+            f"{change.needs} under {self.model.name}",
+            there.column,
+            there.function,
+            f"{there.operation} ({change.before})",
+        )
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
@@ -125,10 +149,10 @@ class SearchRepair(Job, frozen=True, kw_only=True):
         """The repairs, those first that suffice where each thread of the program runs twice too. If
         none does, others are looked for that do. Where no memory order makes that program safe, or
         exploring it takes long, the repairs stay as they are."""
-        if not found:
+        own = dict(programs)[self.violated]
+        if not found or own.language == "rust":  # whose threads run std's code around the function
             return found
         report("reading it with each thread run twice")
-        own = dict(programs)[self.violated]
         twice = own.with_threads_twice(questions.end)
         quick = Explorations(
             self.model,
@@ -157,32 +181,25 @@ class SearchRepair(Job, frozen=True, kw_only=True):
             marked = [*search.fences(better), *weaker]
         return marked[: len(found) + 1]
 
-    def needed(self, change: Change) -> str:
-        """What an annotation needs."""
-        return f"{change.needs} under {self.model.name}"
-
 
 class RepairProgram(SearchRepair, frozen=True, kw_only=True):
-    """A repair of a program, without harm to the others of the `group`. The answer is a
-    SuggestedRepair."""
+    """A repair of a program, without harm to the others of the `group`."""
 
     group: dict[str, Program]
 
     def program(self, name: str) -> Program:
         return self.group[name]
 
-    def answer(self, found: Sequence[Repair], *, out_of_time: bool) -> SuggestedRepair:
-        return SuggestedRepair(
-            program=self.violated,
-            model=self.model.name,
-            fix="; or ".join(map(str, found)),
-            changes=tuple(
-                Need(str(change.annotation), self.needed(change))
-                for change in (found[0].changes if found else ())
-            ),
-            executions=found[0].executions if found else (),
-            out_of_time=out_of_time,
-        )
+
+def _edits(root: Path, repair: Repair) -> tuple[SourceEdit, ...]:
+    """The lines that the repair changes; none if a change is left to be made by hand."""
+    from weakspot.harness.orders.rewrite import rewrite
+
+    changed = rewrite(
+        [change.annotation for change in repair.changes],
+        tuple(change.after for change in repair.changes),
+    )
+    return () if changed.by_hand else tuple(changed.edits(root))
 
 
 def jobs(

@@ -4,6 +4,7 @@ put fences beside, each as little as suffices, confirmed by exploring every prog
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -42,12 +43,13 @@ class Change(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         fence, own, last = split(self.after)
+        file = self.annotation.path
         braces = ", in braces with it," if self.unbraced else ""
         if own != self.before or (fence != "none" and last != "none"):
-            return f"{spelled(self.after)} at {self.annotation}"
+            return f"{spelled(self.after, file)} at {self.annotation}"
         if fence != "none":
-            return f"{spelled_fence(fence)} before {self.annotation}{braces}"
-        return f"{spelled_fence(last)} after {self.annotation}{braces}"
+            return f"{spelled_fence(fence, file)} before {self.annotation}{braces}"
+        return f"{spelled_fence(last, file)} after {self.annotation}{braces}"
 
     @property
     def needs(self) -> str:
@@ -77,6 +79,15 @@ class Repair(msgspec.Struct, frozen=True):
     programs: int
     twice: bool | None = None
     executions: tuple[Execution | None, ...] = ()
+
+    def named(self, root: Path) -> Repair:
+        """The repair with its files named relative to the folder."""
+        changes = []
+        for change in self.changes:
+            file = os.path.relpath(change.annotation.path, root.resolve())
+            annotation = msgspec.structs.replace(change.annotation, file=file)
+            changes.append(msgspec.structs.replace(change, annotation=annotation))
+        return msgspec.structs.replace(self, changes=tuple(changes))
 
     def __str__(self) -> str:
         suffice = "suffices" if len(self.changes) == 1 else "suffice together"

@@ -27,6 +27,7 @@ from weakspot.harness.orders import syntax
 from weakspot.harness.orders.operators import as_call
 from weakspot.harness.orders.syntax import Call, Syntax, Unclear, statement
 from weakspot.harness.values.annotations import Annotation
+from weakspot.harness.values.repair import SourceEdit
 from weakspot.harness.values.strength import Assignment, split, with_own
 from weakspot.system.files import disk, replace
 
@@ -72,6 +73,19 @@ class Rewritten(msgspec.Struct, frozen=True):
             for line in difflib.unified_diff(one, other, f"a/{name}", f"b/{name}"):
                 bare = line.removesuffix("\n")
                 yield bare if bare != line else f"{bare}\n\\ No newline at end of file"
+
+    def edits(self, root: Path) -> Iterator[SourceEdit]:
+        """The lines that are changed, in files that are named relative to the folder."""
+        for path, before in self.before.items():
+            old, new = (
+                text.decode("utf-8", "replace").splitlines(keepends=True)
+                for text in (before, self.after[path])
+            )
+            file = Path(os.path.relpath(path, root.resolve())).as_posix()
+            matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+            for tag, start, end, begin, stop in matcher.get_opcodes():
+                if tag != "equal":
+                    yield SourceEdit(file, start + 1, end + 1, "".join(new[begin:stop]))
 
     def write(self, confirm: Callable[[], object]) -> None:
         """Write all files, then `confirm`. Whatever it raises, or what a write does, leaves the

@@ -8,15 +8,16 @@ cannot be placed with certainty raises Unclear. Offsets and columns count bytes,
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 import tree_sitter
-import tree_sitter_c
-import tree_sitter_cpp
 
-CPP_SUFFIXES = (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx")
+from weakspot.generators.source.language import candidates, languages
+
 #: statements stand side by side in these
 _BLOCKS = {
     "compound_statement",
@@ -63,16 +64,15 @@ class Syntax:
 
     @cached_property
     def root(self) -> tree_sitter.Node:
-        """The tree by the grammar of the file's language; for a .h file, by the grammar of C or
-        C++, whichever understands more of it."""
-        languages = [tree_sitter_c, tree_sitter_cpp]
-        if self.path.endswith(".c"):
-            languages = [tree_sitter_c]
-        elif self.path.endswith(CPP_SUFFIXES):
-            languages = [tree_sitter_cpp]
+        """The tree by the grammar of the file's language; for a file that several languages have,
+        by the grammar that understands most of it."""
+        known = candidates(Path(self.path)) or languages()
+        grammars = [importlib.import_module(each.grammar) for each in known if each.grammar]
+        if not grammars:
+            raise Unclear(f"weakspot does not rewrite {known[0].name} yet")
         trees = [
             tree_sitter.Parser(tree_sitter.Language(each.language())).parse(self.source).root_node
-            for each in languages
+            for each in grammars
         ]
         return min(trees, key=_errors)
 

@@ -17,13 +17,11 @@ from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.findings import undecided
 from weakspot.harness.report.findings import findings
 from weakspot.harness.report.structures import Ranking, print_overview, print_structure, print_tests
+from weakspot.harness.report.terminal import print_dim
 from weakspot.harness.values.descriptions import describe_machine, describe_steadiness
 from weakspot.harness.values.finding import Finding, by_cause
 from weakspot.harness.values.numbers import amount
-from weakspot.harness.values.record import (
-    MachineInfo,
-    Record,
-)
+from weakspot.harness.values.record import MachineInfo, Record
 
 _TESTS, _TESTS_OF_MANY = 8, 4  # tests printed of a single structure, of one among others
 _MANY = 10  # structures, of which each has one row
@@ -40,7 +38,7 @@ def campaign(record: Record, out: Console, *, report: str = "", everything: bool
     unrecorded = [each for each in record.findings if not each.recorded]
     _findings(record, [each for each in unrecorded if each.id == _FIRST], everything, out)
     for machine in record.manifest.machines:
-        out.print(Text(_machine(machine), style="dim"))
+        print_dim(_machine(machine), out)
     if len(record.structures) > _MANY and not everything:
         print_overview(record, record.structures, out)
     else:
@@ -58,7 +56,7 @@ def campaign(record: Record, out: Console, *, report: str = "", everything: bool
     for text in undecided(record)[:10]:
         out.print(Text.assemble(("undecided: ", "yellow"), text))
     for note in record.manifest.notes:
-        out.print(Text(f"note: {note}", style="dim"))
+        print_dim(f"note: {note}", out)
     out.print(_closing(record, report))
 
 
@@ -68,7 +66,7 @@ def _findings(record: Record, found: Sequence[Finding], everything: bool, out: C
     findings(record, [each for cause in shown for each in cause], out)
     if len(causes) > len(shown):
         left = amount(len(causes) - len(shown), "finding")
-        out.print(Text(f"and {left} more in the report", style="dim"))
+        print_dim(f"and {left} more in the report", out)
 
 
 def summary(record: Record) -> tuple[Literal["bad", "open", "good"], str]:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from weakspot.harness.orders.comparisons import Timing
 from weakspot.harness.orders.cost import Costs, OrderCost, SiteCost
-from weakspot.harness.report.terminal import columns
+from weakspot.harness.report.terminal import columns, print_dim
 from weakspot.harness.runners.whole_programs import Times
 
 _PLACES = 3  # that are named for one reason
@@ -48,7 +48,7 @@ def costs(found: Costs, out: Console) -> None:
         out.print(Text(f"  executed only by main, or not at all: {', '.join(idle)}"))
     for run in found.runs:
         if run.alone is None and run.together is None:
-            out.print(Text(f"  {run.scenario}: not measured: {run.why}", style="dim"))
+            print_dim(f"  {run.scenario}: not measured: {run.why}", out)
             continue
         alone, together = (
             "not measured" if ns is None else f"{ns:.0f} ns" for ns in (run.alone, run.together)
@@ -56,18 +56,16 @@ def costs(found: Costs, out: Console) -> None:
         why = f" ({run.why})" if run.why else ""
         what = "" if run.operations is None else f", {_number(run.operations)} measured operations"
         summary = f"  one run of {run.scenario} with the memory orders in the source{what}"
-        out.print(Text(f"{summary}: {alone} alone, {together} together{why}", style="dim"))
+        print_dim(f"{summary}: {alone} alone, {together} together{why}", out)
     for why, places in without.items():
         more = f", and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
         left_out = f"{'; '.join(places[:_PLACES])}{more}"
-        out.print(Text(f"  not measured: {left_out}: {why}", style="dim"))
-    out.print(
-        Text(
-            f"extra nanoseconds per operation over the weakest memory order, with the "
-            f"95 % interval; "
-            f"{found.turns} rounds in {found.seconds:.1f} s",
-            style="dim",
-        )
+        print_dim(f"  not measured: {left_out}: {why}", out)
+    print_dim(
+        f"extra nanoseconds per operation over the weakest memory order, with the "
+        f"95 % interval; "
+        f"{found.turns} rounds in {found.seconds:.1f} s",
+        out,
     )
 
 

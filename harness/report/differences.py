@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.report.terminal import columns, style
+from weakspot.harness.report.terminal import columns, print_dim, style
 from weakspot.harness.values.difference import Comparison, Difference, DifferenceKind
 from weakspot.harness.values.numbers import amount, scientific
 from weakspot.harness.values.state import State, state_text
@@ -33,7 +33,7 @@ def print_comparison(found: Comparison, out: Console, *, everything: bool = Fals
     for line in columns([["A", found.before], ["B", found.after]]):
         out.print(line)
     for note in found.notes:
-        out.print(Text(f"note: {note}", style="dim"))
+        print_dim(f"note: {note}", out)
     for kind, (title, _) in KINDS.items():
         those = [each for each in found.differences if each.kind == kind]
         if those:
@@ -43,10 +43,10 @@ def print_comparison(found: Comparison, out: Console, *, everything: bool = Fals
             for line in _table(those[:limit]):
                 out.print(line)
             if len(those) > limit:
-                out.print(Text(f"  and {len(those) - limit:,} more: --all", style="dim"))
+                print_dim(f"  and {len(those) - limit:,} more: --all", out)
     out.print()
     for text in missing_texts(found, everything=everything):
-        out.print(Text(text, style="dim"))
+        print_dim(text, out)
     out.print(_closing(found))
 
 

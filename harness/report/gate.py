@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 
 import msgspec
 from rich.console import Console
@@ -14,8 +13,8 @@ from weakspot import errors
 from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding, RequiredOrder, SourceSpan
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import folding, terminal, witness
-from weakspot.harness.report.terminal import style
-from weakspot.harness.values.finding import Evidence, unnamed
+from weakspot.harness.report.terminal import print_dim, style
+from weakspot.harness.values.finding import unnamed
 from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.witness import Witness, WitnessEvent
 
@@ -46,7 +45,7 @@ def gate(outcome: GateOutcome, out: Console) -> None:
     for each in filter(lambda reported: reported.is_hidden, outcome.findings):
         why = f": {each.justification}" if each.justification else ""
         text = f"{each.status}: {each.finding.id} {each.message} ({each.places[0]}){why}"
-        out.print(Text(text, style="dim"))
+        print_dim(text, out)
     for stale in outcome.stale:
         out.print(
             Text.assemble(
@@ -58,7 +57,7 @@ def gate(outcome: GateOutcome, out: Console) -> None:
     for text in outcome.undecided:
         out.print(Text.assemble(("undecided: ", "yellow"), text))
     for note in outcome.notes:
-        out.print(Text(f"note: {note}", style="dim"))
+        print_dim(f"note: {note}", out)
     colour = {0: "green", 1: "red", 2: "red"}.get(outcome.exit_code, "yellow")
     out.print(Text(closing(outcome), style=f"bold {colour}"))
 
@@ -220,12 +219,12 @@ def _folded(reported: ReportedFinding) -> tuple[Witness, list[int]]:
 def _short(reported: ReportedFinding, found: Witness, numbers: Sequence[int]) -> Witness:
     """The witness, whose events are those with these numbers in the finding's, with short names."""
     steps = [reported.steps[number] for number in numbers]
-    names = Counter(PurePosixPath(file).name for file in {step.file for step in steps if step})
+    names = Counter(map(witness.short_name, {step.file for step in steps if step}))
 
     def short(event: WitnessEvent, step: SourceSpan | None) -> str:
         own = None if event.kind in ("CALL", "ROUNDS") else step
         site = event.site if own is None else f"{own.file}:{own.line}"
-        plain = PurePosixPath(site).name
+        plain = witness.short_name(site)
         return plain if names[plain.partition(":")[0]] <= 1 else site
 
     events = tuple(
@@ -270,49 +269,22 @@ def machines(reported: ReportedFinding) -> str:
     return f"mapped to instructions: {text}" if text else ""
 
 
-class Flat(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding of the gate as one JSON object: the keys of every finding, and the gate's own."""
-
-    id: str
-    severity: str
-    message: str
-    sites: tuple[str, ...]
-    evidence: tuple[Evidence, ...]
-    fix: str
-    status: str
-    fingerprint: str
-    scenario: str
-    models: tuple[str, ...]
-    safe: tuple[str, ...]
-    machines: dict[str, bool]
-    needs: tuple[RequiredOrder, ...]
-    test: str
-    justification: str
-    witness: Witness | None
-
-
-def flat(reported: ReportedFinding) -> Flat:
-    """The finding as `--json` prints it."""
-    return Flat(
-        id=reported.finding.id,
-        severity=reported.finding.severity,
-        message=reported.message,
-        sites=tuple(map(str, reported.places)),
-        evidence=reported.finding.evidence,
-        fix=reported.fix,
-        status=reported.status,
-        fingerprint=reported.fingerprint,
-        scenario=reported.scenario,
-        models=reported.models,
-        safe=reported.safe,
-        machines=reported.machines,
-        needs=reported.needs,
-        test=reported.test,
-        justification=reported.justification,
-        witness=None
+def flat(reported: ReportedFinding) -> dict[str, object]:
+    """The finding as `--json` prints it: the keys of every finding, and the gate's own."""
+    found = reported.finding
+    own = ("status", "fingerprint", "scenario", "models", "safe", "machines", "needs", "test")
+    return {
+        "id": found.id,
+        "severity": found.severity,
+        "message": reported.message,
+        "sites": tuple(map(str, reported.places)),
+        "evidence": found.evidence,
+        "fix": reported.fix,
+        **{name: getattr(reported, name) for name in (*own, "justification")},
+        "witness": None
         if reported.witness is None
         else _short(reported, reported.witness, range(len(reported.steps))),
-    )
+    }
 
 
 def plain(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.report.terminal import style
+from weakspot.harness.report.terminal import print_dim, style
 from weakspot.harness.values.linearizability import Linearizability, Size
 from weakspot.harness.values.numbers import amount
 
@@ -33,13 +33,11 @@ def summary(found: Linearizability, out: Console) -> None:
         )
         out.print(Text.assemble(subject, ("Unknown", style("Unknown")), f"; {up_to}"))
         for reason in found.reasons[:6]:
-            out.print(Text(reason, style="dim"))
+            print_dim(reason, out)
         if len(found.reasons) > 6:
-            out.print(Text(f"and {len(found.reasons) - 6:,} more", style="dim"))
-    out.print(
-        Text(
-            f"{amount(found.clients, 'client')}, {amount(found.executions, 'execution')} explored "
-            f"in {found.seconds:.1f} s",
-            style="dim",
-        )
+            print_dim(f"and {len(found.reasons) - 6:,} more", out)
+    print_dim(
+        f"{amount(found.clients, 'client')}, {amount(found.executions, 'execution')} explored "
+        f"in {found.seconds:.1f} s",
+        out,
     )

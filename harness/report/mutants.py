@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.orders.mutants import Mutant, Mutated
-from weakspot.harness.report.terminal import columns, style
+from weakspot.harness.report.terminal import columns, print_dim, style
 from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.strength import spelled
 
@@ -32,9 +32,9 @@ def mutated(found: Mutated, out: Console, *, everything: bool = False) -> None:
         out.print(line)
     for each in found.of("undecided"):
         for reason in each.reasons:
-            out.print(Text(f"undecided: {each.place}: {reason}", style="dim"))
+            print_dim(f"undecided: {each.place}: {reason}", out)
     for left in found.left_out:
-        out.print(Text(f"excluded: {left.scenario}, {left.why}", style="dim"))
+        print_dim(f"excluded: {left.scenario}, {left.why}", out)
     if found.violated and not found.scenarios:
         out.print(
             Text.assemble(
@@ -66,12 +66,10 @@ def mutated(found: Mutated, out: Console, *, everything: bool = False) -> None:
         *([f"{len(found.of('undecided')):,} undecided"] if found.of("undecided") else []),
     ]
     ended = "" if found.finished else "; interrupted"
-    out.print(
-        Text(
-            f"{', '.join(parts)}; {amount(found.explorations, 'exploration')} in "
-            f"{found.seconds:.1f} s{ended}",
-            style="dim",
-        )
+    print_dim(
+        f"{', '.join(parts)}; {amount(found.explorations, 'exploration')} in "
+        f"{found.seconds:.1f} s{ended}",
+        out,
     )
 
 

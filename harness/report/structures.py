@@ -16,21 +16,12 @@ from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.observations import observed_outcomes
 from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.report.tables import runner_differences
-from weakspot.harness.report.terminal import bar, columns, magnitude, print_lines
+from weakspot.harness.report.terminal import bar, columns, magnitude, print_dim, print_lines
 from weakspot.harness.values.agreement import conclusive, models_by_answer
-from weakspot.harness.values.descriptions import (
-    describe_origin,
-    negative_result_strength,
-)
+from weakspot.harness.values.descriptions import describe_origin, negative_result_strength
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.numbers import amount, rounded
-from weakspot.harness.values.record import (
-    Entry,
-    Record,
-    StructureInfo,
-    program_name,
-    unique,
-)
+from weakspot.harness.values.record import Entry, Record, StructureInfo, program_name, unique
 
 
 class Ranking:
@@ -215,7 +206,7 @@ def print_tests(
         for line in _test(record, entry, structure, ranking, out.is_terminal):
             out.print(line)
     if len(chosen) > len(shown):
-        out.print(Text(f"  and {len(chosen) - len(shown)} more in the report", style="dim"))
+        print_dim(f"  and {len(chosen) - len(shown)} more in the report", out)
 
 
 def _test(

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.corpus import models
-from weakspot.harness.report.terminal import bar, columns, print_lines, style, text_width
+from weakspot.harness.report.terminal import bar, columns, print_dim, print_lines, style, text_width
 from weakspot.harness.values.agreement import conclusive, contradicts, states_seen_by_one_runner
 from weakspot.harness.values.condition import proposition
 from weakspot.harness.values.descriptions import (
@@ -42,10 +42,10 @@ def explorations(record: Record, out: Console) -> None:
     for each in record.explorations:
         if each.reasons:
             why = f"{each.program} under {each.model}: {limits_reached(each)}"
-            out.print(Text(why, style="dim"))
+            print_dim(why, out)
     for name, given in record.explorations_of.items():
         if any(each.sequential for each in given):
-            out.print(Text(f"{name} {STARTS_NO_THREAD}", style="dim"))
+            print_dim(f"{name} {STARTS_NO_THREAD}", out)
     notes(record, out)
     if under:
         runs = sum(each.executions for each in record.explorations)
@@ -53,7 +53,7 @@ def explorations(record: Record, out: Console) -> None:
         explored = f"{amount(runs, 'execution')} explored in {seconds:.1f} s"
         if (represented := sum(each.represented for each in record.explorations)) > runs:
             explored += f"; with threads exchanged that behave alike, they are {represented:,}"
-        out.print(Text(explored, style="dim"))
+        print_dim(explored, out)
         if record.verdicts:
             out.print()
 
@@ -71,15 +71,15 @@ def sizes(record: Record, out: Console) -> None:
         out.print(line)
     estimates = [each.estimate for each in record.explorations if each.estimate]
     if estimates:
-        out.print(Text(ESTIMATED, style="dim"))
+        print_dim(ESTIMATED, out)
     if any(each.error > WIDE * each.executions for each in estimates):
-        out.print(Text(UNCERTAIN, style="dim"))
+        print_dim(UNCERTAIN, out)
     for each in record.explorations:
         if each.truncated:
             why = f"{each.program} under {each.model}: {TRUNCATED}"
-            out.print(Text(why, style="dim"))
+            print_dim(why, out)
     for note in record.manifest.notes:
-        out.print(Text(note, style="dim"))
+        print_dim(note, out)
 
 
 ESTIMATED = (
@@ -148,7 +148,7 @@ def _and(names: Iterable[str]) -> str:
 def notes(record: Record, out: Console) -> None:
     """What was left out of the answers, and why."""
     for note in (*_races(record), *_left_out(record), *record.manifest.notes):
-        out.print(Text(note, style="dim"))
+        print_dim(note, out)
 
 
 def _result(exploration: Exploration | None) -> Text:
@@ -179,13 +179,11 @@ def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
             reasons[f"{verdict.checker}: {verdict.reason}"].append(verdict.test)
     for reason, names in reasons.items():
         few = ", ".join(unique(names)[:3]) + (" …" if len(set(names)) > 3 else "")
-        out.print(
-            Text(f"Unknown for {amount(len(names), 'question')}: {reason} ({few})", style="dim")
-        )
+        print_dim(f"Unknown for {amount(len(names), 'question')}: {reason} ({few})", out)
     if witnesses:
         _witnesses(record.verdicts, out)
     checkers = unique(verdict.checker for verdict in record.verdicts)
-    out.print(Text(f"{_asked(record)} by {', '.join(checkers)}", style="dim"))
+    print_dim(f"{_asked(record)} by {', '.join(checkers)}", out)
 
 
 def codegen(record: Record, out: Console) -> None:
@@ -216,9 +214,7 @@ def codegen(record: Record, out: Console) -> None:
         out.print(line)
     for reason, which in reasons.items():
         few = "; ".join(which[:2]) + (" …" if len(which) > 2 else "")
-        out.print(
-            Text(f"Unknown for {amount(len(which), 'question')}: {reason} ({few})", style="dim")
-        )
+        print_dim(f"Unknown for {amount(len(which), 'question')}: {reason} ({few})", out)
     compilations = sum(map(Counter.total, counts.values()))
     codes = (
         f"{amount(len(record.compiled), 'distinct machine code')} from "
@@ -231,7 +227,7 @@ def codegen(record: Record, out: Console) -> None:
         else ""
     )
     models = ", ".join(unique(each.model for each in record.compiled))
-    out.print(Text(f"{codes}, compared with {models}{loops}", style="dim"))
+    print_dim(f"{codes}, compared with {models}{loops}", out)
 
 
 def histograms(record: Record, out: Console) -> None:
@@ -258,23 +254,21 @@ def histograms(record: Record, out: Console) -> None:
             else ""
         )
         seen = f"{histogram.target:,}{independent}" if histogram.target else "not observed"
-        out.print(
-            Text(
-                f"  {histogram.condition or 'condition'}: {seen} in "
-                f"{rounded(histogram.iterations)} iterations, {histogram.seconds:.1f} s",
-                style="dim",
-            )
+        print_dim(
+            f"  {histogram.condition or 'condition'}: {seen} in "
+            f"{rounded(histogram.iterations)} iterations, {histogram.seconds:.1f} s",
+            out,
         )
         if ended := histogram.parameters.get("ended_early"):
-            out.print(Text(f"  ended early: {ended}", style="dim"))
+            print_dim(f"  ended early: {ended}", out)
         if strength := negative_result_strength(histogram):
-            out.print(Text(f"  {strength}", style="dim"))
+            print_dim(f"  {strength}", out)
     for machine in record.manifest.machines:
         if even := describe_steadiness(machine.profile):
-            out.print(Text(f"{machine.name}: {even}", style="dim"))
+            print_dim(f"{machine.name}: {even}", out)
     for name, given in record.histograms_of.items():
         for difference in runner_differences(given):
-            out.print(Text(f"{name}: {difference}", style="dim"))
+            print_dim(f"{name}: {difference}", out)
 
 
 def runner_differences(histograms: Iterable[Histogram]) -> Iterator[str]:
@@ -309,15 +303,13 @@ def runs(record: Record, out: Console) -> None:
             observed = f"   {', '.join([*values, *more])}" if values else ""
             out.print(Text(f"  {where}{failure.message}  {failure.count:,}{observed}", style="red"))
         if run.ended_early:
-            out.print(Text(f"  ended early: {run.ended_early}", style="dim"))
+            print_dim(f"  ended early: {run.ended_early}", out)
     instances, seconds = (sum(getattr(run, of) for run in record.runs) for of in _SUMS)
     machines = ", ".join(unique(run.machine for run in record.runs))
-    out.print(
-        Text(
-            f"{rounded(instances)} instances on {machines} in {seconds:.1f} s; a program that "
-            "was not observed to fail may still be wrong",
-            style="dim",
-        )
+    print_dim(
+        f"{rounded(instances)} instances on {machines} in {seconds:.1f} s; a program that "
+        "was not observed to fail may still be wrong",
+        out,
     )
     if record.histograms:
         out.print()

@@ -107,6 +107,11 @@ def columns(rows: Iterable[Sequence[str | Text]], *, gap: int = 2, indent: int =
     return lines
 
 
+def print_dim(text: str, out: Console) -> None:
+    """Print what only some readers need."""
+    out.print(Text(text, style="dim"))
+
+
 def print_lines(lines: Iterable[Text], out: Console) -> None:
     """Print lines, which may be many: without a terminal there is nothing to lay out."""
     if out.is_terminal:

@@ -15,7 +15,7 @@ from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed, findings, reason, wanted
 from weakspot.harness.orders.rewrite import ByHand
 from weakspot.harness.report import witness
-from weakspot.harness.report.terminal import columns, style, text_width
+from weakspot.harness.report.terminal import columns, print_dim, style, text_width
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.descriptions import STARTS_NO_THREAD
 from weakspot.harness.values.numbers import amount, rounded
@@ -49,12 +49,12 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
             out.print(Text.assemble("  --> ", site))
         out.print(Text.assemble(("help: ", "cyan"), finding.fix))
     for text in _first(f"excluded: {each.scenario}, {each.why}" for each in found.left_out):
-        out.print(Text(text, style="dim"))
+        print_dim(text, out)
     for name in found.sequential if found.clients is None else ():
-        out.print(Text(f"{name} {STARTS_NO_THREAD}", style="dim"))
+        print_dim(f"{name} {STARTS_NO_THREAD}", out)
     for note in _first(found.notes):
         out.print(Text.assemble(("undecided: ", "yellow"), note))
-    out.print(Text(_closing(found), style="dim"))
+    print_dim(_closing(found), out)
 
 
 def _first(lines: Iterable[str]) -> Iterator[str]:
@@ -68,7 +68,11 @@ def _first(lines: Iterable[str]) -> Iterator[str]:
 def by_hand(places: Iterable[ByHand]) -> Iterator[str]:
     """One line per annotation that the user has to change."""
     for each in places:
-        what = "remove it" if each.order == "none" else f"write {spelled(each.order)}"
+        what = (
+            "remove it"
+            if each.order == "none"
+            else f"write {spelled(each.order, each.annotation.path)}"
+        )
         yield f"by hand: {each.annotation}: {what} ({each.why})"
 
 

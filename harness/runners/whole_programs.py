@@ -116,7 +116,7 @@ def run(
     less where they would not end at `end` otherwise, compiling included. `done` is called once per
     program. Raises MissingTool, ToolFailed, and Lost for a machine that is gone:
     the program that was running is not reported then."""
-    for language in {program.language for _, program in subjects}:
+    for language in {program.language for _, program in subjects} - {"rust"}:
         compilers.require(machine, language)
     with workshop() as folder, machines.opened(machine) as at:
         memory = Memory(profile(machine, at))

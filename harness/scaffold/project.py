@@ -75,7 +75,7 @@ def start(
             f"{os.path.relpath(path)} exists already",
             advice="--force overwrites it; or copy it, change the copy, and run weakspot gate",
         )
-    asked = config_file.models_of(config) if keep else ()
+    asked = config_file.ProjectFile.of(config).models if keep else ()
     include, written = includes_of(header) if header is not None else (None, ())
     own = build.over(Build(include=(include,))) if include is not None else build
     program, chosen, why, result, model = None, None, "", "", LANGUAGE

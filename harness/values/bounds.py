@@ -29,28 +29,52 @@ Reduction = Literal[
 
 REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)
 
-OPTIONS = MappingProxyType(
-    {
-        "loops": "--loops",
-        "executions": "--executions",
-        "seconds": "--seconds",
-        "events": "--events",
-        "instructions": "--instructions",
-        "calls": "--calls",
-    }
-)
-"""The option that sets each of the Bounds."""
 
-RANGES = MappingProxyType(
-    {
-        "loops": (0, 2**32 - 1),
-        "executions": (0, 2**64 - 1),
-        "events": (1, 2**32 - 1),
-        "instructions": (1, 2**64 - 1),
-        "calls": (1, 2**32 - 1),
-    }
-)
-"""The least and the greatest value of each of the Bounds that are numbers of something."""
+class Limit(msgspec.Struct, frozen=True):
+    """One of the Bounds: the help of its option; for a number of something, its least and greatest
+    value, and its key in the table [gate] of a configuration."""
+
+    name: str
+    help: str
+    least: int = 0
+    most: int | None = None
+    key: str = ""
+
+
+LIMITS = {
+    each.name: each
+    for each in (
+        Limit(
+            "loops",
+            "Follow a loop for N iterations; loops that only wait are not bounded.  [default: 4, "
+            "doubled up to 64 where that explores everything in the time that is left]",
+            *(0, 2**32 - 1, "unroll"),
+        ),
+        Limit(
+            "executions",
+            "Explore at most N executions of a program.  [default: all]",
+            *(0, 2**64 - 1, "executions"),
+        ),
+        Limit(
+            "seconds",
+            "Time limit for exploring one program under one model, and for generating its tests.",
+        ),
+        Limit(
+            "events",
+            "End an execution after N accesses of shared memory.",
+            *(1, 2**32 - 1, "events"),
+        ),
+        Limit(
+            "instructions",
+            "End a thread after N instructions in one execution.",
+            *(1, 2**64 - 1, "instructions"),
+        ),
+        Limit("calls", "End a thread at N nested calls.", 1, 2**32 - 1, "calls"),
+    )
+}
+"""The limits, in the order of `--help`; each is a field of Bounds, and `--NAME` sets it."""
+
+OPTIONS = MappingProxyType({name: f"--{name}" for name in LIMITS})
 
 
 LOOPS = 4
@@ -74,9 +98,12 @@ class Bounds(msgspec.Struct, frozen=True):
     given: Mapping[str, str] = OPTIONS
 
     def __post_init__(self) -> None:
-        for name, (least, most) in RANGES.items():
-            if not least <= (number := getattr(self, name)) <= most:
-                raise BadInput(f"{name} is {number}; it must be from {least} to {most}")
+        for limit in LIMITS.values():
+            number = getattr(self, limit.name)
+            if limit.most is not None and not limit.least <= number <= limit.most:
+                raise BadInput(
+                    f"{limit.name} is {number}; it must be from {limit.least} to {limit.most}"
+                )
         if not 0 <= self.seconds < float("inf"):
             raise BadInput(f"seconds is {self.seconds}; it must be a number of at least 0")
 

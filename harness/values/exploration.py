@@ -47,7 +47,7 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> str:
         """The identity, or what replaces it in an exploration that was stored without."""
-        return self.identity or " ".join((self.kind, *self.sites[:1], self.message))
+        return self.identity or " ".join((self.kind, *self.sites))
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,9 +16,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from functools import cache
+from pathlib import PurePath
 from typing import Literal
 
-from weakspot.generators.litmus import C_ORDER
+from weakspot.generators.source.language import language_of
 
 Assignment = tuple[str, ...]
 """One memory order per annotation, in the order of the annotations."""
@@ -67,21 +68,24 @@ def with_own(order: str, own: str) -> str:
     return joined(before, own, after)
 
 
-def spelled(order: str) -> str:
-    """A memory order in the spelling of C, with its adjacent fences."""
+def spelled(order: str, file: str = "") -> str:
+    """A memory order with its adjacent fences, in the spelling of the file's language: by default,
+    that of C."""
     before, own, after = split(order)
     success, _, failure = own.partition("/")
-    order = C_ORDER[success]
+    names = language_of(PurePath(file)).orders
+    order = names[success]
     if failure:
-        order = f"{order} on success and {C_ORDER[failure]} on failure"
+        order = f"{order} on success and {names[failure]} on failure"
     sides = ((before, "before it"), (after, "after it"))
-    fences = (f"{spelled_fence(one)} {at}" for one, at in sides if one != "none")
+    fences = (f"{spelled_fence(one, file)} {at}" for one, at in sides if one != "none")
     return " with ".join(filter(None, (order, " and ".join(fences))))
 
 
-def spelled_fence(order: str) -> str:
-    """A fence in the spelling of C."""
-    return f"atomic_thread_fence({C_ORDER[order]})"
+def spelled_fence(order: str, file: str = "") -> str:
+    """A fence, as `spelled`."""
+    language = language_of(PurePath(file))
+    return f"{language.fence}({language.orders[order]})"
 
 
 @cache

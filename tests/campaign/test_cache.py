@@ -35,7 +35,7 @@ def test_an_answer_is_there_for_the_next_run(project: Path) -> None:
     assert put(project).stored == set()
     again = store(project)
     assert again.has("key")
-    assert again.get("key").text == "Safe"
+    assert again.get("key") == Answer("Safe")
     assert again.stored == {"key"}
     assert not again.has("another key")
 
@@ -57,7 +57,7 @@ def test_what_was_used_last_is_removed_last(project: Path, monkeypatch: pytest.M
 
 def test_a_truncated_answer_is_for_this_run_only(project: Path) -> None:
     now = put(project, final=False)
-    assert (now.has("key"), now.get("key").text) == (True, "Safe")
+    assert (now.has("key"), now.get("key")) == (False, Answer("Safe"))
     assert not store(project).has("key")
 
 

@@ -51,7 +51,7 @@ def programs(folder: Path) -> Path:
     (folder / "strong.c").write_text(
         message.replace("memory_order_relaxed", "memory_order_seq_cst")
     )
-    for page in ("research.md", "comparison.md", "linearizability.md"):
+    for page in ("research.md", "comparison.md", "linearizability.md", "rust.md"):
         for name, text in pages.files(ROOT / "docs" / page).items():
             (folder / name).write_text(text)
     return folder
@@ -107,6 +107,7 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
     names = {Path(each).name for each in known}
     beside = page.parent.relative_to(ROOT)
     sample = beside / "sample"
+    names |= pages.files(page).keys()
     missing = [
         path
         for path in sorted(paths(page.read_text(encoding="utf-8")))

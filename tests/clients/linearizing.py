@@ -8,8 +8,8 @@ from pathlib import Path
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.progress import Quiet
-from weakspot.harness.clients import kinds, operations, program, search
-from weakspot.harness.clients.program import Subject, Variation
+from weakspot.harness.clients import kinds, operations, search
+from weakspot.harness.clients.subject import Subject, Variation, subject_of
 from weakspot.harness.corpus import models
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.linearizability import Linearizability, Size
@@ -31,7 +31,7 @@ def found(
 ) -> Linearizability:
     size = Size(calls, threads)
     kind = kinds.kind(behaves_as)
-    subject: Subject = program.subject(
+    subject: Subject = subject_of(
         operations.read(path),
         kind or path.parent / behaves_as,
         variation or Variation(),

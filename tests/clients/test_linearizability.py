@@ -12,8 +12,8 @@ from linearizing import LITMUS, OBJECTS, answered, found
 import weakspot
 from weakspot.errors import BadInput
 from weakspot.generators.source.build import Build
-from weakspot.harness.clients import kinds, operations, program, search
-from weakspot.harness.clients.program import Variation
+from weakspot.harness.clients import kinds, operations, search
+from weakspot.harness.clients.subject import Variation, subject_of
 from weakspot.harness.values.linearizability import Size
 
 # --- the corpus -----------------------------------------------------------------------------------
@@ -418,7 +418,7 @@ def test_the_clients_are_a_scenario_like_any_other(
         (tmp_path / Path(name).name).write_text((LITMUS / name).read_text())
     (tmp_path / "ring.c").write_text((OBJECTS / "spsc_ring.c").read_text())
     (tmp_path / "tests").mkdir()
-    subject = program.subject(operations.read(Path("ring.c")), kinds.KINDS["queue"], RING, {})
+    subject = subject_of(operations.read(Path("ring.c")), kinds.KINDS["queue"], RING, {})
     listed = search.written(subject, Size(3, 2), Path("tests/clients.c"))
     assert str(tmp_path) not in Path("tests/clients.c").read_text()
     answers = {
@@ -520,7 +520,7 @@ def test_the_time_limit_says_what_is_complete() -> None:
     path = OBJECTS / "ms_queue.c"
     size = Size(8, 3)
     kind = kinds.KINDS["queue"]
-    subject = program.subject(operations.read(path), kind, Variation(), {})
+    subject = subject_of(operations.read(path), kind, Variation(), {})
     with search.compiled(subject, size, Build(include=(LITMUS / "ms_queue",))) as made:
         answer = answered(subject, made, "rc20", size, 2.0)
     assert answer.result == "Unknown"

@@ -13,7 +13,7 @@ import pytest
 import weakspot
 from weakspot.harness.cli import weakspot as commands
 from weakspot.harness.cli.errors import guarded
-from weakspot.harness.clients.program import ClientChoice, Variation
+from weakspot.harness.clients.subject import ClientChoice, Variation
 from weakspot.harness.orders.relaxation import Relaxed, findings
 
 PAGE = Path(__file__).parents[2] / "docs" / "linearizability.md"

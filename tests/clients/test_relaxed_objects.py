@@ -8,7 +8,7 @@ import pytest
 from linearizing import OBJECTS, found
 
 from weakspot.errors import BadInput
-from weakspot.harness.clients.program import Variation
+from weakspot.harness.clients.subject import Variation
 
 PER_PRODUCER = Variation(per_producer=True)
 LOCKED = """\

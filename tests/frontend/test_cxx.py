@@ -15,8 +15,8 @@ from cxx_programs import events, traced, written
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.pipeline import Generated, generate
 from weakspot.generators.source import clang
-from weakspot.generators.source.build import SUFFIXES
 from weakspot.generators.source.frontend import compile_source
+from weakspot.generators.source.language import sources
 from weakspot.harness.values.bounds import Bounds
 
 pytestmark = pytest.mark.usefixtures("cache_of_its_own")
@@ -455,7 +455,7 @@ int main() {
     assert ("n == 4" in message, site["line"]) == (True, 8)
 
 
-@pytest.mark.parametrize("suffix", sorted(set(SUFFIXES) - {".c"}))
+@pytest.mark.parametrize("suffix", sorted(set(sources()) - {".c"}))
 def test_cpp_goes_by_its_names(tmp_path: Path, suffix: str) -> None:
     path = written(
         tmp_path, "template <int N> int n = N;\nint main() { return n<3>; }\n", f"p{suffix}"

@@ -9,7 +9,7 @@ import pytest
 import weakspot
 from weakspot.errors import BadInput, Unsupported
 from weakspot.harness.corpus.material import resolve
-from weakspot.harness.gate import config
+from weakspot.harness.gate.config import ProjectFile
 
 DRIVER = """\
 #include <assert.h>
@@ -140,7 +140,7 @@ def test_the_configuration_names_sources_and_meanings_of_assembly(folder: Path) 
             "int letter;", 'static int n; __asm__("frobnicate %0" : "+m"(n)); int letter;'
         )
     )
-    build = config.build_of(folder / "weakspot.toml")
+    build = ProjectFile.of(folder / "weakspot.toml").build
     (found,) = weakspot.explore("driver.c", models=["rc20"], build=build)
     assert found.result == "Safe"
 
@@ -148,7 +148,7 @@ def test_the_configuration_names_sources_and_meanings_of_assembly(folder: Path) 
 def test_a_source_that_is_not_there_is_an_error_of_the_configuration(folder: Path) -> None:
     (folder / "weakspot.toml").write_text('[build]\nsources = ["nowhere.c"]\n')
     with pytest.raises(BadInput, match=r"sources: no such file: nowhere\.c") as error:
-        config.build_of(folder / "weakspot.toml")
+        _ = ProjectFile.of(folder / "weakspot.toml").build
     assert error.value.place == "weakspot.toml:2"
 
 

@@ -379,3 +379,22 @@ def test_markdown_says_where_a_hang_waits_beside_the_order_that_it_needs(project
     assert f"waits forever for its loop to end, at `tests/stores.c:{loop}" in shown
     assert "```c\nwhile (!r && !s) {};\n```" in shown
     assert "**needs " in shown
+
+
+def test_violations_with_one_sentence_at_two_places_are_two_findings(project: Project) -> None:
+    project.write(
+        "tests/two.c",
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n"
+        "static atomic_int x, y;\n"
+        "static void *set(void *none) { x = 1; return none; }\n"
+        "int main(void) {\n"
+        "  pthread_t t;\n"
+        "  pthread_create(&t, 0, set, 0);\n"
+        "  if (y)\n    y = 2;\n"
+        "  if (x == 1)\n    assert(y);\n"
+        "  else\n    assert(y);\n"
+        "  pthread_join(t, 0);\n}\n",
+    )
+    ended = project.gate("tests/two.c")
+    assert ended.out.count("details: weakspot explain") == 2, ended.out
+    assert "2 findings" in ended.out

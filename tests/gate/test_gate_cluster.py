@@ -17,9 +17,9 @@ from weakspot.harness.campaign.check_jobs import Check
 from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Quiet
-from weakspot.harness.gate import config
 from weakspot.harness.gate.answers import Answers
 from weakspot.harness.gate.outcome import GateOutcome
+from weakspot.harness.gate.selection import select
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.verdict import Verdict
 
@@ -49,7 +49,7 @@ def test_a_worker_needs_no_file_of_the_project(
 ) -> None:
     project.write("tests/sb.litmus", SB)
     monkeypatch.chdir(project.folder)
-    ((selected, files),) = config.select(None, [], project.folder)
+    ((selected, files),) = select(None, [], project.folder)
     sent: list[bytes] = []
 
     class Packing:

@@ -7,8 +7,6 @@ import sys
 
 from projects import SB, WEAK_SB, Project
 
-from weakspot.generators.source import build
-
 
 def pytest(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -79,10 +77,3 @@ def test_it_costs_nothing_at_start_up_where_nothing_is_asked(project: Project) -
     )
     done = pytest(project)
     assert done.returncode == 0, done.stdout
-    assert build.SUFFIXES.keys() | {".litmus"} == set(_ends())
-
-
-def _ends() -> tuple[str, ...]:
-    from weakspot.harness import pytest_plugin
-
-    return pytest_plugin._ENDS

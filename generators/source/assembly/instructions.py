@@ -14,12 +14,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from weakspot.generators.source.assembly.operands import (
-    WIDTH,
-    NotUnderstood,
-    Operand,
-    Operands,
-)
+from weakspot.generators.source.assembly.operands import WIDTH, NotUnderstood, Operand, Operands
 
 SEQ_CST, ACQ_REL = "__ATOMIC_SEQ_CST", "__ATOMIC_ACQ_REL"
 ACQUIRE, RELEASE = "__ATOMIC_ACQUIRE", "__ATOMIC_RELEASE"

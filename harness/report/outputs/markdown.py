@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
+from weakspot.generators.source.language import candidates, languages
 from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report.gate import closing, execution, machines, other_execution, reaches
 from weakspot.harness.report.outputs import File
 from weakspot.harness.values.finding import unnamed
 from weakspot.harness.values.numbers import amount
-
-_LANGUAGES = {".c": "c", ".h": "c", ".litmus": "text"}
 
 
 def markdown(outcome: GateOutcome) -> bytes:
@@ -53,9 +52,10 @@ def _finding(reported: ReportedFinding, others: Sequence[ReportedFinding] = ()) 
     yield ""
     yield f"{_inline(reported.message)}, at `{place}`:"
     yield ""
-    yield from _fenced(
-        [place.text.strip()], _LANGUAGES.get(PurePosixPath(place.file).suffix, "cpp")
-    )
+    file = PurePosixPath(place.file)
+    known = (*candidates(file), languages()[-1])
+    block = "text" if file.suffix == ".litmus" else known[0].block
+    yield from _fenced([place.text.strip()], block)
     for need in reported.needs:
         yield f"- `{need.place.text.strip()}` (`{need.place}`) **{need.asks}**"
     for other in others:

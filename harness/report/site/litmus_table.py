@@ -85,43 +85,30 @@ class TestTable(msgspec.Struct, frozen=True, kw_only=True):
         return _counted(each for row in self.rows for each in row.structures)
 
     @property
-    def structure_options(self) -> list[tuple[str, str]]:
-        return _options(self.structures)
-
-    @property
-    def shape_options(self) -> list[tuple[str, str]]:
-        return _options(self.shapes)
-
-    @property
-    def answer_options(self) -> list[tuple[str, str]]:
-        used = {letter for row in self.rows for letter in row.letters}
-        return [(answer, answer) for letter, answer in ANSWERS.items() if letter in used and answer]
-
-    @property
-    def model_options(self) -> list[tuple[str, str]]:
-        return [(model, model) for model in self.models]
-
-    @property
-    def machine_options(self) -> list[tuple[str, str]]:
-        return [(name, name) for name in dict.fromkeys(run.machine for run in self.runs)]
-
-    @property
-    def runner_options(self) -> list[tuple[str, str]]:
-        return [(name, name) for name in dict.fromkeys(run.runner for run in self.runs)]
-
-    @property
-    def seen_options(self) -> list[tuple[str, str]]:
-        """Empty without runs."""
-        found = [("yes", "observed"), ("no", "not observed"), ("not-run", "not run")]
-        if any("f" in row.marks for row in self.rows):
-            found.insert(1, ("forbidden", "observed and forbidden"))
-        return found if self.runs else []
-
-    @property
-    def mark_options(self) -> list[tuple[str, str]]:
-        used = {mark for row in self.rows for mark in row.marks}
+    def choices(self) -> list[tuple[str, str, str, list[tuple[str, str]]]]:
+        """What rows are selected by: a name, its title, the text for all rows, and the values, each
+        with its text."""
+        letters = {letter for row in self.rows for letter in row.letters}
+        marks = {mark for row in self.rows for mark in row.marks}
+        answers = [answer for letter, answer in ANSWERS.items() if letter in letters and answer]
+        machines = dict.fromkeys(run.machine for run in self.runs)
+        runners = dict.fromkeys(run.runner for run in self.runs)
+        seen = [("yes", "observed"), ("no", "not observed"), ("not-run", "not run")]
+        if "f" in marks:
+            seen.insert(1, ("forbidden", "observed and forbidden"))
         known = [("c", "claimed tests"), ("d", "checkers disagree")]
-        return [each for each in known if each[0] in used]
+        found = [
+            ("structure", "structure", "every structure", _options(self.structures)),
+            ("shape", "shape", "every shape", _options(self.shapes)),
+            ("answer", "verdict", "every verdict", _same(answers)),
+            ("model", "under", "any model", _same(self.models)),
+            ("machine", "machine", "every machine", _same(machines)),
+            ("runner", "runner", "every runner", _same(runners)),
+            ("seen", "observed", "any", seen if self.runs else []),
+            ("mark", "only", "all", [each for each in known if each[0] in marks]),
+        ]
+        # a mark distinguishes the rows that have it from the others, another value does not
+        return [each for each in found if len(each[3]) > (each[0] != "mark")]
 
     def label(self, run: int) -> str:
         """The run as the table names it: as shortly as it is unambiguous."""
@@ -205,6 +192,10 @@ def run_label(run: Run, among: Sequence[Run]) -> str:
 
 def _options(counted: Sequence[tuple[str, int]]) -> list[tuple[str, str]]:
     return [(name, f"{name} ({count:,})") for name, count in counted if name]
+
+
+def _same(names: Iterable[str]) -> list[tuple[str, str]]:
+    return [(name, name) for name in names]
 
 
 def _counted(names: Iterable[str]) -> list[tuple[str, int]]:

@@ -35,7 +35,12 @@ pub struct Site {
 const LINKED: &str = "<weakspot/";
 
 /// Headers whose functions have the memory order that the user gives.
-const ATOMIC: [&str; 3] = ["<atomic>", "<__atomic/", "<stdatomic.h>"];
+const ATOMIC: [&str; 4] = [
+    "<atomic>",
+    "<__atomic/",
+    "<stdatomic.h>",
+    "<core/src/sync/atomic.rs>",
+];
 
 /// The end of the name of the file with what futexes do.
 const FUTEX: &str = "futex.c>";

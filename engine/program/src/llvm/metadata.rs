@@ -101,6 +101,9 @@ impl<'a> Metadata<'a> {
     fn name_within(&self, subprogram: &Node<'a>, depth: usize) -> String {
         let name = plain(subprogram.text("name"));
         let scope = subprogram.node("scope").and_then(|id| self.get(id));
+        if let (true, Some(around)) = (name.starts_with("{closure"), scope) {
+            return format!("{}::closure", around.text("name"));
+        }
         let Some(class) = scope.filter(|s| s.kind == "DICompositeType") else {
             return name.to_string();
         };
@@ -126,6 +129,12 @@ impl<'a> Metadata<'a> {
     pub fn is_library(&self, subprogram: Option<u32>) -> bool {
         let node = subprogram.and_then(|id| self.get(id));
         node.is_some_and(|node| is_system(&self.file(node)))
+    }
+
+    /// Whether a function is written in Rust.
+    pub fn is_rust(&self, subprogram: &Node<'a>) -> bool {
+        let unit = subprogram.node("unit").and_then(|id| self.get(id));
+        unit.is_some_and(|unit| unit.has("language", "DW_LANG_Rust"))
     }
 
     /// The chain of a `DILocation`, innermost first.

@@ -106,6 +106,9 @@ pub fn waits_for_some_time(name: &str) -> bool {
 
 /// A symbol's name in the source, without parameters.
 pub fn demangled(symbol: &str) -> String {
+    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
+        return format!("{name:#}");
+    }
     let options = DemangleOptions::new().no_params().no_return_type();
     // the demangler takes other names for types: "x" is long long
     let name = Some(symbol).filter(|s| s.starts_with("_Z"));

@@ -11,7 +11,7 @@ use crate::lower::constants::Folded;
 use crate::lower::deciding::deciding;
 use crate::lower::liveness::usage;
 use crate::lower::module::Lowering;
-use crate::lower::partial::{copied_loads, partial_loads};
+use crate::lower::partial::{copied_loads, partial_loads, plain_loads};
 use crate::lower::relevance::{relevance, Code, Relevance};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -120,7 +120,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         for (ty, name) in &function.params {
             self.define(name, *ty)?;
         }
-        let mut library = self.l.module.metadata.is_library(function.dbg);
+        let mut library = self.is_library();
         let live_blocks: Vec<&Block> = reached.iter().map(|b| &function.blocks[*b]).collect();
         for block in &live_blocks {
             for inst in &block.insts {
@@ -167,6 +167,10 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         self.partial = partial_loads(&live_blocks);
         let copied = copied_loads(&live_blocks, &self.l.module.types);
         self.partial.extend(copied);
+        if self.is_rust() {
+            // rustc copies values in parts, whether or not their variant has these parts
+            self.partial.extend(plain_loads(&live_blocks));
+        }
         let lifetimes = self.block_scopes(&live_blocks, &reached);
         let mut starts = vec![0u32; function.blocks.len()];
         let mut ranges = vec![(0, 0); function.blocks.len()];
@@ -231,9 +235,26 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         let library = phi
             || match within.as_ref().and_then(|chain| chain.first()) {
                 Some(position) => is_system(&position.file),
-                None => metadata.is_library(self.function.dbg),
+                None => self.is_library(),
             };
         library && error.kind == ErrorKind::Unsupported
+    }
+
+    /// Whether the function is one of the C or C++ library's, or of Rust's std and what that is made
+    /// of, which has no debug information in part.
+    fn is_library(&self) -> bool {
+        match self.function.dbg {
+            Some(_) => self.l.module.metadata.is_library(self.function.dbg),
+            None => self.is_rust(),
+        }
+    }
+
+    /// Whether the function is written in Rust; as one without debug information is, if the module
+    /// has some.
+    fn is_rust(&self) -> bool {
+        let metadata = &self.l.module.metadata;
+        let node = self.function.dbg.and_then(|id| metadata.get(id));
+        node.map_or(!metadata.nodes.is_empty(), |node| metadata.is_rust(node))
     }
 
     fn block(&self, name: &str) -> Result<usize> {

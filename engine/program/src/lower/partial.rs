@@ -4,6 +4,13 @@ use crate::llvm::ast::{Block, InstKind, Value};
 use crate::llvm::types::Types;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Loads that are not atomic.
+pub fn plain_loads<'a>(blocks: &[&Block<'a>]) -> FxHashSet<&'a str> {
+    let insts = blocks.iter().flat_map(|block| &block.insts);
+    let loads = insts.filter(|inst| matches!(inst.kind, InstKind::Load { order: None, .. }));
+    loads.filter_map(|inst| inst.result).collect()
+}
+
 /// Loads that are parts of copies of structures. LLVM divides a `memcpy` into accesses, whose names
 /// say so, and clang divides a structure that is passed by value into the members of a structure type
 /// without name.

@@ -33,7 +33,7 @@ pub fn lower(module: &Module) -> Result<Program> {
             .and_then(|d| module.metadata.get(d))
             .map(|n| module.metadata.name(n))
             .filter(|n| !n.is_empty())
-            .unwrap_or_else(|| function.name.to_string());
+            .unwrap_or_else(|| demangled(function.name));
         lowering.program.functions.push(Function {
             name,
             library: false,

@@ -1,0 +1,1 @@
+"""One file per language of sources, which defines LANGUAGE; see language.py."""

@@ -1,0 +1,266 @@
+"""A Rust program to LLVM IR, as `clang.run` makes it of C: the module of the crate with what it
+needs of std, as rustc links them.
+
+In: the path of the crate's root file, and options for rustc. Out: the text of a module with `main`,
+without what main does not reach. std is executed as it is, down to what it asks of the system, but
+for what it does around main and what it prints (`_GIVEN`). A panic ends the process: a program is
+compiled with panic=abort.
+
+std's files are named `<core/src/…>`, as headers of the C library are.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported, excerpt, quoted
+from weakspot.generators.source.clang import scratch_folder, time_is_up
+from weakspot.generators.source.languages.rust import LANGUAGE
+from weakspot.system import process, tools
+from weakspot.system.deadline import Deadline
+
+RUSTC = tools.Program(
+    "rustc",
+    lost="reading Rust programs",
+    advice="install Rust: https://rustup.rs, or the package rustc",
+)
+
+_PATIENCE = 600.0  # seconds without a time limit
+
+_STD = r"_R\w*?s?[0-9A-Za-z]*_3std"
+_PANICS = re.compile(
+    r"_RI?(?:N\w)+Cs[0-9A-Za-z]+_(?:4core|5alloc)\d\w*"
+    rf"|_R\w*(?:17rust_begin_unwind|26___rust_alloc_error_handler)|{_STD}9panicking\w*panic_with_hook"
+)
+"""Functions that panic, if they do not return. What they would print is left out."""
+_PANIC = """
+  call void @__assert_fail(ptr @weakspot.panic, ptr null, i32 0, ptr null)
+  unreachable"""
+_GIVEN = {
+    # what surrounds main: a handler for the stack's end, the name of the thread
+    re.compile(rf"{_STD}2rt19lang_start_internal"): """
+  %place = getelementptr i8, ptr {1}, i64 40
+  %main = load ptr, ptr %place
+  %code = call i32 %main(ptr {0})
+  %wide = sext i32 %code to i64
+  ret i64 %wide""",
+    re.compile(rf"{_STD}3sys3pal4unix14stack_overflow3imp12make_handler"): "\n  ret ptr null",
+    re.compile(rf"{_STD}3sys3pal4unix14stack_overflow3imp12drop_handler"): "\n  ret void",
+    re.compile(r"rust_eh_personality"): "\n  ret i32 0",
+    re.compile(rf"{_STD}2io5stdio(?:6__print|7__eprint)"): "\n  ret void",
+}
+"""Functions of std with what they do here, in terms of their parameters."""
+
+_SUPPLIED = """
+@weakspot.panic = private constant [6 x i8] c"panic\\00"
+declare void @__assert_fail(ptr, ptr, i32, ptr) noreturn
+declare i32 @__cxa_thread_atexit(ptr, ptr, ptr)
+define i32 @__cxa_thread_atexit_impl(ptr %run, ptr %argument, ptr %library) {
+  %result = call i32 @__cxa_thread_atexit(ptr %run, ptr %argument, ptr %library)
+  ret i32 %result
+}
+define ptr @dlsym(ptr %library, ptr %name) {
+  ret ptr null
+}
+"""
+"""What std looks up while it runs: destructors of thread-local values; it finds no function of a
+newer C library."""
+
+
+class Rustc(msgspec.Struct, frozen=True):
+    """A rustc: its path, its version, the major version of its LLVM."""
+
+    path: str
+    version: str
+    llvm: int
+
+
+def find() -> Rustc:
+    """The rustc on PATH. Raises MissingTool, ToolFailed."""
+    return _asked(tools.require(RUSTC).path)
+
+
+@lru_cache(maxsize=4)
+def _asked(path: str) -> Rustc:
+    try:
+        told = subprocess.run(
+            [path, "-vV"], capture_output=True, text=True, timeout=60, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolFailed(f"cannot start {path}: {error}", advice=tools.advice(RUSTC)) from error
+    release = re.search(r"^release: (\S+)$", told, re.M)
+    llvm = re.search(r"^LLVM version: (\d+)", told, re.M)
+    if release is None or llvm is None:
+        raise MissingTool(
+            f"{path} is no rustc that works: {told.strip() or 'it prints no version'}",
+            advice="rustup default stable installs one",
+        )
+    return Rustc(path=path, version=release[1], llvm=int(llvm[1]))
+
+
+def _read(
+    rustc: Rustc, path: Path, options: Sequence[str], end: Deadline
+) -> tuple[list[Path], list[str]]:
+    """The files that the crate is made of, the root first, and the variables of the environment
+    that it reads, with their values. Raises BadInput, ToolFailed."""
+    with scratch_folder() as scratch:
+        made = scratch / "files.d"
+        _run(rustc, path, [*options, f"--emit=dep-info={made}"], end)
+        rule, *others = made.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    names = re.findall(r"(?:\\ |\S)+", rule.partition(": ")[2])
+    files = [path.parent / name.replace("\\ ", " ") for name in names]
+    return files, [line for line in others if line.startswith("# env-dep:")]
+
+
+def run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> tuple[str, list[str]]:
+    """The text of the program's IR, and the names of its files relative to its own folder. Raises
+    BadInput when it does not compile, Unsupported for an LLVM that is newer than ours, ToolFailed,
+    LimitReached."""
+    import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM
+
+    if rustc.llvm > llvm.llvm_version_info[0]:
+        raise Unsupported(
+            f"rustc {rustc.version} writes IR of LLVM {rustc.llvm}, and the installed llvmlite "
+            f"reads that of LLVM {llvm.llvm_version_info[0]}",
+            place=str(path),
+            advice="pip install --upgrade llvmlite, or use an older Rust",
+        )
+    with scratch_folder() as scratch:
+        # without a linked program there is no link-time optimisation, which brings std's code
+        made = scratch / "program.bc"
+        emitted = f"--emit=llvm-bc={made},link={scratch / 'program'}"
+        _run(rustc, path, [*options, emitted], end)
+        text = _reduced(llvm, made.read_bytes())
+    text = _LOCK.sub(_looks_once, text)
+    files, _ = _read(rustc, path, options, end)
+    names = [os.path.relpath(each, path.parent) for each in files]
+    return _FILE.sub(_renamed, text), names
+
+
+def _run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> None:
+    ended = process.run(
+        [rustc.path, *LANGUAGE.flags, "--error-format=short", *options, path.name],
+        seconds=end.at_most(_PATIENCE),
+        cwd=path.parent,
+    )
+    if ended.timed_out:
+        raise time_is_up(str(path), "rustc was compiling it")
+    if ended.code != 0:
+        raise _error(ended.err, path)
+
+
+_DIAGNOSTIC = re.compile(
+    r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): error(?:\[E\d+\])?: (?P<message>.*)$", re.M
+)
+
+
+def _error(stderr: str, path: Path) -> BadInput | ToolFailed:
+    found = list(_DIAGNOSTIC.finditer(stderr))
+    if not found:
+        lines = stderr.strip().splitlines()
+        return ToolFailed(
+            f"rustc failed: {lines[0] if lines else 'it says nothing'}",
+            place=str(path),
+            excerpt=quoted(lines[1:8]),
+            advice="rustc must compile the file by itself: name the root of a crate that has no "
+            "dependencies",
+        )
+    first, file = found[0], path.parent / found[0]["file"]
+    return BadInput(
+        first["message"],
+        place=f"{file}:{first['line']}:{first['column']}",
+        excerpt=excerpt(file, int(first["line"]), int(first["column"])),
+        advice=f"{len(found) - 1} more in this crate" if len(found) > 1 else None,
+    )
+
+
+def _reduced(llvm: Any, bitcode: bytes) -> str:
+    """The module's text without what main does not reach, and with our meanings in it."""
+    from weakspot.generators.source import passes
+
+    # a module must not outlive its context, which garbage collection does not know
+    context = llvm.create_context()
+    module = llvm.parse_bitcode(bitcode, context=context)
+    try:
+        given = []
+        for each in module.functions:
+            if each.is_declaration or each.name == "main":
+                continue
+            body = next((body for name, body in _GIVEN.items() if name.fullmatch(each.name)), None)
+            if b"noreturn" in b" ".join(each.attributes) and _PANICS.fullmatch(each.name):
+                body = _PANIC
+            each.linkage = "internal" if body is None else "weak_any"
+            if body is not None:
+                given.append(_definition(each, body))
+        for each in module.global_variables:
+            if not each.is_declaration and not each.name.startswith("llvm."):
+                each.linkage = "internal"
+        text = "\n".join((_SUPPLIED, *given))
+        module.link_in(llvm.parse_assembly(text, context=context))
+        for each in module.functions:
+            if each.linkage == llvm.Linkage.external and not each.is_declaration:
+                each.linkage = "external" if each.name == "main" else "internal"
+        unused = llvm.create_new_module_pass_manager()
+        unused.add_global_dead_code_eliminate_pass()
+        unused.add_strip_dead_debug_info_pass()
+        unused.run(module, passes.builder_of(llvm))
+        return str(module)
+    finally:
+        module.close()
+
+
+def _definition(function: Any, body: str) -> str:
+    """A function of the same type with another body."""
+    kinds = [str(each.type) for each in function.arguments]
+    result = str(function.global_value_type).partition(" (")[0]
+    parameters = [f"%p{number}" for number in range(len(kinds))]
+    signature = ", ".join(f"{kind} {name}" for kind, name in zip(kinds, parameters, strict=True))
+    return f"define {result} @{function.name}({signature}) {{{body.format(*parameters)}\n}}"
+
+
+_LOCK = re.compile(rf"^define [^\n]*@{_STD}3sys4sync\w*5futex\w*\([^\n]*\{{\n(?:.*\n)*?\}}\n", re.M)
+_SPINS = re.compile(
+    r"^(?P<block>\d+):[^\n]*\n  %\d+ = phi i32 (?:\[ %\d+, %\d+ \], )?\[ 100, %\S+ \]", re.M
+)
+
+
+def _looks_once(lock: re.Match[str]) -> str:
+    """A function of std's locks that looks at the lock's state once before it sleeps, not a hundred
+    times. No execution that shows more is left out: what the last look reads, the first may read,
+    and the looks before it, which read that the lock is taken, order nothing."""
+    body = lock[0]
+    for spins in _SPINS.finditer(body):
+        body = re.sub(rf"br i1 %\S+, (?=label %{spins['block']}, )", "br i1 false, ", body)
+    return body
+
+
+_FILE = re.compile(r'!DIFile\(filename: "([^"]*)", directory: "([^"]*)"')
+_LIBRARY = re.compile(r"(?:/rustc/[0-9a-f]+/|.*/lib/rustlib/src/rust/)library/(?P<name>.*)")
+_DEPENDENCY = re.compile(r"/rust/deps/(?P<name>.*)")
+
+
+def _renamed(match: re.Match[str]) -> str:
+    """A file's name; in std and the crates that it is made of, `<name>`."""
+    path = str(Path(match[2], match[1]))
+    for where in (_LIBRARY, _DEPENDENCY):
+        if library := where.fullmatch(path):
+            return f'!DIFile(filename: "<{library["name"]}>", directory: ""'
+    return match[0]
+
+
+def read_text(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> Iterator[str]:
+    """All that the IR depends on: the compiler, the files with their content, the environment."""
+    files, environment = _read(rustc, path, options, end)
+    yield f"rustc {rustc.version} {rustc.path}"
+    yield from environment
+    for each in files:
+        yield str(each)
+        yield each.read_text(encoding="utf-8", errors="surrogateescape")

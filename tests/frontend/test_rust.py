@@ -1,0 +1,281 @@
+"""Rust programs, as rustc compiles them: std's threads, atomics, locks; what goes wrong, where."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from weakspot.errors import BadInput, MissingTool
+from weakspot.generators.source import rust
+from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.program import Program, read_program
+from weakspot.system import tools
+
+if TYPE_CHECKING:
+    from weakspot._engine import ExplorationDict
+
+MODELS = Path(__file__).parents[2] / "models"
+
+needs_rustc = pytest.mark.skipif(shutil.which("rustc") is None, reason="rustc is not installed")
+
+RING = """\
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::thread;
+
+struct Ring {
+    slots: [UnsafeCell<u32>; 2],
+    head: AtomicUsize,
+    tail: AtomicUsize,
+}
+unsafe impl Sync for Ring {}
+
+impl Ring {
+    fn push(&self, value: u32) -> bool {
+        let tail = self.tail.load(Ordering::Relaxed);
+        if tail - self.head.load(Ordering::Acquire) == 2 {
+            return false;
+        }
+        unsafe { *self.slots[tail % 2].get() = value };
+        self.tail.store(tail + 1, Ordering::Release);
+        true
+    }
+    fn pop(&self) -> Option<u32> {
+        let head = self.head.load(Ordering::Relaxed);
+        if head == self.tail.load(Ordering::Acquire) {
+            return None;
+        }
+        let value = unsafe { *self.slots[head % 2].get() };
+        self.head.store(head + 1, Ordering::Release);
+        Some(value)
+    }
+}
+
+fn main() {
+    let ring = Arc::new(Ring {
+        slots: [UnsafeCell::new(0), UnsafeCell::new(0)],
+        head: AtomicUsize::new(0),
+        tail: AtomicUsize::new(0),
+    });
+    let other = ring.clone();
+    let thread = thread::spawn(move || {
+        other.push(1);
+        other.push(2);
+    });
+    if let Some(value) = ring.pop() {
+        assert_eq!(value, 1);
+    }
+    thread.join().unwrap();
+}
+"""
+
+SAFE = {
+    "mutex": """
+use std::sync::{Arc, Mutex};
+fn main() {
+    let count = Arc::new(Mutex::new(0));
+    let other = count.clone();
+    let thread = std::thread::spawn(move || *other.lock().unwrap() += 1);
+    *count.lock().unwrap() += 1;
+    thread.join().unwrap();
+    assert_eq!(*count.lock().unwrap(), 2);
+}
+""",
+    "once": """
+use std::sync::{LazyLock, OnceLock};
+static CELL: OnceLock<u32> = OnceLock::new();
+static LAZY: LazyLock<Vec<u32>> = LazyLock::new(|| vec![1, 2, 3]);
+fn main() {
+    let thread = std::thread::spawn(|| *CELL.get_or_init(|| 1) + LAZY[0]);
+    let mine = *CELL.get_or_init(|| 2) + LAZY[0];
+    assert_eq!(thread.join().unwrap(), mine);
+}
+""",
+    "park": """
+use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::thread;
+static FLAG: AtomicBool = AtomicBool::new(false);
+fn main() {
+    let waits = thread::spawn(|| while !FLAG.load(Acquire) { thread::park(); });
+    FLAG.store(true, Release);
+    waits.thread().unpark();
+    waits.join().unwrap();
+}
+""",
+    "thread_local": """
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU32, Ordering::*};
+static DROPPED: AtomicU32 = AtomicU32::new(0);
+struct Counted(u32);
+impl Drop for Counted {
+    fn drop(&mut self) { DROPPED.fetch_add(self.0, Relaxed); }
+}
+thread_local! { static MINE: RefCell<Option<Counted>> = const { RefCell::new(None) }; }
+fn main() {
+    let thread = std::thread::spawn(|| MINE.with(|it| *it.borrow_mut() = Some(Counted(5))));
+    thread.join().unwrap();
+    assert_eq!(DROPPED.load(Relaxed), 5);
+}
+""",
+    "printing": """
+fn main() {
+    let words = vec!["a".to_string(), format!("b{}", 1)];
+    let thread = std::thread::spawn(move || { println!("{words:?}"); words.len() });
+    println!("hello");
+    assert_eq!(thread.join().unwrap(), 2);
+}
+""",
+}
+
+WRONG = {
+    "store_buffering": (
+        """
+use std::sync::atomic::{AtomicU32, Ordering::*};
+fn main() {
+    let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
+    let (a, b) = std::thread::scope(|scope| {
+        let a = scope.spawn(|| { x.store(1, Relaxed); y.load(Relaxed) });
+        let b = scope.spawn(|| { y.store(1, Relaxed); x.load(Relaxed) });
+        (a.join().unwrap(), b.join().unwrap())
+    });
+    assert!(a == 1 || b == 1);
+}
+""",
+        {("assertion", 10)},
+    ),
+    "use_after_free": (
+        """
+use std::sync::atomic::{AtomicPtr, Ordering::*};
+static P: AtomicPtr<u32> = AtomicPtr::new(std::ptr::null_mut());
+fn main() {
+    P.store(Box::into_raw(Box::new(1)), Release);
+    let thread = std::thread::spawn(|| {
+        let p = P.load(Acquire);
+        if !p.is_null() { unsafe { assert_eq!(*p, 1); } }
+    });
+    drop(unsafe { Box::from_raw(P.swap(std::ptr::null_mut(), AcqRel)) });
+    thread.join().unwrap();
+}
+""",
+        {("memory", 8)},
+    ),
+    "panic_of_a_thread": (
+        """
+fn main() {
+    let words = vec![1, 2];
+    let thread = std::thread::spawn(move || words[words.len()]);
+    let _ = thread.join();
+}
+""",
+        {("assertion", 4)},
+    ),
+    "deadlock": (
+        """
+use std::sync::Mutex;
+static A: Mutex<u32> = Mutex::new(0);
+static B: Mutex<u32> = Mutex::new(0);
+fn main() {
+    let thread = std::thread::spawn(|| { let _a = A.lock(); let _b = B.lock(); });
+    { let _b = B.lock(); let _a = A.lock(); }
+    thread.join().unwrap();
+}
+""",
+        {("hang", 6), ("hang", 7)},
+    ),
+}
+
+
+def read(folder: Path, text: str, build: Build = NO_OPTIONS) -> Program:
+    path = folder / "program.rs"
+    path.write_text(text, encoding="utf-8")
+    return read_program(path, build=build)
+
+
+def explored(program: Program) -> ExplorationDict:
+    return program.explore(MODELS / "rc20.cat", acyclic="program order", jobs=1)
+
+
+def seen(program: Program) -> set[tuple[str, int]]:
+    """The violations: kind and line."""
+    return {
+        (each["kind"], program.sites[each["site"]].line)
+        for each in explored(program)["violations"]
+        if each["site"] is not None
+    }
+
+
+@needs_rustc
+@pytest.mark.parametrize("name", SAFE)
+def test_a_program_of_std_is_safe(name: str, tmp_path: Path) -> None:
+    found = explored(read(tmp_path, SAFE[name]))
+    assert (found["result"], found["reasons"], found["violations"]) == ("Safe", [], [])
+
+
+@needs_rustc
+@pytest.mark.parametrize("name", WRONG)
+def test_what_goes_wrong_is_found_at_its_line(name: str, tmp_path: Path) -> None:
+    text, expected = WRONG[name]
+    assert seen(read(tmp_path, text)) == expected
+
+
+@needs_rustc
+def test_a_weakened_order_of_a_ring_is_a_race_and_has_its_own_annotation(tmp_path: Path) -> None:
+    program = read(tmp_path, RING)
+    assert explored(program)["result"] == "Safe"
+    weakened = RING.replace("tail + 1, Ordering::Release", "tail + 1, Ordering::Relaxed")
+    program = read(tmp_path, weakened)
+    assert ("race", 19) in seen(program)
+    stores = {
+        (site.line, order)
+        for site, order in zip(program.sites, program.orders, strict=True)
+        if site.file == "program.rs" and site.kind == "W" and order
+    }
+    assert stores == {(20, "rlx"), (29, "rel")}
+    # the same order repairs it
+    release = {
+        number: "rel"
+        for number, each in enumerate(program.sites)
+        if each.line == 20 and program.orders[number] == "rlx"
+    }
+    assert explored(program.with_orders(release))["result"] == "Safe"
+
+
+@needs_rustc
+def test_modules_and_options_of_a_crate_are_read(tmp_path: Path) -> None:
+    (tmp_path / "inner.rs").write_text("pub const ONE: u32 = 1;\n")
+    text = """
+mod inner;
+#[cfg(weakspot)] const MINE: u32 = 1;
+#[cfg(extra = "yes")] const GIVEN: u32 = 1;
+fn main() {
+    let thread = std::thread::spawn(|| inner::ONE);
+    let gen = thread.join().unwrap(); // a keyword from 2024 on
+    assert_eq!(gen, MINE * GIVEN);
+}
+"""
+    program = read(tmp_path, text, Build(defines=("extra=yes",)))
+    assert explored(program)["result"] == "Safe"
+    assert set(program.files) == {"program.rs", "inner.rs"}
+    with pytest.raises(BadInput, match="gen"):
+        read(tmp_path, text, Build(defines=("extra=yes",), std=("2024",)))
+    # an edit of a module is noticed
+    (tmp_path / "inner.rs").write_text("pub const ONE: u32 = 2;\n")
+    assert seen(read(tmp_path, text, Build(defines=("extra=yes",)))) == {("assertion", 8)}
+
+
+@needs_rustc
+def test_an_error_of_rustc_has_its_place(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="mismatched types") as raised:
+        read(tmp_path, 'fn main() {\n    let x: u32 = "one";\n}\n')
+    assert str(raised.value.place).endswith("program.rs:2:18")
+
+
+def test_without_rustc_the_advice_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "find", lambda _: None)
+    with pytest.raises(MissingTool, match="rustc is not installed") as raised:
+        rust.find()
+    assert "rustup" in str(raised.value.advice)
