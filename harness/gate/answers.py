@@ -85,6 +85,12 @@ class Answered(msgspec.Struct, frozen=True):
         found = self.answer.exploration
         return found is not None and bool(found.violations)
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the exploration."""
+        found = self.answer.exploration
+        return found is not None and "stopped" in found.limits
+
 
 class Answers(Events):
     """The answers about scenarios, within the configured budget. `refused` are questions that
