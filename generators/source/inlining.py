@@ -61,8 +61,7 @@ def bounded(text: str, most: int = MOST) -> Expansion:
     possible = {
         name
         for name in inlined
-        if not functions[name].by_value
-        and (functions[name].calls or functions[name].lines > SMALL)
+        if not functions[name].by_value and (functions[name].calls or functions[name].lines > SMALL)
     }
     for candidates in (possible - reach, possible):
         while True:

@@ -62,8 +62,8 @@ def _cmake_dir(context: click.Context) -> None:
     summaries=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\
-WHAT is a structure of the corpus (`weakspot structures` lists them), `all`, a C or C++ file, a
-.litmus file, or a folder of these; `-` is a program on standard input.
+WHAT is a structure of the corpus (`weakspot structures` lists them), `all`, a C, C++ or Rust file,
+a .litmus file, or a folder of these; `-` is a program on standard input.
 
 Exit codes: 0 nothing found; 1 findings; 2 bad usage or bad input; 3 inconclusive: something was
 not answered or not measured; 130 interrupted.

@@ -111,7 +111,7 @@ def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
             *("--std", "-std", "std"),
             multiple=True,
             metavar="STD",
-            help="Version of C or C++, such as c11 or c++17.",
+            help="Version of C or C++, or edition of Rust: c11, c++17, 2024.",
         ),
         click.option(
             "--compile-commands",

@@ -241,7 +241,7 @@ def is_entered(folder: str) -> bool:
 
 
 def is_program(file: str) -> bool:
-    """Whether it is a C or C++ file with a main."""
+    """Whether it is a source with a main."""
     path = Path(file)
     return is_source(path) and path.is_file() and _has_main(path)
 

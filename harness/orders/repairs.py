@@ -207,8 +207,8 @@ class Repairing:
         fewest = len(annotations)
         for assignment in minimal(choices, trials.fails, rank):
             changed = {n: assignment[n] for n in own if assignment[n] != written[n]}
-            if len(changed) > fewest or len(found) == 2 * self._most:
-                break
+            if not changed or len(changed) > fewest or len(found) == 2 * self._most:
+                break  # without a change: only the audit sees what is wrong
             fewest = len(changed)
             changes = tuple(
                 _change(annotations[n], written[n], order) for n, order in sorted(changed.items())

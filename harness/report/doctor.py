@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.generators.source.irtext import LLVM
+from weakspot.generators.source.rust import RUSTC
 from weakspot.harness.checkers import CHECKERS
 from weakspot.harness.machines import KINDS
 from weakspot.harness.report.graph import DOT
@@ -43,7 +44,7 @@ class DoctorLine(msgspec.Struct, frozen=True):
 def requirements() -> list[Requirement]:
     """The tools that checkers, runners, machines and pictures can use, as each declares them."""
     kinds = (*CHECKERS, *RUNNERS, *FAMILIES, *KINDS)
-    found = (*(one for each in kinds for one in each.requires), LLVM, DOT)
+    found = (*(one for each in kinds for one in each.requires), LLVM, RUSTC, DOT)
     return list(dict.fromkeys(found))
 
 

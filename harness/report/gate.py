@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 
 import msgspec
 from rich.console import Console
@@ -220,12 +219,12 @@ def _folded(reported: ReportedFinding) -> tuple[Witness, list[int]]:
 def _short(reported: ReportedFinding, found: Witness, numbers: Sequence[int]) -> Witness:
     """The witness, whose events are those with these numbers in the finding's, with short names."""
     steps = [reported.steps[number] for number in numbers]
-    names = Counter(PurePosixPath(file).name for file in {step.file for step in steps if step})
+    names = Counter(map(witness.short_name, {step.file for step in steps if step}))
 
     def short(event: WitnessEvent, step: SourceSpan | None) -> str:
         own = None if event.kind in ("CALL", "ROUNDS") else step
         site = event.site if own is None else f"{own.file}:{own.line}"
-        plain = PurePosixPath(site).name
+        plain = witness.short_name(site)
         return plain if names[plain.partition(":")[0]] <= 1 else site
 
     events = tuple(

@@ -25,16 +25,22 @@ _GAP = "      "
 _RIGHT, _LEFT = " ─rf→ ", " ←rf─ "
 
 
+def short_name(file: str) -> str:
+    """The last part of a file's name, as `<name>` for one of the library."""
+    name = PurePosixPath(file).name
+    return f"<{name}" if file.startswith("<") and not name.startswith("<") else name
+
+
 def shortened(witness: Witness) -> Witness:
     """The witness with file names instead of paths where they are unambiguous."""
     waits = witness.waits if isinstance(witness, Execution) else ()
     sites = (*(each.site for each in witness.events), *(each.site for each in waits))
     files = {site.rpartition(":")[0] for site in sites}
-    names = Counter(PurePosixPath(file).name for file in files)
+    names = Counter(map(short_name, files))
 
     def short(site: str) -> str:
         file, _, line = site.rpartition(":")
-        name = PurePosixPath(file).name
+        name = short_name(file)
         return f"{name}:{line}" if names[name] == 1 and name else site
 
     events = tuple(msgspec.structs.replace(each, site=short(each.site)) for each in witness.events)

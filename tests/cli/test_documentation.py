@@ -107,6 +107,7 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
     names = {Path(each).name for each in known}
     beside = page.parent.relative_to(ROOT)
     sample = beside / "sample"
+    names |= pages.files(page).keys()
     missing = [
         path
         for path in sorted(paths(page.read_text(encoding="utf-8")))

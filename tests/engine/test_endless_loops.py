@@ -75,6 +75,9 @@ void *waits_for_stop(void *unused) { while (!LOAD(stop)) {} return 0; }
 void *stops(void *unused) { STORE(stop, 1); return 0; }
 void *stops_late(void *unused) { while (!LOAD(y)) {} STORE(stop, 1); return 0; }
 void *answers(void *unused) { for (;;) { while (LOAD(x) != 1) {} STORE(x, 0); } }
+void *stops_holding(void *unused) {
+  pthread_mutex_lock(&m); STORE(stop, 1); pthread_mutex_unlock(&m); return 0;
+}
 void *waits_for_two(void *unused) { while (LOAD(x) < 2) {} return 0; }
 """
 ENDS = {
@@ -134,6 +137,23 @@ def test_the_reference_finds_these_hangs(tmp_path: Path, case: str) -> None:
 def test_a_loop_that_ends_does_not_hang(tmp_path: Path, case: str, model: str) -> None:
     answer = found(tmp_path, *ENDS[case], model)
     assert answer in [("Safe", ""), ("Unknown", "")]
+
+
+# the loop's header is where the lock is held
+LOCKS = """
+for (int stopped = 0; !stopped; pthread_mutex_unlock(&m)) {
+  pthread_mutex_lock(&m);
+  for (int i = 0; i < 2; i++) stopped = LOAD(stop);
+}
+"""
+
+
+@models
+def test_who_waits_for_a_lock_gets_it_if_a_loop_releases_it_again_and_again(
+    tmp_path: Path, model: str
+) -> None:
+    for part in (Part(audit=1), Part(reference=True)):
+        assert found(tmp_path, LOCKS, ["stops_holding"], model, part=part)[1] == ""
 
 
 @models

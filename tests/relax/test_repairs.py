@@ -83,6 +83,10 @@ def suggested(folder: Path, **texts: str) -> list[str]:
     return [", ".join(map(str, each.changes)) for each in search.fences(search.orders())]
 
 
+def test_a_program_in_which_the_search_finds_nothing_has_no_repair(tmp_path: Path) -> None:
+    assert suggested(tmp_path, main_c="static atomic_int x; int main(void) { return x; }") == []
+
+
 DEKKER = """
     static atomic_int x, y;
     static int enter_x(void) {

@@ -11,8 +11,8 @@ mod seeds;
 use cat::Model;
 use dice::Dice;
 use explore::{
-    explore_each, Acyclic, Counts, EndedExecution, Event, Graph, Options, ProgramSource, Reduction,
-    Reductions, Search, NONE,
+    explore_each, Acyclic, Counts, EndedExecution, Event, FaultKind, Graph, Options, ProgramSource,
+    Reduction, Reductions, Search, NONE,
 };
 use found::{found, model, Found};
 use program::interpreter::Limits;
@@ -351,6 +351,57 @@ fn compare(seeds: impl Iterator<Item = u64>, most: u64) {
     );
     assert!(compared > 0 && 0 < hangs && hangs < compared);
     assert!(blocked[1] < blocked[0], "{blocked:?}");
+}
+
+/// One thread adds 0 to x until it is not 0; the other reads x, and writes to it in one of two branches.
+const ADDS_NOTHING: &str = "
+define ptr @adds(ptr %unused) {
+  br label %again
+again:
+  %old = atomicrmw add ptr @x, i32 0 monotonic
+  %waits = icmp eq i32 %old, 0
+  br i1 %waits, label %again, label %end
+end:
+  ret ptr null
+}
+define ptr @reads(ptr %unused) {
+  %read = load atomic i32, ptr @x acquire, align 4
+  %writes = load atomic i32, ptr @y monotonic, align 4
+  %is = icmp ne i32 %writes, 0
+  br i1 %is, label %then, label %end
+then:
+  store atomic i32 1, ptr @x monotonic, align 4
+  br label %end
+end:
+  ret ptr null
+}
+define i32 @main() {
+  %h = alloca i64
+  call i32 @pthread_create(ptr %h, ptr null, ptr @adds, ptr null)
+  call i32 @pthread_create(ptr %h, ptr null, ptr @reads, ptr null)
+  store atomic i32 1, ptr @y monotonic, align 4
+  ret i32 0
+}
+";
+
+#[test]
+fn an_update_waits_for_ever_that_reads_the_last_write() {
+    let text = format!("{TARGET}{GLOBALS}{LIBRARY}{ADDS_NOTHING}");
+    let program = Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}"));
+    for (name, acyclic) in [
+        ("rc20", Acyclic::ProgramOrder),
+        ("imm", Acyclic::Dependencies),
+    ] {
+        let options = Options {
+            workers: 1,
+            acyclic: Some(acyclic),
+            ..Options::default()
+        };
+        let found = found(&program, &model(name), &options, Limits::default());
+        let (found, _) = found.unwrap_or_else(|limit| panic!("{name}: {limit:?}"));
+        let kinds: Vec<_> = found.violations.iter().map(|(kind, _)| *kind).collect();
+        assert_eq!(kinds, [FaultKind::Hang], "{name}");
+    }
 }
 
 #[test]

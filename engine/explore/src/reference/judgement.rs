@@ -5,7 +5,7 @@ use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::{ExecutionEnd, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::search::findings::{Findings, Reported};
-use crate::semantics::rounds::repeats;
+use crate::semantics::rounds::{repeats, Step};
 use crate::source::{Action, Fault, FaultKind, Location, Next, ThreadId};
 use rustc_hash::FxHashMap;
 
@@ -39,6 +39,8 @@ pub fn conclude(
 /// they find it: then all such rounds, one after another, again and again, are an infinite execution in
 /// which every thread runs, and every read reads the last write, which sc, tso, rc11 and rc20 allow
 /// (Lahav, Namakonov, Oberhauser, Podkopaev, Vafeiadis, "Making weak memory models fair", OOPSLA 2021).
+/// But a thread that blocks in the library does not wait for ever for what the rounds of another
+/// thread change: a lock that is released again and again is taken by who waits for it.
 pub fn hangs(graph: &Graph, threads: Threads) -> Vec<Fault> {
     let last: FxHashMap<Location, u64> = (0..graph.locations.len() as u32)
         .map(|number| {
@@ -50,6 +52,7 @@ pub fn hangs(graph: &Graph, threads: Threads) -> Vec<Fault> {
         let event = graph.event(read);
         event.at().and_then(|at| last.get(&at)) == Some(&event.value)
     };
+    let (mut awaited, mut changed) = (Vec::new(), Vec::new());
     let fault = |thread: ThreadId, what: &str, site| Fault {
         kind: FaultKind::Hang,
         message: format!("thread {thread} waits forever for {what}"),
@@ -60,15 +63,25 @@ pub fn hangs(graph: &Graph, threads: Threads) -> Vec<Fault> {
         match (&state.next, &state.round) {
             (Next::Done(_), _) => {}
             (Next::Event(_) | Next::Truncated { .. }, Some(round)) => {
-                let steps = &state.local.steps;
-                let mut from = round.from.iter();
-                if !from.any(|from| repeats(steps[*from..].iter(), |at| last.get(&at).copied())) {
+                let mut rounds = round
+                    .from
+                    .iter()
+                    .rev()
+                    .map(|from| &state.local.steps[*from..]);
+                let repeated = |steps: &&[Step]| repeats(steps.iter(), |at| last.get(&at).copied());
+                let Some(steps) = rounds.find(repeated) else {
                     return Vec::new();
-                }
+                };
+                changed.extend(steps.iter().filter_map(|step| match step {
+                    Step::Write(at, _) => Some(*at),
+                    Step::Read(..) | Step::Choice => None,
+                }));
                 faults.push(fault(*thread, "its loop to end", round.site));
             }
             (Next::Blocked { wait, site }, _) => match wait.awaited() {
                 Some((what, reads)) if graph.last_reads(*thread, reads).all(is_last) => {
+                    let reads = graph.last_reads(*thread, reads);
+                    awaited.extend(reads.filter_map(|read| graph.event(read).at()));
                     faults.push(fault(*thread, what, *site));
                 }
                 _ => return Vec::new(),
@@ -78,6 +91,9 @@ pub fn hangs(graph: &Graph, threads: Threads) -> Vec<Fault> {
             }
             _ => return Vec::new(),
         }
+    }
+    if awaited.iter().any(|at| changed.contains(at)) {
+        return Vec::new();
     }
     match faults.is_empty() {
         true => joins,

@@ -404,29 +404,32 @@ impl PartialExecution {
         }
     }
 
-    /// What a thread would do next if a read, which is not in the graph, read from this write; none if
-    /// it would not come to its later events.
+    /// What a thread would do next if a read, which is not in the graph, read from this write, and after
+    /// how many of its events; none if it would not come to its later events in the graph.
     pub fn next_if_read<'s, S: Source>(
         &self,
         source: &S,
         states: &'s mut ThreadStates<S::Thread>,
         read: EventPosition,
         write: Option<EventPosition>,
-    ) -> Option<&'s Next> {
-        let run = &self.threads[read.thread];
+    ) -> Option<(&'s Next, usize)> {
+        let slots = &self.threads[read.thread].slots;
         let slot = self.slot(read);
         let answer = self.answer(slot.location, write);
         let read_it = Transition::past(slot.label.action, answer);
         let mut node = states.follow(source, slot.node, read_it);
-        for later in &run.slots[read.index + 1..] {
+        let mut reached = read.index + 1;
+        for later in &slots[read.index + 1..] {
             match states.next(node) {
                 Next::Event(label) if later.is_repeated_by(&label.action) => {
                     node = states.follow(source, node, transition(later));
                 }
-                _ => return None,
+                _ if slots[reached..].iter().any(|slot| slot.added != 0) => return None,
+                _ => break,
             }
+            reached += 1;
         }
-        Some(states.next(node))
+        Some((states.next(node), reached))
     }
 
     pub fn create<S: Source>(

@@ -93,18 +93,25 @@ impl PartialExecution {
         read: EventPosition,
         left_out: LeftOut,
     ) -> bool {
+        let count = self.threads[read.thread].slots.len();
         let next = self.next(states, read.thread);
-        next.is_some_and(|next| self.waits_for(next, read, left_out))
+        next.is_some_and(|next| self.waits_for(next, (read, count), left_out))
     }
 
-    fn waits_for(&self, next: &Next, read: EventPosition, left_out: LeftOut) -> bool {
+    /// The same, of a thread that does this next, after so many of its events.
+    fn waits_for(
+        &self,
+        next: &Next,
+        (read, count): (EventPosition, usize),
+        left_out: LeftOut,
+    ) -> bool {
         let Next::Blocked { wait, .. } = next else {
             return false;
         };
         if !left_out.has(wait) {
             return false;
         }
-        let slots = &self.threads[read.thread].slots[read.index..];
+        let slots = &self.threads[read.thread].slots[read.index..count];
         if slots.iter().any(LocalEvent::is_write) {
             // of what the round writes, others may read
             return false;
@@ -124,7 +131,7 @@ impl PartialExecution {
     ) -> bool {
         let last = self.locations[self.slot(read).location].order.last();
         self.next_if_read(source, states, read, last.copied())
-            .is_some_and(|next| self.waits_for(next, read, left_out))
+            .is_some_and(|(next, count)| self.waits_for(next, (read, count), left_out))
     }
 
     /// Whether a read that is not in the graph could have read from the last write, and did not.
@@ -167,7 +174,8 @@ impl PartialExecution {
             }
             let slot = self.slot(at);
             let last = self.locations[slot.location].order.last().copied();
-            if !slot.left_out || self.is_waiting(states, at.thread) {
+            let decided = self.threads[at.thread].waits.is_some();
+            if !slot.left_out || self.is_waiting(states, at.thread) && !decided {
                 return None;
             }
             self.add_read(at, last);
