@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import weakspot
 from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.source import rust
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program, read_program
+from weakspot.harness.clients.subject import ClientChoice
 from weakspot.system import tools
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ def test_operations_in_rust_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "queue.rs"
     path.write_text(RING)
     with pytest.raises(BadInput, match="in Rust"):
-        weakspot.linearize(path, behaves_as="queue")
+        ClientChoice(behaves_as="queue").subject(path)
 
 
 def test_without_rustc_the_advice_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
