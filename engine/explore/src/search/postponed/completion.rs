@@ -11,20 +11,30 @@ use crate::search::postponed::worker::PostponingWorker;
 use crate::source::{Action, Next, Source, ThreadId};
 
 impl<'s, S: Source> PostponingWorker<'s, S> {
-    /// Whether some event cannot be added to the graph, and its thread does not wait because of it.
+    /// Whether some event cannot be added to the graph, and its thread does not wait because of it, or
+    /// of a read before it.
     pub(super) fn is_stuck(
         &mut self,
         execution: &PartialExecution,
         ready: &[EventPosition],
     ) -> bool {
         let progress = self.progress(execution, ready, None);
+        // where the thread waits, it does not come to the event
+        let after_left_out = |at: EventPosition| {
+            let before = &execution.threads[at.thread].slots[..at.index];
+            before.iter().any(|slot| slot.is_open() && slot.left_out)
+        };
         let stuck = execution.places().any(|at| {
+            // a thread that is taken to wait does so because of what it reads in the end
+            let decides =
+                execution.threads[at.thread].waits.is_some() && execution.slot(at).left_out;
             let may_wait = || match execution.next(&self.states, at.thread) {
+                _ if decides => true,
                 // before its last event, which is a read
                 None | Some(Next::Needs(_)) => true,
                 Some(_) => execution.is_undecided(self.queue.source, &self.states, at.thread),
             };
-            !(progress.has(at) || execution.slot(at).is_read() && may_wait())
+            !(progress.has(at) || execution.slot(at).is_read() && may_wait() || after_left_out(at))
         });
         self.progress = progress;
         stuck
