@@ -178,7 +178,8 @@ class ExplorationDict(TypedDict):
     # numbers of executions, each counted in one of them
     complete: int  # every thread ends
     blocked: int  # a thread waits for a value that no thread writes in this execution
-    represented: int  # how many these stand for, with those in which like threads are exchanged
+    # how many these stand for at most, with those in which like threads are exchanged
+    represented: int
     truncated: int  # a thread reaches a bound
     faulty: int  # a thread ends with an error
     # what main returns, in how many complete executions; empty unless asked for by `results`

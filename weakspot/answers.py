@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar, cast, overload
+from typing import Generic, TypeVar, cast, overload
 
 from weakspot.generators.litmus import Test
+from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.campaign import Campaign
+from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.progress import Progress, Quiet
+from weakspot.harness.campaign.store import MemoryStore
+from weakspot.harness.campaign.tools import installed
 from weakspot.harness.checkers import FileChecker
 from weakspot.harness.corpus import golden
-from weakspot.harness.corpus.material import Material
+from weakspot.harness.corpus.material import FolderTests, Material
 from weakspot.harness.values.finding import Finding
-from weakspot.harness.values.record import Record
+from weakspot.harness.values.record import Plan, Record
 from weakspot.harness.values.verdict import PrintedVerdict
-
-if TYPE_CHECKING:
-    from weakspot.harness.campaign.parts import PartStore
 
 A = TypeVar("A", covariant=True)
 
@@ -71,21 +72,22 @@ class Answers(Generic[A]):
         return self.record.findings
 
 
-class FolderAnswers:
-    """The answers about the litmus tests of folders, which `wait` hands on part by part."""
+class FolderAnswers(MemoryStore):
+    """The answers about the litmus tests of folders, which `wait` hands on part by part: the store
+    of a campaign that holds none of them."""
 
-    def __init__(self, campaign: Campaign, store: PartStore, checker: FileChecker) -> None:
-        self._campaign, self._store, self._checker = campaign, store, checker
+    def __init__(
+        self, plan: Plan, tests: FolderTests, checker: FileChecker, models: Sequence[str]
+    ) -> None:
+        super().__init__(new_manifest(plan))
+        material = Material(structures=(), entries=(), programs=(), sources=(), files=tests)
+        self._checker = checker
+        self._take: Callable[[Sequence[PrintedVerdict]], None] = lambda _: None
+        self._campaign = Campaign(plan, self, installed(), printed=True)
+        self._campaign.take(material, planning.models(models or material.models))
 
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The names of the models."""
-        return tuple(each.name for each in self._store.manifest.models)
-
-    @property
-    def record(self) -> Record:
-        """What the answers are about, without any."""
-        return self._store.record()
+    def put(self, key: str, answer: object, *, final: bool = True) -> None:  # noqa: ARG002
+        self._take(cast("tuple[PrintedVerdict, ...]", answer))
 
     def wait(
         self,
@@ -95,7 +97,7 @@ class FolderAnswers:
     ) -> None:
         """Perform the work; `take` gets the verdicts in the order of the tests, printed in a form;
         "" is for none. Raises Stopped on Ctrl-C, after `take` got what was known."""
-        self._store.take = take
+        self._take = take
         self._campaign.progress.to = progress or Quiet()
         self._campaign.check_files(self._checker, form)
 

@@ -135,21 +135,6 @@ def campaign(
         compiled=compiled,
         build=build,
     )
-    return carry_out(
-        request, folder=folder, root=root, fresh=fresh, progress=progress, executor=executor
-    )
-
-
-def carry_out(
-    request: Request,
-    *,
-    folder: Path | None = None,
-    root: Path = RESULTS,
-    fresh: bool = False,
-    progress: Progress | None = None,
-    executor: Executor | None = None,
-) -> tuple[Path, Record]:
-    """What `campaign` does."""
     return folder_run.run(
         request.plan(),
         folder=folder,
@@ -169,8 +154,8 @@ def forecast(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> Forecast:
-    """What `carry_out` of the same request will cost: how many questions, how long they take, and
-    which tests add nothing. Generates the tests, and contacts the machines, but answers none of the
+    """What a campaign of the request will cost: how many questions, how long they take, and which
+    tests add nothing. Generates the tests, and contacts the machines, but answers none of the
     questions; `seconds_estimate` is for estimates of what the campaigns below `root` have not
     answered. With the `executor` of a cluster, its workers' shares too."""
     from weakspot.harness.campaign.cluster import ClusterExecutor

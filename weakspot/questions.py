@@ -138,7 +138,6 @@ def check_folders(
     """Decide the litmus tests of folders, as `check` does, in memory that hardly depends on how
     many there are. None for anything but folders of litmus tests, for tests of one name in them
     that cannot be distinguished, and for a checker that does not read files itself."""
-    from weakspot.harness.campaign.parts import PartStore
     from weakspot.harness.corpus.litmus_files import folder_tests
 
     (chosen, *others) = choose_checkers(checker)
@@ -150,11 +149,7 @@ def check_folders(
     if tests is None:
         return None
     plan = Plan(what=tuple(map(_name, words)), seconds_check=seconds)
-    store = PartStore(new_manifest(plan))
-    campaign = Campaign(plan, store, installed(), printed=True)
-    material = Material(structures=(), entries=(), programs=(), sources=(), files=tests)
-    campaign.take(material, planning.models(models or material.models))
-    return FolderAnswers(campaign, store, chosen)
+    return FolderAnswers(plan, tests, chosen, models)
 
 
 def compare_code(

@@ -100,7 +100,7 @@ def options(source: Path, build: Build) -> Options:
     by_clang = [each for each in languages() if each.compiler == "clang"]
     language = sources().get(source.suffix, by_clang[-1])
     if language.compiler == "rustc":
-        return _of_rustc(source, build, language)
+        return _of_rustc(build, language)
     _check(build, source, language)
     notes: list[str] = []
     layers: list[tuple[_Option, ...]] = []
@@ -194,16 +194,10 @@ def _together(
     return Options(tuple(meaning), tuple(clang), tuple(dict.fromkeys(searched)), notes)
 
 
-def _of_rustc(source: Path, build: Build, language: Language) -> Options:
+def _of_rustc(build: Build, language: Language) -> Options:
     """The options of rustc: a version is the edition, a macro a `--cfg`."""
     edition, words = language.standard, []
-    for each in build.layers:
-        if each.include:
-            raise BadInput(
-                f"an include folder for a Rust program: {each.include[0]}",
-                place=str(source),
-                advice="leave out -I: rustc finds the modules of a crate by their names",
-            )
+    for each in build.layers:  # an include folder has no meaning here
         edition = next((name for name in each.std if language.has_version(name)), edition)
         for text in each.defines:
             name, equals, value = text.partition("=")

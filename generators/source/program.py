@@ -138,8 +138,10 @@ class Program(msgspec.Struct, frozen=True):
     @property
     def signals(self) -> tuple[tuple[int, str, bool], ...]:
         """What other threads wait for, and may be left out: notifications, posts of semaphores and
-        latches, asymmetric fences. The site, which of these, and whether it wakes several."""
-        return tuple(self.lowered.signals)
+        latches, asymmetric fences. The site, which of these, and whether it wakes several. Those of
+        a library are not the user's to change."""
+        signals = self.lowered.signals
+        return tuple(each for each in signals if not self.sites[each[0]].file.startswith("<"))
 
     def with_fewer_signals(self, sites: Sequence[int], *, to_one: bool) -> Program:
         """The program without the signals at these sites, or, with `to_one`, with ones that wake

@@ -41,13 +41,11 @@ class Check(Job, frozen=True, kw_only=True):
     of_budget: bool = False
     """As for Explore."""
 
+    phase = "checking"
+
     @property
     def asked_models(self) -> Iterable[Model]:
         return (self.model,)
-
-    @property
-    def phase(self) -> str:
-        return "checking"
 
     @property
     def label(self) -> str:
@@ -92,13 +90,11 @@ class CheckFiles(Job, frozen=True, kw_only=True):
     form: str
     seconds: float
 
+    phase = "checking"
+
     @property
     def asked_models(self) -> Iterable[Model]:
         return (model for model, _ in self.models)
-
-    @property
-    def phase(self) -> str:
-        return "checking"
 
     @property
     def label(self) -> str:
@@ -206,21 +202,13 @@ class Compare(Job, frozen=True, kw_only=True):
     test: Test
     comparison: CodeComparison
 
+    phase = COMPARING
+    label = "comparing compiled code with tests"
+    batch = "compiled code"
+
     @property
     def asked_models(self) -> Iterable[Model]:
         return self.comparison.language
-
-    @property
-    def phase(self) -> str:
-        return COMPARING
-
-    @property
-    def label(self) -> str:
-        return "comparing compiled code with tests"
-
-    @property
-    def batch(self) -> Hashable:
-        return "compiled code"
 
     @property
     def together(self) -> int:

@@ -195,7 +195,7 @@ class _Phase:
             raise error
         about = jobs[0].label, error.message
         if about not in self._failed:
-            self._to.failed(jobs[0], error)
+            self._to.events.failed(jobs[0], error)
         if isinstance(error, MissingTool | ToolFailed):
             self._failed.add(about)
 

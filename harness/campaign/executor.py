@@ -23,8 +23,8 @@ import msgspec
 from weakspot.errors import Interrupted, WeakspotError
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Progress, Quiet
-from weakspot.harness.campaign.remaining import Known, Remaining
 from weakspot.harness.campaign.store import MemoryStore, Store
+from weakspot.harness.campaign.time_left import Known, Remaining
 from weakspot.harness.machines import Machine
 
 if TYPE_CHECKING:
@@ -57,20 +57,26 @@ class Events:
         """Called with what was measured of a machine while jobs ran on it."""
 
 
-class Receiver(Protocol):
-    """Where an executor reports to: first the phase, then each answer as soon as it is known."""
+class Receiver(msgspec.Struct):
+    """Where an executor reports to: first the phase, then each answer as soon as it is known, which
+    is stored, and what it reports besides to the `events`. `known` are the seconds of jobs."""
 
-    def answered(self, job: Job, answer: object, *, final: bool = True) -> None: ...
-
-    def failed(self, job: Job, error: WeakspotError) -> None: ...
-
-    def measured(self, machine: Machine, facts: dict[str, Any]) -> None: ...
-
-    @property
-    def progress(self) -> Progress: ...
+    store: Store
+    progress: Progress
+    events: Events
+    known: Known
+    remaining: Remaining | None = None
 
     def begin(self, phase: str, jobs: Sequence[Job]) -> None:
         """A phase begins, in which these jobs are performed."""
+        self.remaining = Remaining(jobs, self.known)
+        self.progress.start(sum(job.count for job in jobs), phase, self.remaining.left)
+
+    def answered(self, job: Job, answer: object, *, final: bool = True) -> None:
+        self.store.put(job.key, answer, final=final and job.is_current)
+        if self.remaining is not None:
+            self.remaining.answered(job)
+        self.progress.advance(job.count)
 
 
 class Executor(Protocol):
@@ -79,7 +85,7 @@ class Executor(Protocol):
     def run(self, jobs: Sequence[Job], to: Receiver) -> None:
         """Perform the jobs; report each answer as soon as it is known.
 
-        A missing or failing tool, and a malformed file of the user's, is reported through `failed`,
+        A missing or failing tool, and a malformed file of the user's, is reported to the events,
         and other jobs are performed nevertheless, unless that raises. KeyboardInterrupt ends the
         run, after the answers that are known by then.
         """
@@ -112,7 +118,7 @@ def ask(
     """
     left = {job.key: job for job in jobs if not store.has(job.key)}
     with stoppable(store):
-        to = _Storing(store, progress or Quiet(), events or Events(), known)
+        to = Receiver(store, progress or Quiet(), events or Events(), known)
         executor.run(list(left.values()), to)
 
 
@@ -123,32 +129,6 @@ def stoppable(store: Store) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise Stopped(store) from None
-
-
-class _Storing(msgspec.Struct):
-    """Stores the answers that an executor reports, and shows how far it is."""
-
-    store: Store
-    progress: Progress
-    events: Events
-    known: Known
-    remaining: Remaining | None = None
-
-    def begin(self, phase: str, jobs: Sequence[Job]) -> None:
-        self.remaining = Remaining(jobs, self.known)
-        self.progress.start(sum(job.count for job in jobs), phase, self.remaining.left)
-
-    def answered(self, job: Job, answer: object, *, final: bool = True) -> None:
-        self.store.put(job.key, answer, final=final and job.is_current)
-        if self.remaining is not None:
-            self.remaining.answered(job)
-        self.progress.advance(job.count)
-
-    def failed(self, job: Job, error: WeakspotError) -> None:
-        self.events.failed(job, error)
-
-    def measured(self, machine: Machine, facts: dict[str, Any]) -> None:
-        self.events.measured(machine, facts)
 
 
 def steadiness(machine: Machine) -> contextlib.AbstractContextManager[SteadinessProbe]:
@@ -220,7 +200,7 @@ class LocalExecutor:
             except Interrupted:
                 raise
             except WeakspotError as error:
-                to.failed(batch[0], error)
+                to.events.failed(batch[0], error)
                 if batch[0].machine is None:
                     return
 
@@ -235,7 +215,7 @@ class LocalExecutor:
             try:
                 yield gauge.probe
             finally:
-                to.measured(machine, msgspec.to_builtins(gauge.found))
+                to.events.measured(machine, msgspec.to_builtins(gauge.found))
 
 
 class _Answers(msgspec.Struct):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Self
 
 import msgspec
@@ -36,26 +36,18 @@ class Explore(Job, frozen=True, kw_only=True):
     """Whether the time limit is a share of a budget: then an answer that it truncates, of which
     there is always one, holds for this command only."""
 
+    phase = "exploring"
+    batch = "exploring"
+    is_long = True
+
     @property
     def asked_models(self) -> Iterable[Model]:
         return (self.model,)
 
     @property
-    def phase(self) -> str:
-        return "exploring"
-
-    @property
-    def batch(self) -> Hashable:
-        return "exploring"
-
-    @property
     def together(self) -> int:
         # answers are reported in the order of the jobs, and so wait for those before them
         return JOBS_PER_CORE * cores()
-
-    @property
-    def is_long(self) -> bool:
-        return True
 
     def on_one_core(self) -> Self:
         return msgspec.structs.replace(self, explorer=self.explorer.on_one_core or self.explorer)
@@ -82,7 +74,7 @@ class Explore(Job, frozen=True, kw_only=True):
             try:
                 answer = job.explored(job.explorer, pace)
             except KeyboardInterrupt:
-                answer = job.unknown(INTERRUPTED, executions=pace.count, seconds=pace.elapsed)
+                answer = job.unknown(interrupted=True, executions=pace.count, seconds=pace.elapsed)
                 sink.answered(job, answer, final=False)
                 raise
             truncated = job.of_budget and answer.result == "Unknown" and end.passed
@@ -143,7 +135,9 @@ class Explore(Job, frozen=True, kw_only=True):
         limits = map(str, self.bounds.of_executions)
         return key(__version__, *digests, self.explorer.version, self.program.name, *limits)
 
-    def unknown(self, *why: str, executions: int = 0, seconds: float = 0.0) -> Exploration:
+    def unknown(
+        self, *, interrupted: bool = False, executions: int = 0, seconds: float = 0.0
+    ) -> Exploration:
         """The answer when the exploration did not end, or did not begin."""
         return Exploration(
             program=self.program.name,
@@ -151,5 +145,6 @@ class Explore(Job, frozen=True, kw_only=True):
             result="Unknown",
             complete=executions,
             seconds=round(seconds, 6),
-            reasons=why,
+            reasons=(INTERRUPTED,) if interrupted else (),
+            limits=("stopped",) if interrupted else (),
         )

@@ -37,7 +37,6 @@ from weakspot.harness.campaign.pace import ExplorationPace
 from weakspot.harness.campaign.parcels import Performed
 from weakspot.harness.checkers.explorer import EngineExplorer, Share
 from weakspot.harness.values.exploration import Exploration
-from weakspot.harness.values.histogram import INTERRUPTED
 from weakspot.harness.values.numbers import amount
 from weakspot.system.deadline import NEVER, Deadline, ending
 
@@ -257,7 +256,7 @@ class SharedExplorations:
             raise error
         if error.message not in self._failed:
             self._failed.add(error.message)
-            self._to.failed(shared.job, error)
+            self._to.events.failed(shared.job, error)
 
     def _withdraw(self, *, answered: bool) -> None:
         """Store what is open; report what is known by now, if that is to be `answered`."""
@@ -269,7 +268,7 @@ class SharedExplorations:
             shared.store(now=True)
             if answered:
                 so_far = shared.job.unknown(
-                    INTERRUPTED, executions=shared.executions, seconds=shared.seconds
+                    interrupted=True, executions=shared.executions, seconds=shared.seconds
                 )
                 self._to.answered(shared.job, so_far, final=False)
 

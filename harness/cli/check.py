@@ -179,7 +179,7 @@ def check(
         folders = questions.check_folders(what, models=models, checker=checker, seconds=timeout)
         if folders is not None:
             if form == "herd":
-                _require_one(folders.models, checker)
+                _require_one([each.name for each in folders.manifest.models], checker)
             return _check_folders(folders, form, strict=strict)
     with watched() as progress:
         answers = questions.check(
@@ -339,7 +339,7 @@ def _check_folders(answers: FolderAnswers, form: str | None, *, strict: bool) ->
 
     def end() -> None:
         if not printed:
-            _show(msgspec.structs.replace(answers.record, verdicts=tuple(rows)), form)
+            _show(msgspec.structs.replace(answers.record(), verdicts=tuple(rows)), form)
 
     with on_interrupt("the answers so far are printed", end), watched() as progress:
         answers.wait(take, printed, progress)

@@ -95,7 +95,24 @@ def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
         )
         return command(build=build, **rest)
 
-    for option in (
+    options = [
+        click.option(
+            parameter,
+            name,
+            multiple=True,
+            metavar=metavar,
+            type=click.Path(path_type=Path) if parameter == "include" else str,
+            help=text,
+        )
+        for parameter, name, metavar, text in _LISTS
+    ]
+    options += [
+        click.option(
+            *("--std", "-std", "std"),
+            multiple=True,
+            metavar="STD",
+            help="Version of C or C++, or edition of Rust: c11, c++17, 2024.",
+        ),
         click.option(
             "--compile-commands",
             metavar="FILE",
@@ -103,50 +120,21 @@ def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Compilation database, or its folder.  [default: the nearest "
             "compile_commands.json in the source's folder or above, or in build/ there]",
         ),
-        click.option(
-            "--std",
-            "-std",
-            "std",
-            multiple=True,
-            metavar="STD",
-            help="Version of C or C++, or edition of Rust: c11, c++17, 2024.",
-        ),
-        click.option(
-            "warnings", "-W", multiple=True, metavar="NAME", help="Accepted; no warning is printed."
-        ),
-        click.option(
-            "-include",
-            "headers",
-            multiple=True,
-            metavar="FILE",
-            help="Include a file before the source.",
-        ),
-        click.option("undefines", "-U", multiple=True, metavar="NAME", help="Undefine a macro."),
-        click.option(
-            "-isystem",
-            "system",
-            multiple=True,
-            metavar="DIR",
-            help="Add a folder to search for headers after those of -I.",
-        ),
-        click.option(
-            "include",
-            "-I",
-            multiple=True,
-            metavar="DIR",
-            type=click.Path(path_type=Path),
-            help="Add a folder to search for headers.",
-        ),
-        click.option(
-            "defines",
-            "-D",
-            multiple=True,
-            metavar="NAME[=VALUE]",
-            help="Define a macro.",
-        ),
-    ):
+    ]
+    for option in reversed(options):
         with_build = option(with_build)
     return with_build
+
+
+_LISTS = (
+    ("defines", "-D", "NAME[=VALUE]", "Define a macro."),
+    ("include", "-I", "DIR", "Add a folder to search for headers."),
+    ("system", "-isystem", "DIR", "Add a folder to search for headers after those of -I."),
+    ("undefines", "-U", "NAME", "Undefine a macro."),
+    ("headers", "-include", "FILE", "Include a file before the source."),
+    ("warnings", "-W", "NAME", "Accepted; no warning is printed."),
+)
+"""The options that can be given several times: the parameter, the option, its metavar and help."""
 
 
 @contextlib.contextmanager

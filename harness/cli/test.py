@@ -80,7 +80,7 @@ def test(
     Does everything that gen, check and run do, compares the answers with one another and with the
     claims, and writes a report. Prints the most important results first. WHAT is `all` for
     every structure."""
-    from weakspot import campaigns
+    from weakspot.harness.campaign import folder_run
     from weakspot.harness.campaign.folder import chosen_folder
     from weakspot.harness.judge import findings
     from weakspot.harness.report import campaign as text
@@ -90,8 +90,9 @@ def test(
 
     root = results_folder()
     with bars.progress() as progress:
-        folder, record = campaigns.carry_out(
-            request,
+        folder, record = folder_run.run(
+            request.plan(),
+            tools=request.tools(),
             folder=chosen_folder(output, fresh=fresh, root=root),
             root=root,
             fresh=fresh,

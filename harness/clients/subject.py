@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput
+from weakspot.generators.source.language import language_of
 from weakspot.harness.clients.clients import Signature
 from weakspot.harness.clients.kinds import Argument, Kind, KindOperation, kind, stands_for
 from weakspot.harness.clients.operations import Operation, Source, read, with_out
@@ -118,6 +119,13 @@ class ClientChoice(msgspec.Struct, frozen=True):
                 place=str(file),
                 advice=f"weakspot new {name} {file} writes a C or C++ file that includes it, with "
                 "one function for each operation, and prints how to name that file instead",
+            )
+        if not language_of(file).grammar:
+            raise BadInput(
+                f"the operations of an object in {language_of(file).name.capitalize()}",
+                place=str(file),
+                advice="write one function of C or C++ for each operation, or check a program of "
+                "threads: weakspot check",
             )
         source = read(file, self.operations, self.roles)
         return subject_of(source, known or Path(self.behaves_as), self.variation, self.meanings)

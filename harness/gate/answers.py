@@ -35,7 +35,7 @@ from weakspot.harness.corpus.material import default_models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.outcome import Note, ScenarioResult
-from weakspot.harness.gate.scenarios import Answer, AnswerStore, Scenario, Unreadable
+from weakspot.harness.gate.scenarios import Answer, AnswerStore, Scenario
 from weakspot.harness.values.descriptions import resumption
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import program_name
@@ -85,6 +85,12 @@ class Answered(msgspec.Struct, frozen=True):
         found = self.answer.exploration
         return found is not None and bool(found.violations)
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the exploration."""
+        found = self.answer.exploration
+        return found is not None and "stopped" in found.limits
+
 
 class Answers(Events):
     """The answers about scenarios, within the configured budget. `refused` are questions that
@@ -108,7 +114,7 @@ class Answers(Events):
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self._answered: dict[str, Answered] = {}
         self.refused: list[ScenarioResult] = []
-        self.unreadable: dict[str, Unreadable] = {}
+        self.unreadable: dict[str, WeakspotError] = {}
         self.tests: dict[str, Test] = {}
         self.ends = time.monotonic() + config.budget
         known = project_folder(config.root) if cached else None
@@ -240,7 +246,7 @@ class Answers(Events):
     def _without(self, question: Question, error: WeakspotError) -> None:
         """There was no time for the question, or its scenario cannot be read or compiled."""
         if not isinstance(error, LimitReached):
-            self.unreadable.setdefault(question.file, Unreadable.of(error))
+            self.unreadable.setdefault(question.file, error)
             return
         found = Exploration(
             program=program_name(question.file, Path(question.file).stem),
@@ -292,7 +298,7 @@ class Answers(Events):
             ]
             return []
         except WeakspotError as error:
-            self.unreadable[file] = Unreadable.of(error)
+            self.unreadable[file] = error
             return []
 
     def _configured(self, file: str) -> Iterator[Question]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from weakspot.errors import WeakspotError
 from weakspot.generators.litmus import Site
 from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.gate import baseline
@@ -24,7 +25,6 @@ from weakspot.harness.gate.outcome import (
     SourceSpan,
     Status,
 )
-from weakspot.harness.gate.scenarios import Unreadable
 from weakspot.harness.gate.source_spans import source_span
 from weakspot.harness.gate.suggested_repairs import suggested_repairs
 from weakspot.harness.gate.suppressions import InvalidComment, Suppression, suppressions
@@ -124,51 +124,33 @@ class GateFindings:
         self, id: str, file: str, line: int, column: int, message: str, advice: str = ""
     ) -> ReportedFinding:
         there = source_span(self.config.root, file, line, column)
-        mark = baseline.fingerprint(id, file, "", there.text)
-        finding = Finding(
-            id=id,
-            severity=KINDS[id].severity,
-            message=message,
-            subject=file,
-            sites=(str(there),),
-            fix=advice or KINDS[id].advice,
-        )
-        return ReportedFinding(
-            finding=finding,
-            message=message,
-            scenario=self.sources[file],
-            fingerprint=mark,
-            status="fails" if id in BAD_INPUT else self._status(finding, mark),
-            places=(there,),
-            fix=finding.fix,
-            models=tuple(each.name for each in self.config.models),
-            cause=f"{there} {id}",
-        )
+        finding = _of_input(id, file, there, message, advice)
+        return self._input(finding, there, self.sources[file], message, there.text)
 
-    def _unreadable(self, file: str, why: Unreadable) -> ReportedFinding:
+    def _unreadable(self, file: str, why: WeakspotError) -> ReportedFinding:
         """A scenario that was not checked, at the place of the error, which may be in a header."""
-        match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", why.place, re.DOTALL)
+        match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", why.place or "", re.DOTALL)
         path, line, column = (match[1], match[2], match[3]) if match else ("", None, None)
         name = Path(os.path.relpath(path, self.config.root)).as_posix() if path else file
         there = source_span(self.config.root, name, int(line or 1), int(column or 0))
-        kind = KINDS["WS002"]
+        finding = _of_input("WS002", file, there, f"{file}: {why.message}", why.advice)
+        return self._input(finding, there, file, why.message, why.message)
+
+    def _input(
+        self, finding: Finding, there: SourceSpan, scenario: str, message: str, text: str
+    ) -> ReportedFinding:
+        """A finding about the input itself, which is the same one as long as the `text` is."""
+        mark = baseline.fingerprint(finding.id, finding.subject, "", text)
         return ReportedFinding(
-            finding=Finding(
-                id=kind.id,
-                severity=kind.severity,
-                message=f"{file}: {why.message}",
-                subject=file,
-                sites=(str(there),),
-                fix=why.advice or kind.advice,
-            ),
-            message=why.message,
-            scenario=file,
-            fingerprint=baseline.fingerprint(kind.id, file, "", why.message),
-            status="fails",
+            finding=finding,
+            message=message,
+            scenario=scenario,
+            fingerprint=mark,
+            status="fails" if finding.id in BAD_INPUT else self._status(finding, mark),
             places=(there,),
-            fix=why.advice or kind.advice,
+            fix=finding.fix,
             models=tuple(each.name for each in self.config.models),
-            cause=f"{there} {why.message}",
+            cause=f"{there} {finding.id} {message}",
         )
 
     def _status(self, finding: Finding, fingerprint: str) -> Status:
@@ -382,6 +364,18 @@ def _at_root(witness: Execution, folder: Path) -> Execution:
             msgspec.structs.replace(each, site=at_root(each.site), caller=at_root(each.caller))
             for each in witness.events
         ),
+    )
+
+
+def _of_input(id: str, file: str, there: SourceSpan, message: str, advice: str | None) -> Finding:
+    kind = KINDS[id]
+    return Finding(
+        id=id,
+        severity=kind.severity,
+        message=message,
+        subject=file,
+        sites=(str(there),),
+        fix=advice or kind.advice,
     )
 
 

@@ -20,7 +20,6 @@ from weakspot.harness.gate.findings import GateFindings
 from weakspot.harness.gate.last_findings import store_findings
 from weakspot.harness.gate.outcome import GateOutcome, Note, ScenarioResult
 from weakspot.harness.values.descriptions import STARTS_NO_THREAD
-from weakspot.harness.values.histogram import INTERRUPTED
 
 
 def run(
@@ -45,8 +44,13 @@ def run(
     try:
         work.ask(scenarios)
     except Interrupted:
-        known = (_result(work, each) for each in work.answered if not each.question.compared)
-        raise GateInterrupted([each for each in known if INTERRUPTED not in each.reasons]) from None
+        raise GateInterrupted(
+            [
+                _result(work, each)
+                for each in work.answered
+                if not each.question.compared and not each.interrupted
+            ]
+        ) from None
     reporter = GateFindings(work, accepted)
     findings = tuple(reporter.reported())
     found = {each.fingerprint for each in findings}
@@ -124,7 +128,7 @@ def _result(work: Answers, answered: Answered) -> ScenarioResult:
         found = answer.exploration
         result, executions = found.result, found.executions
         reasons = found.reasons or ((work.used_up,) if result == "Unknown" else ())
-        if any(each.startswith(TIME_LIMIT) for each in reasons):
+        if "seconds" in found.limits:
             budget = f"{work.config.budget:g} s"
             spent = f"{seconds:.1f} s of the budget of {budget} did not suffice"
             reasons = tuple(spent if each.startswith(TIME_LIMIT) else each for each in reasons)

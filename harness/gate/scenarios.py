@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from weakspot.errors import WeakspotError
 from weakspot.generators.litmus import Site, Test
 from weakspot.generators.source import frontend
 from weakspot.generators.source.build import NO_OPTIONS, Build
@@ -32,18 +31,6 @@ if TYPE_CHECKING:
 _GENERATING = 0.3
 """The part of a question's time in which litmus tests are searched, which the gate does not check:
 they tell what the program's accesses depend on."""
-
-
-class Unreadable(msgspec.Struct, frozen=True):
-    """Why a scenario cannot be read or compiled: an error of its user, as a value."""
-
-    message: str
-    place: str = ""
-    advice: str = ""
-
-    @staticmethod
-    def of(error: WeakspotError) -> Unreadable:
-        return Unreadable(error.message, error.place or "", error.advice or "")
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):

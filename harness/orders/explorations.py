@@ -44,9 +44,7 @@ class ExploreOrders(Job, frozen=True, kw_only=True):
     stop_at_first: bool = True
     end: Deadline = NEVER
 
-    @property
-    def phase(self) -> str:
-        return "exploring"
+    phase = "exploring"
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:

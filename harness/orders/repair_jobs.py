@@ -55,13 +55,11 @@ class SearchRepair(Job, frozen=True, kw_only=True):
     seconds: float = 2 * SECONDS
     root: Path | None = None
 
+    phase = "searching for repairs"
+
     @property
     def asked_models(self) -> Iterable[Model]:
         return (self.model, *self.also)
-
-    @property
-    def phase(self) -> str:
-        return "searching for repairs"
 
     def within(self, seconds: float) -> Self:
         return msgspec.structs.replace(self, seconds=min(seconds, self.seconds))

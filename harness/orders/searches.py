@@ -64,17 +64,12 @@ class RelaxGroup(Job, frozen=True, kw_only=True):
     group: ProgramGroup
     search: Search
 
+    phase = "relaxing"
+    is_long = True
+
     @property
     def asked_models(self) -> Iterable[Model]:
         return (*self.search.models, *self.search.machines)
-
-    @property
-    def phase(self) -> str:
-        return "relaxing"
-
-    @property
-    def is_long(self) -> bool:
-        return True
 
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:

@@ -100,10 +100,10 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     bounds as the fields of Bounds do ("" is a fixed one, "stopped" an interruption). Each execution
     is counted once: `complete` if every thread ends, `blocked` if a thread waits for what does not
     happen in this execution, `truncated` if a bound ends it, `faulty` if an error does.
-    `represented` is how many these stand for, with those in which threads that behave alike are
-    exchanged. `tests` are the litmus tests that violations name. `warnings` are no violations by
-    themselves: threads that may still run when main returns. `threads` is how many the program
-    starts, None if that is not known.
+    `represented` is how many these stand for at most, with those in which threads that behave alike
+    are exchanged: some of these may have been explored too. `tests` are the litmus tests that
+    violations name. `warnings` are no violations by themselves: threads that may still run when
+    main returns. `threads` is how many the program starts, None if that is not known.
 
     `departures` is the greatest bound of these (see bounds.Part) up to which everything was
     explored, if there is more beyond it; `iterations` is the same for the iterations of loops, if

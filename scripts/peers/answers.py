@@ -195,13 +195,14 @@ def _explores(expected: Expectation, seconds: float, part: Part) -> tuple[str, s
         )
     except WeakspotError as error:
         return "unread", str(error).splitlines()[0]
-    counted = expected.answer.isdecimal()
-    if found.violations:
-        return "violated", "; ".join(each.message for each in found.violations)
+    reported = [each for each in found.violations if each.kind not in expected.unreported]
+    if reported:
+        return "violated", "; ".join(each.message for each in reported)
     ended = found.evidence is not None and found.evidence.exhausted
-    if counted and ended and {"loops"}.issuperset(found.limits):
+    if expected.answer.isdecimal() and ended and {"loops"}.issuperset(found.limits):
         # a peer counts an execution that reaches the bound on loops as one that ends
         return str(found.complete + found.truncated), ""
-    if found.result == "Unknown" or counted:
-        return "unknown", "; ".join(found.reasons)
-    return "safe", ""
+    known = found.result != "Unknown" or not (found.limits or found.executions)
+    if ended and known and not expected.answer.isdecimal():
+        return "safe", ""
+    return "unknown", "; ".join(found.reasons)

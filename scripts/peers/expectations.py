@@ -26,7 +26,8 @@ class Expectation:
     `suite` is the part of the peer's tests that it belongs to, `name` is unique within the peer's
     tests under one model. `answer` is, of a litmus test, herd7's Ok or No, and of a program "safe"
     or "violated", or its number of complete executions. `flags` are the compiler's, `loops` how
-    many rounds a loop has at most."""
+    many rounds a loop has at most. `unreported` are the kinds of violations that
+    the peer does not report in this test."""
 
     suite: str
     name: str
@@ -35,6 +36,7 @@ class Expectation:
     answer: str
     flags: tuple[str, ...] = ()
     loops: int | None = None
+    unreported: tuple[str, ...] = ()
 
     @property
     def is_test(self) -> bool:
@@ -59,7 +61,7 @@ def genmc(checkout: Path, scratch: Path) -> Iterator[Expectation]:
             arguments = folder / f"args.{name}.mo.in"
             rows = arguments.read_text().splitlines() if arguments.is_file() else [""]
             for row, count in zip(rows, expected.read_text().split(), strict=False):
-                options, flags = _genmc_options(row, checkout)
+                rounds, flags = _genmc_options(row, checkout)
                 yield from (
                     Expectation(
                         f"correct/{folder.parent.name}",
@@ -68,7 +70,8 @@ def genmc(checkout: Path, scratch: Path) -> Iterator[Expectation]:
                         model,
                         count,
                         (*flags, *headers),
-                        options,
+                        rounds,
+                        unreported=_unreported(row),
                     )
                     for source in _variants(folder)
                 )
@@ -78,7 +81,7 @@ def genmc(checkout: Path, scratch: Path) -> Iterator[Expectation]:
             continue
         models = ("rc20", "imm") if category in ("safety", "liveness") else ("rc20",)
         unroll = folder / "unroll.in"
-        loops = int(unroll.read_text().split()[0]) if unroll.is_file() else None
+        loops = _rounds(unroll.read_text()) if unroll.is_file() else None
         for model in models:
             for source in _variants(folder):
                 name = f"{category}/{folder.name}/{source.stem}"
@@ -103,7 +106,19 @@ def _genmc_options(row: str, checkout: Path) -> tuple[int | None, tuple[str, ...
         f"-I{checkout / word[2:]}" if word.startswith("-I.") else word
         for word in shlex.split(flags)
     ]
-    return int(unroll[1]) if unroll else None, tuple(words)
+    return _rounds(unroll[1]) if unroll else None, tuple(words)
+
+
+def _unreported(row: str) -> tuple[str, ...]:
+    """What GenMC does not report with a row of options."""
+    hang = () if "-check-liveness" in row else ("hang",)
+    return (*hang, "race") if "-disable-race-detection" in row else hang
+
+
+def _rounds(unroll: str) -> int:
+    """How often a loop returns to its header under this bound of GenMC's. With 1, it does not do so
+    at all, which Bounds cannot say."""
+    return max(int(unroll) - 1, 1)
 
 
 def _with(name: str, row: str) -> str:
@@ -131,12 +146,14 @@ def nidhugg(checkout: Path, _scratch: Path) -> Iterator[Expectation]:
                     file,
                     "sc",
                     "violated" if answer == "Allow" else "safe",
+                    unreported=("hang",),
                 )
 
 
 def dartagnan(checkout: Path, _scratch: Path) -> Iterator[Expectation]:
     """Dartagnan's litmus tests of the languages and machines that weakspot has models of. As its
-    AbstractLitmusTest does, of a table those whose file is there."""
+    AbstractLitmusTest does, of a table those whose file is there. And its C programs for which it
+    knows whether an assertion fails."""
     resources = _folder(checkout, "dartagnan/src/test/resources")
     skipped = (resources / "dartagnan-skip.csv").read_text().split()
     for table, model in _OF_DARTAGNAN.items():
@@ -147,6 +164,45 @@ def dartagnan(checkout: Path, _scratch: Path) -> Iterator[Expectation]:
                     yield Expectation(
                         f"litmus/{table}", f"{table}/{name}", checkout / name, model, answered
                     )
+    for table in ("CLocks", "RC11Locks", "IMMLocks", "LFDS", "RC11LFDS", "IMMLFDS"):
+        yield from _programs_of_dartagnan(checkout, table)
+
+
+def _programs_of_dartagnan(checkout: Path, table: str) -> Iterator[Expectation]:
+    """Those of one of its classes of tests, whose names are of compiled sources: ttas-acq2rx is
+    ttas.c with ACQ2RX defined, mutex-acq2rx_lock is mutex.c with the same, and so on."""
+    folder = "locks" if table.endswith("Locks") else "lfds"
+    classes = _folder(checkout, "dartagnan/src/test/java/com/dat3m/dartagnan/llvm")
+    java = classes / f"{table}Test.java"
+    rows = re.findall(r'^ *\{"([\w-]+)", (\w+), (PASS|FAIL)\}', java.read_text(), re.MULTILINE)
+    sources = {file.stem: file for file in (checkout / "benchmarks" / folder).glob("*.c")}
+    headers = f"-I{checkout / 'include'}"
+    for name, target, answer in rows:
+        (file,) = (sources[each] for each in sources if name == each or name.startswith(f"{each}-"))
+        variant = name.removeprefix(file.stem)[1:].upper()
+        macros = (variant, variant.partition("_")[0], "FAIL") if variant else ()
+        yield Expectation(
+            f"programs/{folder}",
+            f"{folder}/{name}",
+            file,
+            _OF_ITS_TARGETS[target],
+            "safe" if answer == "PASS" else "violated",
+            (headers, *(f"-D{macro.replace('-', '_')}" for macro in macros)),
+            unreported=("hang", "race"),
+        )
+
+
+_OF_ITS_TARGETS = MappingProxyType(
+    {
+        "C11": "rc11",
+        "IMM": "imm",
+        "TSO": "tso",
+        "ARM8": "aarch64",
+        "POWER": "power",
+        "RISCV": "riscv",
+    }
+)
+"""Our model of programs for each of its targets."""
 
 
 _OF_DARTAGNAN = MappingProxyType(

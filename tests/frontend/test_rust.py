@@ -12,6 +12,7 @@ from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.source import rust
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program, read_program
+from weakspot.harness.clients.subject import ClientChoice
 from weakspot.system import tools
 
 if TYPE_CHECKING:
@@ -268,10 +269,22 @@ fn main() {
 
 
 @needs_rustc
+def test_notifications_of_stds_locks_are_not_the_users(tmp_path: Path) -> None:
+    assert read(tmp_path, SAFE["mutex"]).signals == ()
+
+
+@needs_rustc
 def test_an_error_of_rustc_has_its_place(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="mismatched types") as raised:
         read(tmp_path, 'fn main() {\n    let x: u32 = "one";\n}\n')
     assert str(raised.value.place).endswith("program.rs:2:18")
+
+
+def test_operations_in_rust_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "queue.rs"
+    path.write_text(RING)
+    with pytest.raises(BadInput, match="in Rust"):
+        ClientChoice(behaves_as="queue").subject(path)
 
 
 def test_without_rustc_the_advice_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -186,7 +186,8 @@ pub struct Counts {
     pub blocked: u64,
     pub truncated: u64,
     pub faulty: u64,
-    /// How many executions these stand for: those in which threads that behave alike are exchanged.
+    /// How many executions these stand for at most: those in which threads that behave alike are
+    /// exchanged may have been explored too.
     pub represented: u64,
 }
 

@@ -7,10 +7,10 @@ from collections.abc import Hashable, Sequence
 import msgspec
 import pytest
 
-from weakspot.harness.campaign import remaining
+from weakspot.harness.campaign import time_left
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import TimeLeft
-from weakspot.harness.campaign.remaining import Remaining
+from weakspot.harness.campaign.time_left import Remaining
 
 
 class Asked(Job, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    monkeypatch.setattr(remaining, "time", found)
+    monkeypatch.setattr(time_left, "time", found)
     return found
 
 
