@@ -7,11 +7,15 @@
 //!
 //! The model is asked, of the critical cycles of two threads and two locations: the access, of a third
 //! location, stands between the two accesses of one thread, and a seq_cst fence between those of the
-//! other. A kind of access orders if it makes one of these executions inconsistent. An object with
-//! such an access is then shared, so that each access of it is an event.
+//! other. A kind of access orders if it makes one of these executions inconsistent. Under a model that
+//! orders by dependencies it also does if another one after it is needed (on AArch64, an acquire load
+//! after a store that releases), or that it reads what depends on the access before. An object with such
+//! an access is then shared, so that each access of it is an event.
 
 use crate::consistency::checker::ConsistencyChecker;
-use crate::consistency::view::{tag, View, ViewEvent};
+use crate::consistency::view::tag;
+use crate::graph::execution_graph::{Graph, NONE};
+use crate::source::{Action, Dependencies, EventLabel, Initial, Location};
 use cat::CatError;
 use program::ir::Order;
 
@@ -41,6 +45,8 @@ const KINDS: [(Kind, Order); 11] = [
     (Kind::Update, Order::Sc),
 ];
 
+const RELAXED: (Kind, Order) = (Kind::Read, Order::Rlx);
+
 /// How an access of one thread is followed by one of the other in a critical cycle: by rf, co or fr.
 const EDGES: [(u32, u32); 3] = [
     (tag::WRITE, tag::READ),
@@ -57,20 +63,39 @@ impl OrderingAccesses {
         self.0 & Self::bit(kind, order) != 0
     }
 
-    /// Asks the model, which has to order by program order.
-    pub fn new(checker: &mut ConsistencyChecker) -> Result<OrderingAccesses, CatError> {
+    /// Asks the model. `dependencies`: it orders by dependencies, so that two accesses may order what
+    /// neither does, or one that reads what depends on an earlier read.
+    pub fn new(
+        checker: &mut ConsistencyChecker,
+        dependencies: bool,
+    ) -> Result<OrderingAccesses, CatError> {
         let mut found = OrderingAccesses::default();
+        let mut graph = Graph::new();
+        let all = [KINDS, KINDS].concat();
         for there in EDGES {
             for back in EDGES {
-                let mut allows = |between: &[(Kind, Order)]| -> Result<bool, CatError> {
-                    Ok(checker.judges(|view| show(view, there, back, between))?.0)
+                let mut allows = |between: &[(Kind, Order)], forwards: bool| {
+                    draw(&mut graph, there, back, (between, forwards));
+                    checker.is_consistent(&graph)
                 };
-                if !allows(&[])? || allows(&KINDS)? {
+                let forwards = dependencies && back.1 == tag::READ;
+                let some = !allows(&all, false)? || forwards && !allows(&all, true)?;
+                if !allows(&[], false)? || !some {
                     continue;
                 }
-                for (kind, order) in KINDS {
-                    if !allows(&[(kind, order)])? {
-                        found.0 |= Self::bit(kind, order);
+                for one in KINDS {
+                    let forwards = forwards && one.0 != Kind::Write && allows(&[RELAXED], true)?;
+                    if !allows(&[one], false)? || forwards && !allows(&[one], true)? {
+                        found.0 |= Self::bit(one.0, one.1);
+                    }
+                }
+                for one in KINDS.iter().filter(|_| dependencies) {
+                    for other in KINDS {
+                        let known =
+                            found.contains(one.0, one.1) || found.contains(other.0, other.1);
+                        if !known && !allows(&[*one, other], false)? {
+                            found.0 |= Self::bit(one.0, one.1) | Self::bit(other.0, other.1);
+                        }
                     }
                 }
             }
@@ -79,69 +104,93 @@ impl OrderingAccesses {
     }
 }
 
-/// Fills a view with a cycle: `there` leads from the first thread to the second, `back` to the first.
-fn show(view: &mut View, there: (u32, u32), back: (u32, u32), between: &[(Kind, Order)]) {
-    const X: u32 = 0;
-    const Y: u32 = 1;
-    const OWN: u32 = 2;
-    view.events.clear();
-    view.rmw.clear();
-    let mut orders = [vec![X], vec![Y], vec![OWN]];
-    for location in [X, Y, OWN] {
-        view.events.push(ViewEvent {
-            thread: None,
-            location: Some(location),
-            tags: tag::WRITE | tag::INITIAL | tag::PLAIN,
-            source: None,
-        });
-    }
-    let mut add = |thread, location: Option<u32>, tags: u32| {
-        let event = view.events.len() as u32;
-        let order = location.map(|location| &mut orders[location as usize]);
-        let last = order.as_ref().and_then(|order| order.last().copied());
-        view.events.push(ViewEvent {
-            thread: Some(thread),
-            location,
-            tags,
-            source: last.filter(|_| tags & tag::READ != 0),
-        });
-        if tags & tag::WRITE != 0 {
-            order.into_iter().for_each(|order| order.push(event));
-        }
-        event
+/// Draws a cycle: `there` leads from the first thread to the second, `back` to the first. `forwards`: the
+/// first of the accesses between reads a write that depends on what comes first.
+fn draw(
+    graph: &mut Graph,
+    there: (u32, u32),
+    back: (u32, u32),
+    (between, forwards): (&[(Kind, Order)], bool),
+) {
+    const X: usize = 0;
+    const Y: usize = 1;
+    const OWN: usize = 2;
+    graph.reset();
+    let at = |address: usize| Location {
+        address: 8 * address as u64,
+        size: 8,
     };
-    let relaxed = tag::RLX | tag::ATOMIC;
-    let first = add(0, Some(X), back.1 | relaxed);
-    for (kind, order) in between {
-        let order = match order {
-            Order::Acq => tag::ACQ,
-            Order::Rel => tag::REL,
-            Order::AcqRel => tag::ACQ_REL,
-            Order::Sc => tag::SC,
-            _ => tag::RLX,
-        };
-        let kind = match kind {
-            Kind::Read => tag::READ,
-            Kind::Write => tag::WRITE,
-            Kind::Update => tag::READ | tag::WRITE | tag::RMW,
-        };
-        add(0, Some(OWN), kind | order | tag::ATOMIC);
+    let label = |action: Action| EventLabel {
+        action,
+        site: 0,
+        dependencies: Dependencies::default(),
+    };
+    let read = |address: usize, order: Order, rmw: bool| Action::Read {
+        at: at(address),
+        order,
+        rmw,
+        uninitialised_ok: true,
+        ignored: false,
+    };
+    let write = |address: usize, order: Order, rmw: bool| Action::Write {
+        at: at(address),
+        order,
+        value: 1,
+        rmw,
+        undefined: 0,
+    };
+    let relaxed = |address: usize, kind: u32| match kind {
+        tag::READ => read(address, Order::Rlx, false),
+        _ => write(address, Order::Rlx, false),
+    };
+    for address in [X, Y, OWN] {
+        graph.add_location(at(address), Initial::Value(0));
     }
-    add(0, Some(Y), there.0 | relaxed);
-    add(1, Some(Y), there.1 | relaxed);
-    add(1, None, tag::FENCE | tag::PLAIN | tag::SC);
-    let last = add(1, Some(X), back.0 | relaxed);
+    for thread in [1, 2] {
+        graph.push(0, &label(Action::Create { thread }), NONE);
+    }
+    // each reads, or follows, the last write so far
+    let mut add = |thread: usize, action: Action| {
+        let location = match action {
+            Action::Read { at, .. } | Action::Write { at, .. } => at.address as u32 / 8,
+            _ => NONE,
+        };
+        let id = graph.push(thread, &label(action), location);
+        match action {
+            Action::Read { .. } => {
+                let last = graph.last_write(location);
+                graph.set_source(id, last, graph.value_of(location, last));
+            }
+            Action::Write { .. } => graph.order_after(id, graph.last_write(location)),
+            _ => {}
+        }
+        id
+    };
+    let first = add(1, relaxed(X, back.1));
+    let forwarded = forwards.then(|| add(1, relaxed(OWN, tag::WRITE)));
+    for (kind, order) in between {
+        if *kind != Kind::Write {
+            add(1, read(OWN, *order, *kind == Kind::Update));
+        }
+        if *kind != Kind::Read {
+            add(1, write(OWN, *order, *kind == Kind::Update));
+        }
+    }
+    add(1, relaxed(Y, there.0));
+    add(2, relaxed(Y, there.1));
+    add(2, Action::Fence { order: Order::Sc });
+    let last = add(2, relaxed(X, back.0));
+    graph
+        .dependencies
+        .data
+        .extend(forwarded.map(|write| (first, write)));
     // what comes first in the cycle's edge from the second thread to the first was added last
     match back {
-        (tag::WRITE, tag::READ) => view.events[first as usize].source = Some(last),
-        (tag::WRITE, _) => orders[X as usize].swap(1, 2),
-        _ => view.events[last as usize].source = Some(X),
-    }
-    view.orders.clear();
-    view.starts.clear();
-    view.starts.push(0);
-    for order in &orders {
-        view.orders.extend(order);
-        view.starts.push(view.orders.len() as u32);
+        (tag::WRITE, tag::READ) => graph.set_source(first, last, 1),
+        (tag::WRITE, _) => {
+            graph.unorder(last, first);
+            graph.order_after(last, NONE);
+        }
+        _ => graph.set_source(last, NONE, 0),
     }
 }

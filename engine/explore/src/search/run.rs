@@ -122,10 +122,8 @@ impl CheckedModel {
 
     /// The accesses that order others even where only one thread uses what they access.
     pub fn ordering_accesses(&self) -> Result<OrderingAccesses, CatError> {
-        match self.acyclic {
-            Acyclic::ProgramOrder => OrderingAccesses::new(&mut self.checker.clone()),
-            Acyclic::Dependencies => Ok(OrderingAccesses::default()),
-        }
+        let dependencies = self.acyclic == Acyclic::Dependencies;
+        OrderingAccesses::new(&mut self.checker.clone(), dependencies)
     }
 
     /// Whether the model has an axiom of coherence.

@@ -408,6 +408,20 @@ fn an_update_that_waits_reads_what_another_thread_reads() {
     compare_bodies("imm", vec![vec![waits], vec![Op::Load("y", "acquire")]]);
 }
 
+/// A release is a barrier on POWER and RISC-V, and on AArch64 before an acquire, whatever it writes to.
+#[test]
+fn locks_of_one_thread_order_where_barriers_are_mapped_to() {
+    let load = || vec![Op::Load("y", "monotonic")];
+    let store = |at, value, order| Op::Store(at, Value::Constant(value), order);
+    let one = |own| vec![own, store("z", 1, "monotonic")];
+    let other = vec![store("z", 2, "monotonic"), store("y", 1, "seq_cst")];
+    for name in ["power-programs", "riscv-programs", "aarch64-programs"] {
+        compare_bodies(name, vec![one(Op::Lock("m", load())), other.clone()]);
+        let twice = Op::Lock("m", [load(), vec![Op::Lock("n", Vec::new())]].concat());
+        compare_bodies(name, vec![one(twice), other.clone()]);
+    }
+}
+
 /// A hang is that of the outer of two loops, if the inner one ends.
 #[test]
 fn a_loop_waits_around_another_that_ends() {
