@@ -452,15 +452,6 @@ impl Graph {
         self.clocks.truncate(id as usize * self.stride);
     }
 
-    pub fn copy_from(&mut self, other: &Graph) {
-        self.events.clone_from(&other.events);
-        self.locations.clone_from(&other.locations);
-        self.threads.clone_from(&other.threads);
-        self.clocks.clone_from(&other.clocks);
-        self.stride = other.stride;
-        self.dependencies.clone_from(&other.dependencies);
-    }
-
     /// Removes all events.
     pub fn reset(&mut self) {
         self.events.clear();

@@ -5,7 +5,7 @@
 
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::search::thread_states::{Node, ThreadStates, Transition, NO_STATE};
-use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source, ThreadId, Wait};
+use crate::source::{Action, Answer, EventLabel, Location, Next, Source, ThreadId, Wait};
 
 #[derive(Clone, Copy)]
 struct ThreadPosition {
@@ -188,7 +188,7 @@ impl Execution {
             }
             if let Some(location) = out.locate(source, states, at) {
                 let last = out.graph.last_write(location);
-                let read = out.push(thread, &label, location);
+                let read = out.graph.push(thread, &label, location);
                 let value = out.graph.value_of(location, last);
                 out.graph.set_source(read, last, value);
                 out.advance(source, states, read);
@@ -217,16 +217,9 @@ impl Execution {
         if let Some(number) = self.graph.location_number(at) {
             return Some(number);
         }
-        let initial = match states.initial(source, at) {
-            Initial::Outside => self.graph.allocated(at),
-            known => known,
-        };
-        (initial != Initial::Outside).then(|| self.graph.add_location(at, initial))
-    }
-
-    /// Adds a thread's next event to the graph; [`Execution::advance`] lets the thread continue.
-    pub fn push(&mut self, thread: ThreadId, label: &EventLabel, location: u32) -> EventId {
-        self.graph.push(thread, label, location)
+        let actions = self.graph.events.iter().map(|event| event.action);
+        let initial = states.contents(source, at, actions)?;
+        Some(self.graph.add_location(at, initial))
     }
 
     /// Advances the thread of the last event, or of a read with a new source, to its next event.

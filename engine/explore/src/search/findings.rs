@@ -196,7 +196,7 @@ impl Findings {
                 }
                 let weak = !is_interleaving(graph);
                 if weak.cmp(&seen.weak).then(by_size).is_lt() {
-                    seen.graph.copy_from(graph);
+                    seen.graph = graph.clone();
                     seen.weak = weak;
                     seen.pair = pair;
                     seen.calls = calls.cloned();

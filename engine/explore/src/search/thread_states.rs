@@ -198,6 +198,20 @@ impl<T: Clone> ThreadStates<T> {
         let found = self.initial.entry(at);
         *found.or_insert_with(|| source.initial(at))
     }
+
+    /// The contents of a location before the first write, in an execution in which threads perform
+    /// these actions; none if it is in no object.
+    pub fn contents<S: Source<Thread = T>>(
+        &mut self,
+        source: &S,
+        at: Location,
+        mut actions: impl Iterator<Item = Action>,
+    ) -> Option<Initial> {
+        match self.initial(source, at) {
+            Initial::Outside => actions.find_map(|action| action.allocates(at)),
+            known => Some(known),
+        }
+    }
 }
 
 /// What a thread does that is stopped at its next event.

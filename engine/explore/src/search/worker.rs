@@ -36,15 +36,6 @@ use crate::search::queue::{BranchQueue, SearchWorker, CLOCK_INTERVAL};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Source, ThreadId};
 
-/// The position that a write is left at.
-enum Placement {
-    Nowhere,
-    /// Last in coherence order.
-    Last,
-    /// Another position; whether the graph is known to be consistent.
-    Query(bool),
-}
-
 pub struct Worker<'s, S: Source> {
     queue: &'s BranchQueue<'s, S>,
     checker: ConsistencyChecker,
@@ -140,15 +131,14 @@ impl<'s, S: Source> Worker<'s, S> {
                         self.read(execution, thread, &label, location, known_consistent)?;
                         known_consistent &= self.checker.extensible;
                     } else {
-                        let write = execution.push(thread, &label, location);
+                        let write = execution.graph.push(thread, &label, location);
                         execution.advance(source, &mut self.states, write);
                         self.revisit(execution, write, known_consistent)?;
                         // the cache may have been cleared meanwhile
                         execution.refresh_states(source, &mut self.states);
                         match self.place(execution, write, None, known_consistent)? {
-                            Placement::Nowhere => return Ok(()),
-                            Placement::Query(known) => known_consistent = known,
-                            Placement::Last => known_consistent &= self.checker.extensible,
+                            None => return Ok(()),
+                            Some(known) => known_consistent = known,
                         }
                     }
                     // events may follow a new initial write
@@ -159,42 +149,48 @@ impl<'s, S: Source> Worker<'s, S> {
                     // a weak compare-exchange that fails leaves the read without a write
                     known_consistent &= !execution.is_halfway(&self.states);
                     for choice in (0..alternatives).rev() {
-                        let id = execution.push(thread, &label, NONE);
-                        execution.graph.set_value(id, u64::from(choice));
-                        execution.advance(source, &mut self.states, id);
+                        let id = self.perform(execution, thread, &label, choice.into());
                         if choice > 0 {
                             self.branch(execution, known_consistent)?;
                             self.back(execution, id as usize);
                         }
                     }
                 }
-                Action::Join { thread: joined } => {
-                    let result = execution.result(&self.states, joined);
-                    let id = execution.push(thread, &label, NONE);
-                    execution.graph.set_value(id, result.unwrap_or(0));
-                    execution.advance(source, &mut self.states, id);
-                    known_consistent &= self.checker.extensible;
-                }
-                Action::Fence { .. } | Action::Create { .. } => {
-                    let id = execution.push(thread, &label, NONE);
-                    execution.advance(source, &mut self.states, id);
-                    known_consistent &= self.checker.extensible;
-                }
-                Action::Wait => unreachable!("no source returns it"),
                 Action::Compare { outcome } => {
                     // every read is performed before what follows
                     known_consistent &= !execution.is_halfway(&self.states);
-                    let id = execution.push(thread, &label, NONE);
                     let same = outcome.unwrap_or_default();
-                    execution.graph.set_value(id, same.into());
-                    execution.advance(source, &mut self.states, id);
+                    self.perform(execution, thread, &label, same.into());
+                }
+                Action::Join { thread: joined } => {
+                    let result = execution.result(&self.states, joined);
+                    self.perform(execution, thread, &label, result.unwrap_or(0));
+                    known_consistent &= self.checker.extensible;
+                }
+                Action::Fence { .. } | Action::Create { .. } => {
+                    self.perform(execution, thread, &label, 0);
+                    known_consistent &= self.checker.extensible;
                 }
                 Action::Allocate { .. } | Action::Free { .. } => {
-                    let id = execution.push(thread, &label, NONE);
-                    execution.advance(source, &mut self.states, id);
+                    self.perform(execution, thread, &label, 0);
                 }
+                Action::Wait => unreachable!("no source returns it"),
             }
         }
+    }
+
+    /// Performs a thread's next event, which is no access of memory.
+    fn perform(
+        &mut self,
+        execution: &mut Execution,
+        thread: ThreadId,
+        label: &EventLabel,
+        value: u64,
+    ) -> EventId {
+        let id = execution.graph.push(thread, label, NONE);
+        execution.graph.set_value(id, value);
+        execution.advance(self.queue.source, &mut self.states, id);
+        id
     }
 
     /// Whether there may be executions that extend this one. The graph is checked once here, instead
@@ -225,7 +221,7 @@ impl<'s, S: Source> Worker<'s, S> {
         let since = execution.graph.waits_since(thread);
         let ends_wait =
             |graph: &Graph, write| since.is_none_or(|since| graph.ends_wait(since, write));
-        let id = execution.push(thread, label, location);
+        let id = execution.graph.push(thread, label, location);
         let mut write = match self.checker.coherent {
             // only the last write lets a thread continue
             _ if execution.graph.is_round(location) => last,
@@ -267,7 +263,7 @@ impl<'s, S: Source> Worker<'s, S> {
             }
             self.back(execution, id as usize);
             write = execution.graph.following(location, write);
-            execution.push(thread, label, location);
+            execution.graph.push(thread, label, location);
         }
         let may_end = ends_wait(&execution.graph, last);
         if may_end {
@@ -326,16 +322,18 @@ impl<'s, S: Source> Worker<'s, S> {
     /// Inserts a new write into coherence order, and explores what follows for every position
     /// except the last possible, where it is left. `reader`: a read that was added earlier and
     /// reads from it. `known_consistent`: the graph without these two is known to be consistent.
+    /// Returns whether the graph is known to be consistent then; none if there is no position.
     fn place(
         &mut self,
         execution: &mut Execution,
         write: EventId,
         reader: Option<EventId>,
         known_consistent: bool,
-    ) -> Result<Placement, Halt> {
+    ) -> Result<Option<bool>, Halt> {
         let len = execution.graph.len();
         let event = *execution.graph.event(write);
         let location = event.location;
+        let last = known_consistent && self.checker.extensible;
         let (mut previous, mut seen) = (NONE, NONE);
         if self.checker.coherent {
             previous = execution.graph.observed_write(write);
@@ -345,16 +343,13 @@ impl<'s, S: Source> Worker<'s, S> {
             let source = execution.graph.event(event.pair).source;
             let graph = &mut execution.graph;
             if graph.is_taken(location, source) || graph.is_later(location, seen, source) {
-                return Ok(Placement::Nowhere);
+                return Ok(None);
             }
             graph.order_after(write, source);
-            return Ok(match graph.event(write).co_successor {
-                NONE => Placement::Last,
-                _ => match self.ask(execution, reader.unwrap_or(write), known_consistent)? {
-                    Some(known_consistent) => Placement::Query(known_consistent),
-                    None => Placement::Nowhere,
-                },
-            });
+            return match graph.event(write).co_successor {
+                NONE => Ok(Some(last)),
+                _ => self.ask(execution, reader.unwrap_or(write), known_consistent),
+            };
         }
         if execution.graph.is_later(location, seen, previous) {
             previous = seen;
@@ -374,7 +369,7 @@ impl<'s, S: Source> Worker<'s, S> {
             }
             if next == NONE {
                 execution.graph.order_after(write, previous);
-                return Ok(Placement::Last);
+                return Ok(Some(last));
             }
             if !execution.graph.is_taken(location, previous) {
                 execution.graph.order_after(write, previous);
@@ -424,22 +419,16 @@ impl<'s, S: Source> Worker<'s, S> {
             let (read, renumbered) =
                 execution.restrict(&self.states, (id, write), &mut self.renumbered, &mut new);
             self.read_from(&mut new, read, renumbered);
-            let placement = match self.waits(&new, event.thread) {
+            let known = match self.waits(&new, event.thread) {
                 true => {
+                    // only under an extensible model
                     new.wait_instead(&self.states, read);
-                    match new.graph.insert_last(renumbered) {
-                        true => Placement::Last,
-                        false => Placement::Nowhere,
-                    }
+                    let may = new.graph.insert_last(renumbered);
+                    may.then_some(known_consistent)
                 }
                 false => self.place(&mut new, renumbered, Some(read), known_consistent)?,
             };
-            let known_consistent = match placement {
-                Placement::Nowhere => None,
-                Placement::Query(known_consistent) => Some(known_consistent),
-                Placement::Last => Some(known_consistent && self.checker.extensible),
-            };
-            if let Some(known_consistent) = known_consistent {
+            if let Some(known_consistent) = known {
                 self.branch(&mut new, known_consistent)?;
             }
             self.spare.push(new);

@@ -1,9 +1,9 @@
-//! Whether a write may still be added that a read that is not in the graph reads from.
+//! Whether all events of a partial execution can still be added to the graph.
 //!
-//! A read does not wait for a later write that itself needs the read: no extension of such an execution
-//! is complete. What can be added before the read is taken to be the least set that contains what
-//! needs only events of the set, where a read needs a write of its location. A thread that may
-//! continue may write anything.
+//! A read that waits for a later write may wait for one that itself needs the read. No extension of
+//! such an execution is complete, and the sooner that is seen, the fewer choices of other reads are
+//! tried. What can be added is taken to be the least set that contains what needs only events of the
+//! set, where a read needs a write of its location. A thread that may continue may write anything.
 
 use crate::search::postponed::execution::{EventPosition, PartialExecution};
 use crate::search::postponed::progress::Progress;
@@ -11,35 +11,85 @@ use crate::search::postponed::worker::PostponingWorker;
 use crate::source::{Action, Next, Source, ThreadId};
 
 impl<'s, S: Source> PostponingWorker<'s, S> {
+    /// Whether some event cannot be added to the graph, and its thread does not wait because of it, or
+    /// of a read before it.
+    pub(super) fn is_stuck(
+        &mut self,
+        execution: &PartialExecution,
+        ready: &[EventPosition],
+    ) -> bool {
+        let progress = self.progress(execution, ready, None);
+        // where the thread waits, it does not come to the event
+        let after_left_out = |at: EventPosition| {
+            let before = &execution.threads[at.thread].slots[..at.index];
+            before.iter().any(|slot| slot.is_open() && slot.left_out)
+        };
+        let stuck = execution.places().any(|at| {
+            // a thread that is taken to wait does so because of what it reads in the end
+            let decides =
+                execution.threads[at.thread].waits.is_some() && execution.slot(at).left_out;
+            let may_wait = || match execution.next(&self.states, at.thread) {
+                _ if decides => true,
+                // before its last event, which is a read
+                None | Some(Next::Needs(_)) => true,
+                Some(_) => execution.is_undecided(self.queue.source, &self.states, at.thread),
+            };
+            !(progress.has(at) || execution.slot(at).is_read() && may_wait() || after_left_out(at))
+        });
+        self.progress = progress;
+        stuck
+    }
+
     /// Whether a write that the read may read from may still be added while the read is not in the
-    /// graph. `ready`: the reads that have a write to read from.
+    /// graph.
     pub(super) fn may_be_written(
         &mut self,
         execution: &PartialExecution,
         read: EventPosition,
         ready: &[EventPosition],
     ) -> bool {
-        let mut progress = std::mem::take(&mut self.progress);
-        progress.start(execution);
-        for other in ready.iter().filter(|other| **other != read) {
-            progress.add(*other);
-        }
-        while std::mem::take(&mut progress.changed) {
-            for at in execution.places().filter(|at| *at != read) {
-                if !progress.has(at) && self.can_be_added(execution, at, &progress) {
-                    progress.add(at);
-                }
-            }
-            for thread in 0..execution.threads.len() {
-                if !progress.continuing[thread] && self.continues(execution, thread, &progress) {
-                    progress.continuing[thread] = true;
-                    progress.changed = true;
-                }
-            }
-        }
+        let progress = self.progress(execution, ready, Some(read));
         let may = self.may_get_source(execution, read, &progress);
         self.progress = progress;
         may
+    }
+
+    /// What can be added before this read. `ready`: the reads that have a write to read from.
+    fn progress(
+        &mut self,
+        execution: &PartialExecution,
+        ready: &[EventPosition],
+        before: Option<EventPosition>,
+    ) -> Progress {
+        let mut progress = std::mem::take(&mut self.progress);
+        progress.start(execution);
+        let others = ready.iter().filter(|read| Some(**read) != before);
+        others.for_each(|read| progress.add(*read));
+        progress.changed = true;
+        while std::mem::take(&mut progress.changed) {
+            self.spread(execution, &mut progress, before);
+        }
+        progress
+    }
+
+    fn spread(
+        &mut self,
+        execution: &PartialExecution,
+        progress: &mut Progress,
+        before: Option<EventPosition>,
+    ) {
+        for at in execution.places() {
+            if Some(at) != before && !progress.has(at) && self.can_be_added(execution, at, progress)
+            {
+                progress.add(at);
+            }
+        }
+        for thread in 0..execution.threads.len() {
+            if !progress.continuing[thread] && self.continues(execution, thread, progress) {
+                progress.continuing[thread] = true;
+                progress.changed = true;
+            }
+        }
     }
 
     fn can_be_added(

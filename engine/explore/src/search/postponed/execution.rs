@@ -503,29 +503,15 @@ impl PartialExecution {
         if known.is_some() {
             return known;
         }
-        let initial = match states.initial(source, at) {
-            Initial::Outside => self.allocated(at),
-            known => known,
-        };
-        if initial == Initial::Outside {
-            return None;
-        }
+        let slots = self.threads.iter().flat_map(|thread| &thread.slots);
+        let actions = slots.map(|slot| slot.label.action);
+        let initial = states.contents(source, at, actions)?;
         self.locations.push(WrittenLocation {
             at,
             initial,
             order: Vec::new(),
         });
         Some(self.locations.len() - 1)
-    }
-
-    fn allocated(&self, at: Location) -> Initial {
-        let slots = self.threads.iter().flat_map(|thread| &thread.slots);
-        for slot in slots {
-            if let Some(initial) = slot.label.action.allocates(at) {
-                return initial;
-            }
-        }
-        Initial::Outside
     }
 }
 

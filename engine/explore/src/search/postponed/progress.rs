@@ -22,7 +22,6 @@ impl Progress {
             events.clear();
             events.extend(run.slots.iter().map(|slot| !slot.is_open()));
         }
-        self.changed = true;
     }
 
     pub fn has(&self, at: EventPosition) -> bool {

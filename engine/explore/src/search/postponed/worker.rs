@@ -15,8 +15,8 @@
 //! An event is added to the graph when everything that it needs is in it. A read that nothing needs
 //! yet is postponed: its thread continues without the value, past it, and writes that need it are
 //! left out for now. Only when no thread can continue does one read get its source: one of the
-//! writes that are in the graph, or one that is added later, if there may be one (`completion`). In the
-//! latter case it waits until there is one, and an execution in which none comes is given up.
+//! writes that are in the graph, or one that is added later, if there may be one (`progress`). In the
+//! latter case it waits until there is one, and a search in which none can come is given up.
 //!
 //! A thread may read what its own exchange writes before the exchange has read: Armv8 and POWER
 //! forward such a store. The read is shown to the model once the write has its place. An acquire read
@@ -151,6 +151,9 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                 continue;
             }
             let ready = self.ready_reads(&execution);
+            if self.is_stuck(&execution, &ready) {
+                return Ok(());
+            }
             let Some((read, may_wait)) = self.next_read(&execution, &ready) else {
                 if self.decide(&mut execution)? {
                     continue;
