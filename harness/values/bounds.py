@@ -72,7 +72,7 @@ LIMITS = {
         Limit("calls", "End a thread at N nested calls.", 1, 2**32 - 1, "calls"),
     )
 }
-"""The limits, in the order of `--help`; each is a field of Bounds, and `--NAME` sets it."""
+"""The limits, in the order of `--help`; each is a field of Limits, and `--NAME` sets it."""
 
 OPTIONS = MappingProxyType({name: f"--{name}" for name in LIMITS})
 
@@ -81,13 +81,8 @@ LOOPS = 4
 """How many rounds of a loop are followed first, if their number is not given."""
 
 
-class Bounds(msgspec.Struct, frozen=True):
-    """The limits of exploring one program under one model: rounds of loops that end by a shared
-    value (0: LOOPS, which the engine doubles up to 64 as long as no other limit is reached and the
-    estimated number of executions fits the time that is left), executions (0: no limit), seconds;
-    events of one execution; instructions of one thread in an execution; nested calls. `given` names
-    the options or keys by which the user sets each of them. Raises BadInput for a number that is
-    out of range."""
+class Limits(msgspec.Struct, frozen=True):
+    """The values of LIMITS."""
 
     loops: int = 0
     executions: int = 0
@@ -95,6 +90,16 @@ class Bounds(msgspec.Struct, frozen=True):
     events: int = 4096
     instructions: int = 2_000_000
     calls: int = 200
+
+
+class Bounds(Limits, frozen=True):
+    """The limits of exploring one program under one model: rounds of loops that end by a shared
+    value (0: LOOPS, which the engine doubles up to 64 as long as no other limit is reached and the
+    estimated number of executions fits the time that is left), executions (0: no limit), seconds;
+    events of one execution; instructions of one thread in an execution; nested calls. `given` names
+    the options or keys by which the user sets each of them. Raises BadInput for a number that is
+    out of range."""
+
     given: Mapping[str, str] = OPTIONS
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from weakspot.generators.litmus import Test
-from weakspot.harness.values.bounds import DEFAULT, OPTIONS, Bounds
+from weakspot.harness.values.bounds import DEFAULT, LIMITS, Bounds, Limits
 from weakspot.harness.values.claims import Claim, Scenario, Weakest
 from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.harness.values.exploration import Exploration
@@ -32,16 +32,15 @@ FORMAT = 3
 """The version of the campaign folder; a folder of another version is refused."""
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class Plan(Limits, frozen=True, kw_only=True):
     """What a campaign is to do. Two runs with equal plans are one campaign.
 
     `what` is as the user gave it: structures, C files, litmus files, folders. Without `models`
     each structure has its own. The user's programs that are safe under the models of the language
     are explored under `machine_models` too. `seconds_check` limits the check of one test under one
-    model, `seconds_run` is how long one test runs on one machine; `loops`, `executions`,
-    `seconds_explore`, `events`, `instructions` and `calls` are the Bounds of each exploration.
-    `budget` is how many seconds each machine is used in all, 0 for any. `compiled` are the compiler
-    configurations whose code for the tests is compared with them.
+    model, `seconds_run` is how long one test runs on one machine; the Limits are those of each
+    exploration. `budget` is how many seconds each machine is used in all, 0 for any. `compiled` are
+    the compiler configurations whose code for the tests is compared with them.
     """
 
     what: tuple[str, ...]
@@ -52,28 +51,18 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     runners: tuple[str, ...] = ()
     seconds_check: float = 20.0
     seconds_run: float = 1.0
+    seconds: float = msgspec.field(name="seconds_explore", default=DEFAULT.seconds)
     budget: float = 0.0
-    loops: int = DEFAULT.loops
-    executions: int = DEFAULT.executions
-    seconds_explore: float = DEFAULT.seconds
-    events: int = DEFAULT.events
-    instructions: int = DEFAULT.instructions
-    calls: int = DEFAULT.calls
     compiled: tuple[str, ...] = ()
 
     @property
     def bounds(self) -> Bounds:
         """The limits of exploring one program under one model."""
-        return Bounds(**{name: getattr(self, field) for name, field in _BOUNDS.items()})
+        return Bounds(**{name: getattr(self, name) for name in LIMITS})
 
     def within(self, bounds: Bounds) -> Plan:
         """The plan with these limits of explorations."""
-        limits = {field: getattr(bounds, name) for name, field in _BOUNDS.items()}
-        return msgspec.structs.replace(self, **limits)
-
-
-_BOUNDS = {name: "seconds_explore" if name == "seconds" else name for name in OPTIONS}
-"""The field of a Plan for each of the Bounds."""
+        return msgspec.structs.replace(self, **{name: getattr(bounds, name) for name in LIMITS})
 
 
 class ModelInfo(msgspec.Struct, frozen=True):

@@ -122,8 +122,8 @@ def _rounds(unroll: str) -> int:
 
 
 def _with(name: str, row: str) -> str:
-    """A name with the macros that a row of options defines."""
-    macros = re.findall(r"-D(\S+)", row)
+    """A name with the macros that a row of options defines, and disable-bam if that is in it."""
+    macros = re.findall(r"-D(\S+)", row) + re.findall(r"-(disable-bam)", row)
     return f"{name}[{','.join(macros)}]" if macros else name
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.harness.values.bounds import LIMITS, MOST_DEPARTURES, Bounds, Limit, Part
+from weakspot.harness.values.record import Plan
 
 
 @pytest.mark.parametrize(
@@ -43,3 +44,14 @@ def test_a_time_that_is_no_time_is_refused() -> None:
 def test_a_part_that_makes_no_sense_is_refused(what: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match=next(iter(what))):
         Part(**what)
+
+
+def test_a_plan_is_read_in_the_form_that_campaigns_have_stored() -> None:
+    stored = (
+        b'{"what":["a"],"seconds_check":20.0,"seconds_run":1.0,"budget":0.0,"loops":2,'
+        b'"executions":0,"seconds_explore":3.0,"events":4096,"instructions":2000000,"calls":200}'
+    )
+    plan = Plan(what=("a",)).within(Bounds(loops=2, seconds=3.0))
+    assert msgspec.json.decode(stored, type=Plan) == plan
+    assert msgspec.json.decode(msgspec.json.encode(plan), type=Plan) == plan
+    assert (plan.bounds.loops, plan.bounds.seconds) == (2, 3.0)
