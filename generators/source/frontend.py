@@ -144,7 +144,7 @@ def _compiled(unit: Question, folder: Path, end: Deadline) -> tuple[str, list[st
 
     limited = msgspec.structs.replace(unit.compiler, end=end)
     if sources()[unit.path.suffix].compiler == "rustc":
-        raw, names = rust.run(rust.find(), unit.path, unit.options, end)
+        raw, names = rust.run(rust.find(unit.path.parent), unit.path, unit.options, end)
     else:
         raw, names = clang.run(limited, unit.path, unit.options)
     raw = file_names.relative_names(raw, unit.compiler, folder)
@@ -214,7 +214,7 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
     quick = language.quick if lean else ()
     if language.compiler == "rustc":
         options = given.meaning
-        texts = rust.read_text(rust.find(), path, options, end)
+        texts = rust.read_text(rust.find(path.parent), path, options, end)
     else:
         options = ("-I.", *given.meaning, *given.clang, *quick)
         texts = clang.read_text(msgspec.structs.replace(found, end=end), path, options)

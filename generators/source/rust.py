@@ -11,7 +11,6 @@ std's files are named `<core/src/…>`, as headers of the C library are.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -83,40 +82,36 @@ class Rustc(msgspec.Struct, frozen=True):
     llvm: int
 
 
-def find() -> Rustc:
-    """The rustc on PATH. Raises MissingTool, ToolFailed."""
-    return _asked(tools.require(RUSTC).path)
+def find(folder: Path) -> Rustc:
+    """The rustc on PATH for sources in a folder, where rustup may have another version than
+    elsewhere. Raises MissingTool, ToolFailed."""
+    return _identified(tools.require(RUSTC).path, folder.resolve())
 
 
-@lru_cache(maxsize=4)
-def _asked(path: str) -> Rustc:
+@lru_cache(maxsize=16)
+def _identified(path: str, folder: Path) -> Rustc:
     try:
-        told = subprocess.run(
-            [path, "-vV"], capture_output=True, text=True, timeout=60, check=False
+        output = subprocess.run(
+            [path, "-vV"], cwd=folder, capture_output=True, text=True, timeout=60, check=False
         ).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ToolFailed(f"cannot start {path}: {error}", advice=tools.advice(RUSTC)) from error
-    release = re.search(r"^release: (\S+)$", told, re.M)
-    llvm = re.search(r"^LLVM version: (\d+)", told, re.M)
+    release = re.search(r"^release: (\S+)$", output, re.M)
+    llvm = re.search(r"^LLVM version: (\d+)", output, re.M)
     if release is None or llvm is None:
         raise MissingTool(
-            f"{path} is no rustc that works: {told.strip() or 'it prints no version'}",
+            f"{path} is no rustc that works: {output.strip() or 'it prints no version'}",
             advice="rustup default stable installs one",
         )
     return Rustc(path=path, version=release[1], llvm=int(llvm[1]))
 
 
-def _read(
-    rustc: Rustc, path: Path, options: Sequence[str], end: Deadline
-) -> tuple[list[Path], list[str]]:
-    """The files that the crate is made of, the root first, and the variables of the environment
-    that it reads, with their values. Raises BadInput, ToolFailed."""
-    with scratch_folder() as scratch:
-        made = scratch / "files.d"
-        _run(rustc, path, [*options, f"--emit=dep-info={made}"], end)
-        rule, *others = made.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+def _dependencies(made: Path) -> tuple[list[str], list[str]]:
+    """What rustc's dep-info lists: the files that the crate is made of, the root first, and the
+    variables of the environment that it reads, with their values."""
+    rule, *others = made.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     names = re.findall(r"(?:\\ |\S)+", rule.partition(": ")[2])
-    files = [path.parent / name.replace("\\ ", " ") for name in names]
+    files = [name.replace("\\ ", " ") for name in names]
     return files, [line for line in others if line.startswith("# env-dep:")]
 
 
@@ -135,13 +130,12 @@ def run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> tupl
         )
     with scratch_folder() as scratch:
         # without a linked program there is no link-time optimisation, which brings std's code
-        made = scratch / "program.bc"
-        emitted = f"--emit=llvm-bc={made},link={scratch / 'program'}"
+        made, files = scratch / "program.bc", scratch / "program.d"
+        emitted = f"--emit=llvm-bc={made},link={scratch / 'program'},dep-info={files}"
         _run(rustc, path, [*options, emitted], end)
         text = _reduced(llvm, made.read_bytes())
+        names, _ = _dependencies(files)
     text = _LOCK.sub(_looks_once, text)
-    files, _ = _read(rustc, path, options, end)
-    names = [os.path.relpath(each, path.parent) for each in files]
     return _FILE.sub(_renamed, text), names
 
 
@@ -258,9 +252,12 @@ def _renamed(match: re.Match[str]) -> str:
 
 def read_text(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> Iterator[str]:
     """All that the IR depends on: the compiler, the files with their content, the environment."""
-    files, environment = _read(rustc, path, options, end)
+    with scratch_folder() as scratch:
+        made = scratch / "program.d"
+        _run(rustc, path, [*options, f"--emit=dep-info={made}"], end)
+        files, environment = _dependencies(made)
     yield f"rustc {rustc.version} {rustc.path}"
     yield from environment
-    for each in files:
-        yield str(each)
-        yield each.read_text(encoding="utf-8", errors="surrogateescape")
+    for name in files:
+        yield name
+        yield (path.parent / name).read_text(encoding="utf-8", errors="surrogateescape")

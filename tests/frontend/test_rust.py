@@ -290,5 +290,5 @@ def test_operations_in_rust_are_refused(tmp_path: Path) -> None:
 def test_without_rustc_the_advice_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "find", lambda _: None)
     with pytest.raises(MissingTool, match="rustc is not installed") as raised:
-        rust.find()
+        rust.find(Path())
     assert "rustup" in str(raised.value.advice)
