@@ -16,10 +16,11 @@
 //! [`undone_rounds`]: crate::threads::undone_rounds
 
 use crate::consistency::checker::ConsistencyChecker;
+use crate::consistency::drawing::{at, label, read, write};
 use crate::consistency::stale_access::{StaleAccess, SyncEdge};
 use crate::consistency::view::{tag, View, ViewEvent};
 use crate::graph::execution_graph::{Graph, NONE};
-use crate::source::{Action, Dependencies, EventLabel, Initial, Location};
+use crate::source::{Action, Initial};
 use cat::CatError;
 use program::ir::Order;
 
@@ -312,29 +313,6 @@ impl Message {
 /// Draws a cycle of relaxed accesses, a thread for each need.
 fn draw(cycle: &[Need], graph: &mut Graph) {
     graph.reset();
-    let at = |address: usize| Location {
-        address: 8 * address as u64,
-        size: 8,
-    };
-    let label = |action: Action| EventLabel {
-        action,
-        site: 0,
-        dependencies: Dependencies::default(),
-    };
-    let read = |address: usize, order: Order, rmw: bool| Action::Read {
-        at: at(address),
-        order,
-        rmw,
-        uninitialised_ok: true,
-        ignored: false,
-    };
-    let write = |address: usize, order: Order, rmw: bool| Action::Write {
-        at: at(address),
-        order,
-        value: 1,
-        rmw,
-        undefined: 0,
-    };
     for thread in 1..=cycle.len() {
         graph.push(0, &label(Action::Create { thread }), NONE);
     }

@@ -1,6 +1,7 @@
 //! An execution graph and a cat model → whether the graph is consistent, and what the model flags.
 
 pub mod checker;
+pub mod drawing;
 pub mod guarantee;
 pub mod ordering_accesses;
 pub mod rows;

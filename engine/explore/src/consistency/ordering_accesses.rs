@@ -13,9 +13,10 @@
 //! an access is then shared, so that each access of it is an event.
 
 use crate::consistency::checker::ConsistencyChecker;
+use crate::consistency::drawing::{at, label, read, write};
 use crate::consistency::view::tag;
 use crate::graph::execution_graph::{Graph, NONE};
-use crate::source::{Action, Dependencies, EventLabel, Initial, Location};
+use crate::source::{Action, Initial};
 use cat::CatError;
 use program::ir::Order;
 
@@ -116,29 +117,6 @@ fn draw(
     const Y: usize = 1;
     const OWN: usize = 2;
     graph.reset();
-    let at = |address: usize| Location {
-        address: 8 * address as u64,
-        size: 8,
-    };
-    let label = |action: Action| EventLabel {
-        action,
-        site: 0,
-        dependencies: Dependencies::default(),
-    };
-    let read = |address: usize, order: Order, rmw: bool| Action::Read {
-        at: at(address),
-        order,
-        rmw,
-        uninitialised_ok: true,
-        ignored: false,
-    };
-    let write = |address: usize, order: Order, rmw: bool| Action::Write {
-        at: at(address),
-        order,
-        value: 1,
-        rmw,
-        undefined: 0,
-    };
     let relaxed = |address: usize, kind: u32| match kind {
         tag::READ => read(address, Order::Rlx, false),
         _ => write(address, Order::Rlx, false),

@@ -2,10 +2,9 @@
 //!
 //! Each thread runs alone, and each of its reads returns in turn the initial value, that of the thread's
 //! own last write (so the models say, by coherence), and those that other threads are known to write,
-//! until nothing new is written. A
-//! value of a consistent graph is found so: dependencies and rf have no cycle there, so that its writes
-//! have an order in which each comes after those that it depends on. Let the values of these be known.
-//! Then the thread has a run in which the reads that the write depends on return them, and the others
+//! until nothing new is written. A value of a consistent graph is found so: dependencies and rf have no
+//! cycle there, so that its writes have an order in which each comes after those that it depends on. Let
+//! the values of these be known. Then the thread has a run in which the reads that the write depends on return them, and the others
 //! anything, and it performs the write. Once all are known, each thread has the run that it has in the
 //! graph.
 //!
