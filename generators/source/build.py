@@ -99,9 +99,9 @@ def options(source: Path, build: Build) -> Options:
     or a macro that is none, and for a standard of another language."""
     by_clang = [each for each in languages() if each.compiler == "clang"]
     language = sources().get(source.suffix, by_clang[-1])
+    _check(build, source, language)
     if language.compiler == "rustc":
         return _of_rustc(build, language)
-    _check(build, source, language)
     notes: list[str] = []
     layers: list[tuple[_Option, ...]] = []
     if (found := _command(source, build)) is not None:
@@ -140,7 +140,7 @@ def _check(build: Build, source: Path, language: Language) -> None:
                 )
     if build.std and not any(map(language.has_version, build.std)):
         raise BadInput(
-            f"{source.name} is {language.name.upper()}, "
+            f"{source.name} is {language.name.capitalize()}, "
             f"and {build.std[-1]} is not a version of that",
             advice=f"for example --std {language.example}",
         )

@@ -261,6 +261,8 @@ fn main() {
     program = read(tmp_path, text, Build(defines=("extra=yes",)))
     assert explored(program)["result"] == "Safe"
     assert set(program.files) == {"program.rs", "inner.rs"}
+    with pytest.raises(BadInput, match="is Rust, and c11 is not a version of that"):
+        read(tmp_path, text, Build(std=("c11",)))
     with pytest.raises(BadInput, match="gen"):
         read(tmp_path, text, Build(defines=("extra=yes",), std=("2024",)))
     # an edit of a module is noticed
