@@ -135,7 +135,6 @@ def run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> tupl
         _run(rustc, path, [*options, emitted], end)
         text = _reduced(llvm, made.read_bytes())
         names, _ = _dependencies(files)
-    text = _LOCK.sub(_looks_once, text)
     return _FILE.sub(_renamed, text), names
 
 
@@ -218,22 +217,6 @@ def _definition(function: Any, body: str) -> str:
     parameters = [f"%p{number}" for number in range(len(kinds))]
     signature = ", ".join(f"{kind} {name}" for kind, name in zip(kinds, parameters, strict=True))
     return f"define {result} @{function.name}({signature}) {{{body.format(*parameters)}\n}}"
-
-
-_LOCK = re.compile(rf"^define [^\n]*@{_STD}3sys4sync\w*5futex\w*\([^\n]*\{{\n(?:.*\n)*?\}}\n", re.M)
-_SPINS = re.compile(
-    r"^(?P<block>\d+):[^\n]*\n  %\d+ = phi i32 (?:\[ %\d+, %\d+ \], )?\[ 100, %\S+ \]", re.M
-)
-
-
-def _looks_once(lock: re.Match[str]) -> str:
-    """A function of std's locks that looks at the lock's state once before it sleeps, not a hundred
-    times. No execution that shows more is left out: what the last look reads, the first may read,
-    and the looks before it, which read that the lock is taken, order nothing."""
-    body = lock[0]
-    for spins in _SPINS.finditer(body):
-        body = re.sub(rf"br i1 %\S+, (?=label %{spins['block']}, )", "br i1 false, ", body)
-    return body
 
 
 _FILE = re.compile(r'!DIFile\(filename: "([^"]*)", directory: "([^"]*)"')

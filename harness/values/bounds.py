@@ -20,6 +20,7 @@ Reduction = Literal[
     "undone-rounds",
     "spurious-failures",
     "waits",
+    "bounded-spins",
     "unnoticed-writes",
     "notified-sleepers",
     "unshared-objects",

@@ -14,6 +14,7 @@ pub enum Reduction {
     UndoneRounds,
     SpuriousFailures,
     Waits,
+    BoundedSpins,
     UnnoticedWrites,
     NotifiedSleepers,
     UnsharedObjects,
@@ -21,7 +22,7 @@ pub enum Reduction {
 }
 
 impl Reduction {
-    pub const ALL: [Reduction; 11] = [
+    pub const ALL: [Reduction; 12] = [
         Reduction::Symmetry,
         Reduction::Elements,
         Reduction::Arrivals,
@@ -29,6 +30,7 @@ impl Reduction {
         Reduction::UndoneRounds,
         Reduction::SpuriousFailures,
         Reduction::Waits,
+        Reduction::BoundedSpins,
         Reduction::UnnoticedWrites,
         Reduction::NotifiedSleepers,
         Reduction::UnsharedObjects,
@@ -77,6 +79,10 @@ impl Reduction {
             Reduction::Waits => (
                 "waits",
                 "reads in vain, by which a thread that waits in a loop or for a lock keeps waiting",
+            ),
+            Reduction::BoundedSpins => (
+                "bounded-spins",
+                "reads in vain of a loop that looks a limited number of times",
             ),
             Reduction::UnnoticedWrites => (
                 "unnoticed-writes",

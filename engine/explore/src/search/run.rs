@@ -95,9 +95,14 @@ impl CheckedModel {
         self.checker
     }
 
+    /// Whether an execution without some reads stays consistent, and shows what is left as it did.
+    pub fn holds_in_smaller(&self) -> bool {
+        self.checker.allows_fewer_reads
+    }
+
     /// Whether a read that another one makes superfluous may be left out.
     pub fn allows_fewer_reads(&self) -> bool {
-        self.acyclic == Acyclic::ProgramOrder && self.checker.allows_fewer_reads
+        self.acyclic == Acyclic::ProgramOrder && self.holds_in_smaller()
     }
 
     /// Whether the model flags some executions: races.

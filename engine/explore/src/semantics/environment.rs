@@ -221,6 +221,9 @@ pub trait Events<'p>: Accesses {
     }
     fn union(&self, a: Dep, b: Dep) -> Dep;
     fn precedes(&self, dep: Dep, now: u32) -> bool;
+    fn looks_once(&self) -> bool {
+        false
+    }
     fn require(&self, _reads: Dep) -> Done<()> {
         Ok(())
     }

@@ -61,6 +61,10 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         self.0.events() as u32
     }
 
+    fn looks_once(&self) -> bool {
+        self.0.looks_once()
+    }
+
     fn refuses_undefined(&self) -> bool {
         true
     }

@@ -28,6 +28,9 @@ pub struct Settings {
     pub branches: bool,
     /// A weak compare-exchange fails for no reason at most once per site and thread.
     pub fails_once: bool,
+    /// Of a loop that looks a limited number of times, the first and the last of the rounds that
+    /// change nothing are performed.
+    pub looks_once: bool,
     /// Rounds that are undone are left out.
     pub undoes: bool,
     /// Read-modify-writes continue release sequences.
@@ -40,6 +43,7 @@ impl Default for Settings {
             asymmetric_fences: false,
             branches: true,
             fails_once: false,
+            looks_once: false,
             undoes: false,
             updates_continue: true,
         }

@@ -242,6 +242,10 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
         self.sets.union(a, b)
     }
 
+    fn looks_once(&self) -> bool {
+        self.settings.looks_once
+    }
+
     fn precedes(&self, dep: Dep, now: u32) -> bool {
         self.sets.precedes(dep, now)
     }

@@ -91,6 +91,7 @@ impl ProgramSource<'_> {
         let used = [
             (Reduction::Arrivals, ordered),
             (Reduction::Waits, self.waits_in_place),
+            (Reduction::BoundedSpins, self.settings.looks_once),
             (Reduction::Retries, self.retries != Retries::All),
             (Reduction::UndoneRounds, self.settings.undoes),
         ];
@@ -122,6 +123,9 @@ impl ProgramSource<'_> {
         self.settings.asymmetric_fences = model.defines_asymmetric_fences();
         self.settings.branches = model.branches;
         self.settings.fails_once = options.fails_once;
+        let stated = options.acyclic.is_some() && model.states_coherence();
+        let looks_once = stated && model.holds_in_smaller() && !self.compares_calls;
+        self.settings.looks_once = on(Reduction::BoundedSpins) && looks_once;
         let every = self.compares_calls || !model.allows_fewer_reads();
         self.waits_in_place = !every && on(Reduction::Waits);
         self.retries = match on(Reduction::Retries) && !every {

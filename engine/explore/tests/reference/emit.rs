@@ -243,6 +243,48 @@ impl Function {
                 f.ops(round);
                 f.compare(test, &read, &with.to_string())
             }),
+            Op::Look {
+                at,
+                equal,
+                order,
+                rounds,
+                late,
+            } => {
+                let [before, head, looks, tail, gives_up, next] = [(); 6].map(|()| self.name());
+                let (count, more) = (self.name(), self.name());
+                self.jump(&before);
+                self.label(&before);
+                self.jump(&head);
+                self.label(&head);
+                self.line(&format!(
+                    "%{count} = phi i32 [ 0, %{before} ], [ %{more}, %{tail} ]"
+                ));
+                if *late {
+                    self.jump(&looks);
+                } else {
+                    let again = self.compare("ult", &format!("%{count}"), &rounds.to_string());
+                    self.branch(&again, &looks, &gives_up);
+                }
+                self.label(&looks);
+                let read = self.load(at, order);
+                let is = self.compare("eq", &read, &equal.to_string());
+                self.branch(&is, &next, &tail);
+                self.label(&tail);
+                self.line(&format!("%{more} = add i32 %{count}, 1"));
+                if *late {
+                    let again = self.compare("ne", &format!("%{more}"), &rounds.to_string());
+                    self.branch(&again, &head, &gives_up);
+                } else {
+                    self.jump(&head);
+                }
+                self.label(&gives_up);
+                if *late {
+                    self.see(&read);
+                }
+                self.remember("3");
+                self.jump(&next);
+                self.label(&next);
+            }
             Op::AwaitTwo {
                 at,
                 with,

@@ -408,6 +408,26 @@ fn an_update_that_waits_reads_what_another_thread_reads() {
     compare_bodies("imm", vec![vec![waits], vec![Op::Load("y", "acquire")]]);
 }
 
+/// A loop that looks so many times sees what one that looks twice can see.
+#[test]
+fn rounds_in_vain_of_a_loop_that_looks_a_limited_number_of_times_show_nothing() {
+    let store = |at, value| Op::Store(at, Value::Constant(value), "release");
+    let writes = vec![store("x", 1), store("x", 2), Op::Load("y", "acquire")];
+    for (name, _) in MODELS {
+        for late in [false, true] {
+            let look = |equal, order| Op::Look {
+                at: "x",
+                equal,
+                order,
+                rounds: 3,
+                late,
+            };
+            let looks = vec![store("y", 1), look(2, "acquire")];
+            compare_bodies(name, vec![looks, writes.clone()]);
+        }
+    }
+}
+
 /// A release is a barrier on POWER and RISC-V, and on AArch64 before an acquire, whatever it writes to.
 #[test]
 fn locks_of_one_thread_order_where_barriers_are_mapped_to() {

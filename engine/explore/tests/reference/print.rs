@@ -125,6 +125,18 @@ fn op(of: &Op) -> String {
             let (read, round) = (load(at, order), block(round));
             format!("for (;;) {{ int read = {read}; {round} if ({test}) break; }}")
         }
+        Op::Look {
+            at,
+            equal,
+            order,
+            rounds,
+            late,
+        } => format!(
+            "{{ int i = 0, read = {equal}; while (i++ < {rounds} && (read = {}) != {equal}) {{}} \
+             if (read != {equal}) {{ {} add(3); }} }}",
+            load(at, order),
+            if *late { "see(read);" } else { "" }
+        ),
         Op::AwaitTwo {
             at,
             with,

@@ -55,6 +55,15 @@ pub enum Op {
         order: Order,
         round: Vec<Op>,
     },
+    /// Reads until the value is this, so many times at most, and adds 3 if it never was. `late`: rounds
+    /// are counted after the read, and the last value is seen.
+    Look {
+        at: &'static str,
+        equal: u64,
+        order: Order,
+        rounds: u64,
+        late: bool,
+    },
     /// The same of two locations: both, or one.
     AwaitTwo {
         at: [&'static str; 2],
@@ -264,6 +273,13 @@ impl Random<'_> {
                     0 => self.ops(1, 2),
                     _ => Vec::new(),
                 },
+            },
+            (0 | 1 | 3 | 4, 11) => Op::Look {
+                at,
+                equal: with,
+                order: dice.one(&LOADS),
+                rounds: 1 + dice.below(4),
+                late: dice.happens(2),
             },
             (0 | 1, 7) | (1, 0..=1) => {
                 let order = dice.one(&UPDATES);

@@ -22,7 +22,8 @@ pub fn decide<W: Environment>(thread: &mut Thread, environment: &mut W, dep: Dep
     }
 }
 
-/// What an iteration makes of the registers that are live at the header of its loop.
+/// What an iteration makes of the registers that are live at the header of its loop, without its
+/// counter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Carried {
     Known,
@@ -50,7 +51,8 @@ impl Carried {
         let is_known = |value: Val| environment.require(value.dep).is_ok();
         let mut carried = Carried::Known;
         for (dst, operand) in &edge.moves {
-            if !info.live.contains(dst) || *operand == Operand::Register(*dst) {
+            let counts = info.counter.as_ref().is_some_and(|c| c.register == *dst);
+            if counts || !info.live.contains(dst) || *operand == Operand::Register(*dst) {
                 continue;
             }
             let before = thread.get(Operand::Register(*dst));
@@ -113,13 +115,17 @@ pub fn take<W: Environment>(
     let info = &program.functions[frame.function as usize].loops[header as usize];
     let registers = &thread.registers[frame.registers..];
     let private = info.memory(thread.private, thread.idle);
+    let counts = info.counter.as_ref().map(|counter| counter.register);
+    let counter = counts.map_or(0, |register| registers[register as usize].bits);
     let hash = |of: &[Register]| {
-        of.iter().fold(0, |hash, register| {
+        let of = of.iter().filter(|register| Some(**register) != counts);
+        of.fold(0, |hash, register| {
             scatter(hash ^ registers[*register as usize].bits)
         })
     };
     let (live, deciding) = (hash(&info.live), hash(&info.deciding));
-    let round = match &mut thread.rounds[frame.rounds + header as usize] {
+    let at = frame.rounds + header as usize;
+    let round = match &mut thread.rounds[at] {
         Some(round) if edge.back => round,
         register => {
             *register = Some(Round {
@@ -127,8 +133,10 @@ pub fn take<W: Environment>(
                 doubts,
                 private,
                 live,
+                counter,
                 deciding,
                 reads,
+                events: now,
                 count: 0,
                 counted: false,
                 decided: false,
@@ -140,20 +148,24 @@ pub fn take<W: Environment>(
             return Ok(());
         }
     };
-    let other_registers = round.live != live;
-    let same = round.epoch == epoch
+    let counted_up = round.counter != counter;
+    let other_registers = round.live != live || counted_up;
+    let returns = round.epoch == epoch
         && round.private == private
         && round.live == live
         && carried != Carried::Unknown;
+    let same = returns && !counted_up;
+    let looked = (reads, now) == (round.reads + 1, round.events + 1);
     let doubted = doubts - round.doubts;
     thread.undecided |= environment.has_unknown()
         && !same
         && carried != Carried::Different
+        && !counted_up
         && epoch - round.epoch == doubted
         && (round.private == private || doubted > 0);
     let from = round.reads;
     // without it, what is read decides whether the next round differs from this one
-    let moved = round.deciding != deciding || round.private != private;
+    let moved = round.deciding != deciding || round.private != private || counted_up;
     let counted = std::mem::replace(&mut round.counted, false) && moved;
     let decided = std::mem::replace(&mut round.decided, false) && moved;
     let failed = std::mem::replace(&mut round.failures, failures) != failures;
@@ -165,6 +177,8 @@ pub fn take<W: Environment>(
     round.live = live;
     round.deciding = deciding;
     round.reads = reads;
+    round.events = now;
+    round.counter = counter;
     if same {
         let site = info.site;
         thread.state = State::Spinning { site, from, failed };
@@ -182,6 +196,16 @@ pub fn take<W: Environment>(
                 false => thread.changed.map_or(Change::None, Change::Access),
             };
             return Err(end);
+        }
+    }
+    if let Some(known) = &info.counter {
+        if returns && looked && !chosen && environment.looks_once() {
+            let last = known.after_rounds(counter, |bound| thread.get(bound).bits);
+            let now = thread.get(Operand::Register(known.register));
+            thread.set(known.register, Val { bits: last, ..now });
+            if let Some(round) = &mut thread.rounds[at] {
+                round.counter = last;
+            }
         }
     }
     Ok(())

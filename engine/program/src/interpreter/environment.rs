@@ -70,6 +70,10 @@ pub trait Environment {
     fn computes_with_thread(&mut self, _t: &Thread) -> Result<(), Self::Interruption> {
         Ok(())
     }
+    /// Whether iterations of a loop that looks a limited number of times may be left out.
+    fn looks_once(&self) -> bool {
+        false
+    }
     /// The number of the thread's events so far.
     fn now(&self, t: &Thread) -> u32;
     /// Whether a use of an indeterminate value is an error; it is 0 otherwise.

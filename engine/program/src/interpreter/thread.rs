@@ -45,11 +45,14 @@ pub struct Round {
     pub epoch: u64,
     pub doubts: u64,
     pub private: u64,
-    /// Hash of the registers that are live at the header.
+    /// Hash of the registers that are live at the header, without the loop's counter.
     pub live: u64,
+    pub counter: u64,
     /// Hash of those of them that decide branches of the loop.
     pub deciding: u64,
     pub reads: usize,
+    /// How many events the thread had performed; see `Environment::now`.
+    pub events: u32,
     pub count: u32,
     /// In this iteration a branch could have left the loop, on a value that depends on no shared
     /// read.

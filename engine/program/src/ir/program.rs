@@ -3,9 +3,11 @@
 //! Global and function addresses are fixed when the program is lowered, so an address constant is
 //! a number like any other, and the same in every run.
 use super::allocation::Allocation;
+use super::arithmetic::compare;
+use super::bits::mask;
 use super::exceptions::Exceptions;
-use super::instruction::{Extern, FuncId, Inst, Op, Order, Register, SiteId};
-use super::operators::RmwOp;
+use super::instruction::{Extern, FuncId, Inst, Op, Operand, Order, Register, SiteId};
+use super::operators::{Predicate, RmwOp};
 use super::shapes::Shapes;
 use super::sites::Site;
 
@@ -17,6 +19,8 @@ pub struct Loop {
     pub live: Vec<Register>,
     /// Those of them on which the branches inside the loop depend.
     pub deciding: Vec<Register>,
+    /// What limits how often the loop looks at memory, if it does nothing else.
+    pub counter: Option<Counter>,
     /// The loop has no effect but to take time.
     pub idle: bool,
 }
@@ -29,6 +33,65 @@ impl Loop {
         } else {
             private
         }
+    }
+}
+
+/// The counter of a loop that does nothing but look at memory a limited number of times: each
+/// iteration leaves the loop, or returns to its header with nothing changed but the counter, and
+/// registers that hold what was read, for what is behind the loop.
+#[derive(Debug, Clone)]
+pub struct Counter {
+    pub register: Register,
+    /// What each iteration adds to it.
+    pub step: u64,
+    pub bits: u32,
+    pub tests: Vec<CounterTest>,
+}
+
+/// A comparison of a counter with a bound that stays the same in the loop.
+#[derive(Debug, Clone)]
+pub struct CounterTest {
+    pub predicate: Predicate,
+    pub bits: u32,
+    /// It is compared after the step.
+    pub stepped: bool,
+    pub bound: Operand,
+    /// The bound is the first operand.
+    pub reversed: bool,
+    /// The outcome with which the loop is not left.
+    pub holds: bool,
+}
+
+impl Counter {
+    /// The most iterations that are left out at once.
+    const MOST: u32 = 1 << 16;
+
+    /// The counter after all iterations from `now` on in which no test leaves the loop. `value`: of the
+    /// bounds.
+    pub fn after_rounds(&self, now: u64, value: impl Fn(Operand) -> u64) -> u64 {
+        let next = |counter: u64| mask(counter.wrapping_add(self.step), self.bits);
+        let goes_on = |counter: u64| {
+            self.tests.iter().all(|test| {
+                let counter = match test.stepped {
+                    true => next(counter),
+                    false => counter,
+                };
+                let bound = value(test.bound);
+                let (a, b) = match test.reversed {
+                    true => (bound, counter),
+                    false => (counter, bound),
+                };
+                compare(test.predicate, test.bits, a, b) == test.holds
+            })
+        };
+        let mut counter = now;
+        for _ in 0..Counter::MOST {
+            if !goes_on(counter) {
+                break;
+            }
+            counter = next(counter);
+        }
+        counter
     }
 }
 

@@ -6,6 +6,7 @@ use crate::ir::program::*;
 use crate::ir::sites;
 use crate::llvm::ast::{Block, Declared, Function, Inst, InstKind};
 use crate::llvm::metadata::{is_system, Position};
+use crate::lower::bounded_spins::Candidate;
 use crate::lower::cfg::{ControlFlowGraph, LoopInfo, Usage};
 use crate::lower::constants::Folded;
 use crate::lower::deciding::deciding;
@@ -423,10 +424,18 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             let name = self.l.program.functions[id as usize].name.clone();
             let site = sites::site(&self.l.module.metadata, dbg, &name, "loop", Order::Na);
             self.l.program.sites.push(site);
+            let candidate = Candidate {
+                code: &self.code,
+                ranges,
+                info,
+                live,
+                relevant: &relevant,
+            };
             found.push(Loop {
                 site: self.l.program.sites.len() as SiteId - 1,
                 live: live[info.header].iter().map(|r| r as Register).collect(),
                 deciding: deciding(&self.code, ranges, &info.body, &live[info.header]),
+                counter: candidate.counter().filter(|_| !idle),
                 idle,
             });
         }

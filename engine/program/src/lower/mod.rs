@@ -1,5 +1,6 @@
 //! [`ast::Module`](crate::llvm::ast::Module) → [`Program`](crate::ir::Program): addresses are assigned, constants folded, SSA names become registers, calls of known library functions become operations. What the interpreter does not support is refused here, with its source position.
 
+mod bounded_spins;
 mod call;
 mod cfg;
 mod constants;

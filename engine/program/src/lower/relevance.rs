@@ -167,7 +167,7 @@ pub fn relevance(all: Code, registers: u32) -> Relevance {
 
 /// Whether an instruction does more than compute its result: accesses memory, may fail, ends the
 /// function, calls another.
-fn has_effect(op: &Op) -> bool {
+pub fn has_effect(op: &Op) -> bool {
     use BinOp::{Sdiv, Srem, Udiv, Urem};
     match op {
         Op::Bin { op, b, .. } => {

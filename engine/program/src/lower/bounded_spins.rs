@@ -1,0 +1,362 @@
+//! Loops that look at shared memory a limited number of times: the register that counts, and the
+//! branches that leave the loop on it.
+//!
+//! ```text
+//! for (spins = 100; spins != 0; spins--)
+//!     if (load(lock) == FREE) return TRUE;
+//! ```
+//!
+//! Each iteration of such a loop leaves it, or returns to its header with nothing changed but the
+//! counter, and what it has read: nothing is written inside, other registers are carried from one
+//! iteration to the next only to be used behind the loop, and the counter decides nothing but when the
+//! loop is left, and is not used behind it.
+//!
+//! **What is left out.** After a round in vain, in which the thread has one event, a read, and everything but
+//! the counter is as before, the explorer continues with the counter of the last round
+//! ([`Counter::after_rounds`]). Why no behaviour is lost or added is argued in docs/reductions.md,
+//! `bounded-spins`.
+use crate::ir::instruction::{BinOp, Edge, Inst, Op, Operand, Register};
+use crate::ir::program::{Counter, CounterTest};
+use crate::lower::cfg::LoopInfo;
+use crate::lower::registers::{register, visit};
+use crate::lower::relevance::{has_effect, Relevance};
+use bit_set::BitSet;
+
+/// A loop, and what is known of its function.
+pub struct Candidate<'c> {
+    pub code: &'c [Inst],
+    pub ranges: &'c [(usize, usize)],
+    pub info: &'c LoopInfo,
+    /// The registers that are live at the start of each block, as far as they are relevant.
+    pub live: &'c [BitSet],
+    pub relevant: &'c Relevance,
+}
+
+impl Candidate<'_> {
+    pub fn counter(&self) -> Option<Counter> {
+        let (counter, stepped) = self.carried()?;
+        let (at, step, bits) = self.step(counter, stepped)?;
+        let mut tests = Vec::new();
+        let counts = BitSet::from_iter([counter as usize, stepped as usize]);
+        // and what is computed of the two
+        let mut counted = counts.clone();
+        for other in self.inside().filter(|other| *other != at) {
+            let op = &self.code[other].op;
+            if has_effect(op) && !matches!(op, Op::Load { .. }) {
+                return None;
+            }
+            if self.reads(other, &counts) {
+                tests.extend(self.tests(op, (counter, stepped), &mut counted)?);
+            }
+        }
+        let kept = self.edges().all(|edge| self.keeps(edge, &counted));
+        (kept && !tests.is_empty()).then_some(Counter {
+            register: counter,
+            step,
+            bits,
+            tests,
+        })
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = usize> + '_ {
+        self.info.body.iter()
+    }
+
+    /// The instructions of the loop that are relevant, by their places.
+    fn inside(&self) -> impl Iterator<Item = usize> + '_ {
+        let all = self.blocks().flat_map(|block| {
+            let (start, end) = self.ranges[block];
+            start..end
+        });
+        all.filter(|at| self.relevant.instructions.contains(*at))
+    }
+
+    /// The edges out of the loop's blocks.
+    fn edges(&self) -> impl Iterator<Item = &Edge> + '_ {
+        let ranges = self.blocks().map(|block| self.ranges[block]);
+        let code = ranges.flat_map(|(start, end)| &self.code[start..end]);
+        code.flat_map(Inst::edges)
+    }
+
+    fn is_relevant(&self, register: Register) -> bool {
+        self.relevant.registers.contains(register as usize)
+    }
+
+    /// The register that counts, and the one whose value it gets with each iteration. What else an
+    /// iteration changes holds what it has read.
+    fn carried(&self) -> Option<(Register, Register)> {
+        let mut found = None;
+        let header = self.info.header;
+        for edge in self.edges().filter(|edge| edge.to as usize == header) {
+            let live = |dst: Register| self.live[header].contains(dst as usize);
+            let moves = edge
+                .moves
+                .iter()
+                .filter(|(dst, from)| live(*dst) && *from != Operand::Register(*dst));
+            let counts = moves.filter(|(dst, from)| !self.holds_read(*dst, *from));
+            let counts: Vec<_> = counts.collect();
+            let [(dst, Operand::Register(from))] = counts[..] else {
+                return None;
+            };
+            if found.is_some_and(|other| other != (*dst, *from)) {
+                return None;
+            }
+            found = Some((*dst, *from));
+        }
+        found
+    }
+
+    /// Whether a register, of which the loop makes no use, gets what the only load of the loop has read,
+    /// and a branch depends on that at once.
+    fn holds_read(&self, dst: Register, from: Operand) -> bool {
+        let is_load = |at: &usize| matches!(self.code[*at].op, Op::Load { .. });
+        let loads: Vec<usize> = self.inside().filter(is_load).collect();
+        let [at] = loads[..] else {
+            return false;
+        };
+        let Op::Load { dst: read, .. } = self.code[at].op else {
+            return false;
+        };
+        let held = BitSet::from_iter([dst as usize]);
+        let moves = |edge: &Edge| {
+            let mut moves = edge.moves.iter();
+            moves.any(|(to, from)| *from == Operand::Register(dst) && *to != dst)
+        };
+        let inside = |edge: &&Edge| self.info.body.contains(edge.to as usize);
+        from == Operand::Register(read)
+            && self.decides(at, read)
+            && !self.inside().any(|at| self.reads(at, &held))
+            && !self.edges().filter(inside).any(moves)
+    }
+
+    /// Whether the block of a load ends with a branch on a comparison of what was read.
+    fn decides(&self, load: usize, read: Register) -> bool {
+        let ranges = self.blocks().map(|block| self.ranges[block]);
+        let mut around = ranges.filter(|(start, end)| (*start..*end).contains(&load));
+        let Some((_, end)) = around.next() else {
+            return false;
+        };
+        let Op::CondBr {
+            condition: Operand::Register(condition),
+            ..
+        } = self.code[end - 1].op
+        else {
+            return false;
+        };
+        let compares = |inst: &Inst| match inst.op {
+            Op::Compare { dst, a, b, .. } => {
+                dst == condition && [a, b].contains(&Operand::Register(read))
+            }
+            _ => false,
+        };
+        self.code[load..end].iter().any(compares)
+    }
+
+    /// The instruction that computes `stepped` from `counter`, what it adds, and its width in bits.
+    fn step(&self, counter: Register, stepped: Register) -> Option<(usize, u64, u32)> {
+        let mut by = self.inside().filter(|at| {
+            let mut writes = false;
+            visit(&self.code[*at].op, &mut |register, write| {
+                writes |= write && register == stepped;
+            });
+            writes
+        });
+        let at = by.next()?;
+        match (&self.code[at].op, by.next()) {
+            (
+                Op::Bin {
+                    op: op @ (BinOp::Add | BinOp::Sub),
+                    bits,
+                    a: Operand::Register(a),
+                    b: Operand::Const(b),
+                    ..
+                },
+                None,
+            ) if *a == counter => {
+                let step = match op {
+                    BinOp::Sub => b.wrapping_neg(),
+                    _ => *b,
+                };
+                Some((at, step, *bits))
+            }
+            _ => None,
+        }
+    }
+
+    fn reads(&self, at: usize, registers: &BitSet) -> bool {
+        let mut reads = false;
+        visit(&self.code[at].op, &mut |register, write| {
+            reads |= !write && registers.contains(register as usize);
+        });
+        reads
+    }
+
+    /// A comparison of the counter with something that stays the same in the loop, for each branch that
+    /// depends on it. What is computed of it is added to `counted`.
+    fn tests(
+        &self,
+        op: &Op,
+        counter: (Register, Register),
+        counted: &mut BitSet,
+    ) -> Option<Vec<CounterTest>> {
+        let Op::Compare {
+            predicate,
+            bits,
+            dst,
+            a,
+            b,
+        } = *op
+        else {
+            return None;
+        };
+        let side = |operand: Operand| match operand {
+            Operand::Register(r) if r == counter.0 => Some(false),
+            Operand::Register(r) if r == counter.1 => Some(true),
+            _ => None,
+        };
+        let (stepped, bound, reversed) = match (side(a), side(b)) {
+            (Some(stepped), None) => (stepped, b, false),
+            (None, Some(stepped)) => (stepped, a, true),
+            _ => return None,
+        };
+        if !self.stays(bound) {
+            return None;
+        }
+        let test = |holds| CounterTest {
+            predicate,
+            bits,
+            stepped,
+            bound,
+            reversed,
+            holds,
+        };
+        let outcomes = self.outcomes(dst, counted)?;
+        Some(outcomes.into_iter().map(test).collect())
+    }
+
+    /// The values of a condition without which the loop is left, one for each branch that depends on it.
+    fn outcomes(&self, condition: Register, counted: &mut BitSet) -> Option<Vec<bool>> {
+        counted.insert(condition as usize);
+        let this = Operand::Register(condition);
+        let of_this = BitSet::from_iter([condition as usize]);
+        let mut outcomes = Vec::new();
+        for by in self.inside().filter(|by| self.reads(*by, &of_this)) {
+            let (dst, needed) = match self.code[by].op {
+                Op::CondBr {
+                    ref then,
+                    ref otherwise,
+                    ..
+                } => {
+                    outcomes.push(match (self.leaves(then), self.leaves(otherwise)) {
+                        (false, true) => true,
+                        (true, false) => false,
+                        _ => return None,
+                    });
+                    continue;
+                }
+                // a || b and a && b, with and without evaluating b
+                Op::Select { dst, a, b, .. } if a == Operand::Const(1) && b != a => (dst, false),
+                Op::Select { dst, a, b, .. } if b == Operand::Const(0) && b != a => (dst, true),
+                Op::Bin {
+                    op: BinOp::Or,
+                    bits: 1,
+                    dst,
+                    a,
+                    b,
+                } if a != b => (dst, false),
+                Op::Bin {
+                    op: BinOp::And,
+                    bits: 1,
+                    dst,
+                    a,
+                    b,
+                } if a != b => (dst, true),
+                Op::Bin {
+                    op: BinOp::Xor,
+                    bits: 1,
+                    dst,
+                    a,
+                    b: Operand::Const(1),
+                } if a == this => {
+                    let others = self.outcomes(dst, counted)?;
+                    outcomes.extend(others.into_iter().map(|holds| !holds));
+                    continue;
+                }
+                _ => return None,
+            };
+            let others = self.outcomes(dst, counted)?;
+            if others.iter().any(|holds| *holds != needed) {
+                return None;
+            }
+            outcomes.extend(others);
+        }
+        Some(outcomes)
+    }
+
+    /// Whether an operand has the same value in all iterations.
+    fn stays(&self, operand: Operand) -> bool {
+        let Operand::Register(wanted) = operand else {
+            return true;
+        };
+        let mut written = false;
+        for block in self.blocks() {
+            let (start, end) = self.ranges[block];
+            for inst in &self.code[start..end] {
+                visit(&inst.op, &mut |register, write| {
+                    written |= write && register == wanted;
+                });
+            }
+        }
+        let moves = |edge: &Edge| edge.moves.iter().any(|(dst, _)| *dst == wanted);
+        !written && !self.edges().any(moves)
+    }
+
+    /// Whether an edge leads out of the loop: at once, or by a branch on a constant that it carries.
+    fn leaves(&self, edge: &Edge) -> bool {
+        let mut edge = edge;
+        // each block once at most
+        for _ in self.blocks() {
+            let to = edge.to as usize;
+            if !self.info.body.contains(to) {
+                return true;
+            }
+            let (start, end) = self.ranges[to];
+            let [Inst {
+                op:
+                    Op::CondBr {
+                        condition: Operand::Register(condition),
+                        then,
+                        otherwise,
+                        ..
+                    },
+                ..
+            }] = &self.code[start..end]
+            else {
+                return false;
+            };
+            let carried = edge.moves.iter().find(|(dst, _)| dst == condition);
+            edge = match carried {
+                Some((_, Operand::Const(0))) => otherwise,
+                Some((_, Operand::Const(_))) => then,
+                _ => return false,
+            };
+        }
+        false
+    }
+
+    /// Whether what is counted is neither carried along an edge, except to the next iteration, nor used
+    /// behind the loop.
+    fn keeps(&self, edge: &Edge, counted: &BitSet) -> bool {
+        let to = edge.to as usize;
+        let is_counted =
+            |from: Operand| register(from).is_some_and(|r| counted.contains(r as usize));
+        let carries = edge
+            .moves
+            .iter()
+            .any(|(dst, from)| self.is_relevant(*dst) && is_counted(*from));
+        match self.info.body.contains(to) {
+            true => to == self.info.header || !carries,
+            false => !carries && self.live[to].is_disjoint(counted),
+        }
+    }
+}

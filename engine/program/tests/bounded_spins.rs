@@ -1,0 +1,148 @@
+//! Which loops look at memory a limited number of times, and do nothing else.
+use program::Program;
+
+const HEAD: &str = "\
+target datalayout = \"e-m:e-i64:64-i128:128-f80:128-n8:16:32:64-S128\"
+target triple = \"x86_64-unknown-linux-musl\"
+@x = global i32 0, align 4
+@y = global i32 0, align 4
+";
+
+/// Whether the only loop of a function has a counter.
+fn counts(body: &str) -> bool {
+    let text = format!("{HEAD}define i32 @main() {{\n{body}}}\n");
+    let program = Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    let loops = &program.functions[program.main as usize].loops;
+    assert_eq!(loops.len(), 1, "{text}");
+    loops[0].counter.is_some()
+}
+
+const EARLY: &str = "\
+entry:
+  br label %head
+head:
+  %i = phi i32 [ 0, %entry ], [ %j, %tail ]
+  %more = icmp slt i32 %i, 100
+  br i1 %more, label %look, label %done
+look:
+  %read = load atomic i32, ptr @x monotonic, align 4
+  %locked = icmp eq i32 %read, 1
+  br i1 %locked, label %tail, label %done
+tail:
+  %j = add nsw i32 %i, 1
+  br label %head
+done:
+  ret i32 0
+";
+
+#[test]
+fn a_loop_that_looks_a_limited_number_of_times_has_a_counter() {
+    assert!(counts(EARLY));
+}
+
+#[test]
+fn a_test_may_be_joined_with_others_and_come_late() {
+    let late = EARLY
+        .replace(
+            "head:\n  %i = phi i32 [ 0, %entry ], [ %j, %tail ]\n",
+            "head:\n  br label %look\nlook:\n  %i = phi i32 [ 0, %head ], [ %j, %tail ]\n",
+        )
+        .replace(
+            "  %more = icmp slt i32 %i, 100\n  br i1 %more, label %look, label %done\nlook:\n",
+            "",
+        )
+        .replace(
+            "  br label %head\ndone",
+            "  %more = icmp ne i32 %j, 100\n  br i1 %more, label %look, label %done\ndone",
+        );
+    assert!(counts(&late));
+    // as clang writes `i < 100 && load(x) == 1`
+    let joined = EARLY
+        .replace(
+            "label %look, label %done\nlook",
+            "label %look, label %both\nlook",
+        )
+        .replace(
+            "br i1 %locked, label %tail, label %done",
+            "br label %both\nboth:\n  \
+                  %go = phi i1 [ false, %head ], [ %locked, %look ]\n  \
+                  br i1 %go, label %tail, label %done",
+        );
+    assert!(counts(&joined));
+}
+
+/// As rustc writes the loop of its mutexes.
+const SELECTED: &str = "\
+entry:
+  br label %look
+look:
+  %i = phi i32 [ %j, %look ], [ 100, %entry ]
+  %j = add nsw i32 %i, -1
+  %read = load atomic i32, ptr @x monotonic, align 4
+  %free = icmp ne i32 %read, 1
+  %last = icmp eq i32 %j, 0
+  %done = select i1 %free, i1 true, i1 %last
+  br i1 %done, label %end, label %look
+end:
+  ret i32 %read
+";
+
+#[test]
+fn a_test_may_be_part_of_a_condition() {
+    assert!(counts(SELECTED));
+    let (or, and) = (
+        "select i1 %free, i1 true, i1 %last",
+        "select i1 %free, i1 %last, i1 false",
+    );
+    assert!(counts(&SELECTED.replace(or, "or i1 %free, %last")));
+    // here the counter alone does not end the loop
+    assert!(!counts(&SELECTED.replace(or, and)));
+    assert!(!counts(&SELECTED.replace(or, "and i1 %last, %free")));
+    let reversed = SELECTED.replace("label %end, label %look", "label %look, label %end");
+    assert!(!counts(&reversed));
+    assert!(counts(&reversed.replace(or, "xor i1 %last, true")));
+}
+
+#[test]
+fn what_was_read_may_be_used_behind_the_loop() {
+    let kept = EARLY
+        .replace(
+            "head:\n",
+            "head:\n  %last = phi i32 [ 0, %entry ], [ %read, %tail ]\n",
+        )
+        .replace(
+            "done:\n  ret i32 0",
+            "done:\n  %seen = phi i32 [ %last, %head ], [ %read, %look ]\n  ret i32 %seen",
+        );
+    assert!(counts(&kept));
+    let other = kept
+        .replace("[ %read, %tail ]", "[ %sum, %tail ]")
+        .replace("tail:\n", "tail:\n  %sum = add i32 %last, %read\n");
+    assert!(!counts(&other));
+}
+
+#[test]
+fn a_counter_that_is_used_behind_the_loop_is_none() {
+    assert!(!counts(&EARLY.replace("ret i32 0", "ret i32 %i")));
+}
+
+#[test]
+fn a_loop_that_writes_has_no_counter() {
+    let writes = "tail:\n  store atomic i32 1, ptr @y monotonic, align 4\n";
+    assert!(!counts(&EARLY.replace("tail:\n", writes)));
+    let fence = "tail:\n  fence seq_cst\n";
+    assert!(!counts(&EARLY.replace("tail:\n", fence)));
+}
+
+#[test]
+fn a_bound_that_changes_is_none() {
+    let (fixed, read) = ("%i, 100", "%i, %most");
+    let changing = EARLY
+        .replace(fixed, read)
+        .replace("  %more", "  %most = load i32, ptr @y\n  %more");
+    assert!(!counts(&changing));
+    let known = EARLY
+        .replace(fixed, read)
+        .replace("entry:", "entry:\n  %most = load i32, ptr @y");
+    assert!(counts(&known));
+}
