@@ -136,7 +136,8 @@ class _Rewriting:
         if parent is None or b"Reduction::" in _text(node):  # whether a reduction is on
             return text
         kind, operator = parent.type, _operator(parent)
-        if operator in LOGICAL and node.is_named and _operator(node) != operator:
+        operand = operator in LOGICAL and node.is_named and node.type != "block"
+        if operand and _operator(node) != operator:
             return self._off(node, text, to=operator == "&&")
         if kind == "if_expression" and parent.child_by_field_name("alternative") is None:
             if node == parent.child_by_field_name("condition"):

@@ -254,4 +254,52 @@ mod tests {
         assert!(freed.free(64..68));
         assert_eq!(exchanges(&[(64, 72)]).join(freed.known()), Err(1));
     }
+
+    #[test]
+    fn a_pair_contradicts_each_other_pair_of_one_of_its_members() {
+        let found = exchanges(&[(64, 72)]);
+        let exchange = &found.each()[0];
+        let pair = |one, other| exchange.pair(one, other);
+        assert!(pair(at(64), at(72)) == Pair::Known && pair(at(72), at(64)) == Pair::Known);
+        assert!(pair(at(80), at(88)) == Pair::New);
+        assert!(pair(at(64), at(88)) == Pair::Other && pair(at(80), at(72)) == Pair::Other);
+        let wide = Location {
+            address: 96,
+            size: 8,
+        };
+        assert!(pair(at(96), wide) == Pair::Other);
+        assert!(exchange.pair_values((at(64), 1), (at(72), 2)));
+        assert!(exchange.pair_values((at(72), 2), (at(64), 1)));
+        assert!(!exchange.pair_values((at(64), 7), (at(72), 2)));
+        assert!(!exchange.pair_values((at(64), 1), (at(72), 8)));
+        assert_eq!([1, 2, 3].map(|thread| exchange.thread(thread)), [2, 1, 3]);
+    }
+
+    #[test]
+    fn what_is_freed_is_exchanged_within() {
+        let found = exchanges(&[(64, 72)]);
+        assert!(found.free(64..76) && found.free(64..76) && !found.free(60..68));
+        let freed = exchanges(&[]);
+        assert!(freed.free(64..68));
+        assert!(
+            !freed.are_freed_together(at(64), at(72)) && freed.are_freed_together(at(72), at(80))
+        );
+        assert_eq!(
+            exchanges(&[(64, 72)]).join(exchanges(&[(64, 72)]).known()),
+            Ok(())
+        );
+        let freed_then_exchanged = exchanges(&[]);
+        assert!(freed_then_exchanged.free(64..68));
+        assert_eq!(
+            freed_then_exchanged.join(exchanges(&[(64, 72)]).known()),
+            Err(1)
+        );
+        let none = Exchanges::default();
+        assert!(none.set(&[[2, 3]]));
+        assert_eq!(
+            none.join(exchanges(&[]).known()),
+            Err(1),
+            "of other threads"
+        );
+    }
 }
