@@ -7,6 +7,11 @@ use std::fmt::Write;
 
 /// Globals, the bodies of threads, which main starts and joins, and what main does then.
 fn program(globals: &str, threads: &[&str], end: &str) -> String {
+    program_with(globals, "", threads, end)
+}
+
+/// As `program`; what main does first.
+fn program_with(globals: &str, begin: &str, threads: &[&str], end: &str) -> String {
     let mut text = format!("{TARGET}{LIBRARY}{globals}");
     let (mut starts, mut joins) = (String::new(), String::new());
     for (thread, body) in threads.iter().enumerate() {
@@ -26,7 +31,10 @@ fn program(globals: &str, threads: &[&str], end: &str) -> String {
              call i32 @pthread_join(i64 %j{thread}, ptr null)"
         );
     }
-    let _ = write!(text, "define i32 @main() {{\n{starts}{joins}{end}\n}}\n");
+    let _ = write!(
+        text,
+        "define i32 @main() {{\n{begin}{starts}{joins}{end}\n}}\n"
+    );
     text
 }
 
@@ -34,14 +42,14 @@ fn program(globals: &str, threads: &[&str], end: &str) -> String {
 const RESULT: &str = "  %result = load i32, ptr @r0\n  ret i32 %result";
 
 fn compare(text: &str) {
-    compare_under(&MODELS, text);
+    compare_under(&MODELS, 4, text);
 }
 
-fn compare_under(models: &[(&str, Acyclic)], text: &str) {
+fn compare_under(models: &[(&str, Acyclic)], loops: u32, text: &str) {
     let loaded = models.iter().map(|(name, acyclic)| (*acyclic, model(name)));
     let comparison = Comparison {
         models: loaded.collect(),
-        loops: 4,
+        loops,
     };
     for (number, (name, _)) in models.iter().enumerate() {
         match comparison.compare_text(text, number, &Stack::few()) {
@@ -68,7 +76,7 @@ fn a_read_of_another_location_is_no_retry() {
     let other = "  load atomic ptr, ptr @a monotonic, align 8";
     let text = program(globals, &[follows, looks, other], RESULT);
     compare(&text);
-    compare_under(&[("failures", Acyclic::ProgramOrder)], &text);
+    compare_under(&[("failures", Acyclic::ProgramOrder)], 4, &text);
 }
 
 /// The first read is an acquire, and the second one, which is relaxed, may read more.
@@ -107,7 +115,7 @@ fn a_compare_exchange_that_fails_is_no_load_where_the_model_distinguishes_them()
     let publishes = "  store atomic i32 1, ptr @data monotonic, align 4\n  \
                      store atomic i32 1, ptr @x monotonic, align 4";
     let text = program(globals, &[retries, publishes], RESULT);
-    compare_under(&[("failures", Acyclic::ProgramOrder)], &text);
+    compare_under(&[("failures", Acyclic::ProgramOrder)], 4, &text);
 }
 
 /// The second call waits as the first one might have.
@@ -180,4 +188,77 @@ fn a_loop_of_another_handler_is_no_retry() {
          call i32 @pthread_create(ptr %h, ptr null, ptr @t, ptr null)\n  ret i32 0\n}}\n"
     );
     compare(&text);
+}
+
+/// A reader announces itself, and takes that back, in some way, while there is a writer.
+fn compare_reader(globals: &str, takes_back: &str, other: &str, end: &str) {
+    let globals = format!("@l = global i32 0, align 4\n{globals}");
+    let reads = format!(
+        "  br label %head\nhead:\n  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
+         %bit = and i32 %old, 64\n  %writes = icmp ne i32 %bit, 0\n  \
+         br i1 %writes, label %undo, label %done\nundo:\n{takes_back}\ndone:"
+    );
+    let writes = "  atomicrmw add ptr @l, i32 64 monotonic\n  \
+                  atomicrmw sub ptr @l, i32 64 monotonic";
+    let text = program(&globals, &[&reads, writes, other], end);
+    let models = ["sc", "rc20"].map(|name| (name, Acyclic::ProgramOrder));
+    compare_under(&models, 2, &text);
+}
+
+/// What the subtraction reads shows that another thread has added something.
+#[test]
+fn a_round_whose_subtraction_is_looked_at_is_not_undone() {
+    let looks = "  %more = atomicrmw sub ptr @l, i32 1 monotonic\n  \
+                 %two = icmp eq i32 %more, 66\n  br i1 %two, label %fails, label %head\n\
+                 fails:\n  call void @__assert_fail(ptr @text, ptr @text, i32 1, ptr @text)\n  \
+                 unreachable";
+    let adds = "  atomicrmw add ptr @l, i32 1 monotonic";
+    compare_reader("", looks, adds, "  ret i32 0");
+}
+
+#[test]
+fn a_round_that_subtracts_elsewhere_or_another_number_is_not_undone() {
+    let subtracts =
+        |at, number| format!("  atomicrmw sub ptr @{at}, i32 {number} monotonic\n  br label %head");
+    let end = |at| format!("  %end = load i32, ptr @{at}\n  ret i32 %end");
+    let globals = "@k = global i32 9, align 4\n";
+    let shares = "  atomicrmw add ptr @k, i32 0 monotonic";
+    compare_reader(globals, &subtracts("k", 1), shares, &end("k"));
+    compare_reader("", &subtracts("l", 2), "", &end("l"));
+}
+
+const BARRIERS: &str = "\
+@a = global [32 x i8] zeroinitializer, align 8
+@b = global [32 x i8] zeroinitializer, align 8
+declare i32 @pthread_barrier_init(ptr, ptr, i32)
+declare i32 @pthread_barrier_wait(ptr)
+";
+const BEGIN: &str = "  call i32 @pthread_barrier_init(ptr @a, ptr null, i32 2)\n  \
+                     call i32 @pthread_barrier_init(ptr @b, ptr null, i32 2)\n";
+
+/// The rounds of a barrier are those of its own.
+#[test]
+fn a_thread_meets_each_of_two_others() {
+    let wait = |at| format!("  call i32 @pthread_barrier_wait(ptr @{at})\n");
+    let both = wait("a") + &wait("b");
+    let text = program_with(
+        BARRIERS,
+        BEGIN,
+        &[&both, &wait("a"), &wait("b")],
+        "  ret i32 0",
+    );
+    compare_under(&[("sc", Acyclic::ProgramOrder)], 2, &text);
+}
+
+/// Which of the threads came last is looked at, of the second round alone.
+#[test]
+fn the_last_to_arrive_is_any_thread() {
+    let wait = "  call i32 @pthread_barrier_wait(ptr @a)\n";
+    let looks = format!(
+        "{wait}  %last = call i32 @pthread_barrier_wait(ptr @a)\n  \
+         store i32 %last, ptr @r0"
+    );
+    let waits = wait.repeat(2);
+    let text = program_with(BARRIERS, BEGIN, &[&looks, &waits], RESULT);
+    compare_under(&[("sc", Acyclic::ProgramOrder)], 2, &text);
 }

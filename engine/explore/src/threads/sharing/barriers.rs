@@ -237,12 +237,13 @@ mod tests {
 
     #[test]
     fn what_is_ordered_with_all_users_does_not_disturb() {
-        let by = |created, joined| User {
-            thread: 0,
+        let of = |thread, created, joined| User {
+            thread,
             created,
             joined,
             site: 0,
         };
+        let by = |created, joined| of(0, created, joined);
         let at = |address| Location { address, size: 4 };
         let read = |at| Action::Read {
             at,
@@ -263,5 +264,6 @@ mod tests {
         assert!(!disturbs(read(at(32)), by(1, 0)) && !disturbs(read(at(32)), by(2, 0b010)));
         assert!(disturbs(read(at(64)), by(2, 0b010)) && !disturbs(read(at(64)), by(2, 0b110)));
         assert!(!disturbs(read(at(60)), by(2, 0b110)) && disturbs(read(at(32)), by(2, 0)));
+        assert!(!disturbs(read(at(64)), of(1, 0, 0b100)), "itself a user");
     }
 }

@@ -17,9 +17,9 @@ impl LearnedSharing {
     pub fn leaves_out(&self, at: Location, amount: u64) -> Result<bool, SharingChanged> {
         match self.known.undone.get(&at) {
             Some(known) if known.is_none_or(|known| known == amount) => Ok(known.is_some()),
-            known => {
-                let amount = known.is_none().then_some(amount);
-                lock(&self.learned).undone.insert(at, amount);
+            // two amounts are none, as soon as both are known
+            _ => {
+                lock(&self.learned).undone.insert(at, Some(amount));
                 Err(self.change())
             }
         }
