@@ -8,6 +8,7 @@ as a whole. A pattern's literals cannot.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -51,7 +52,7 @@ pub fn off(number: usize) -> bool {
 
 
 class Mutant(NamedTuple):
-    """A condition and the place that it is deleted from."""
+    """A condition and the place that it is deleted from; of several with one text, its number."""
 
     number: int
     file: str
@@ -78,6 +79,7 @@ class _Rewriting:
         self.file = file
         self.functions = functions
         self.mutants = mutants
+        self.counts: Counter[tuple[str, str]] = Counter()
         self.line = 1
         self.function = ""
 
@@ -179,6 +181,9 @@ class _Rewriting:
     def _number(self, node: Node) -> int:
         number = len(self.mutants)
         text = " ".join(_text(node).decode().split())
+        self.counts[self.function, text] += 1
+        if (count := self.counts[self.function, text]) > 1:
+            text += f" ({count})"
         line = self.line + node.start_point.row
         self.mutants.append(Mutant(number, self.file, line, self.function, text))
         return number

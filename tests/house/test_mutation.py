@@ -30,6 +30,7 @@ def rewritten(folder: Path, body: str) -> tuple[str, list[str]]:
     ("body", "expected", "deleted"),
     [
         ("a && b", "(a || off(0)) && (b || off(1))", ["a", "b"]),
+        ("a && a", "(a || off(0)) && (a || off(1))", ["a", "a (2)"]),
         ("a || b", "((a) && !off(0)) || ((b) && !off(1))", ["a", "b"]),
         ("if a { return; }", "if ((a) && !off(0)) { return; }", ["a"]),
         ("if a { b } else { c }", "if a { b } else { c }", []),

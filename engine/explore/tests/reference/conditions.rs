@@ -210,17 +210,6 @@ fn compare_reader(globals: &str, takes_back: &str, other: &str, end: &str) {
     compare_under(&models, 2, &text);
 }
 
-/// What the subtraction reads shows that another thread has added something.
-#[test]
-fn a_round_whose_subtraction_is_looked_at_is_not_undone() {
-    let looks = "  %more = atomicrmw sub ptr @l, i32 1 monotonic\n  \
-                 %two = icmp eq i32 %more, 66\n  br i1 %two, label %fails, label %head\n\
-                 fails:\n  call void @__assert_fail(ptr @text, ptr @text, i32 1, ptr @text)\n  \
-                 unreachable";
-    let adds = "  atomicrmw add ptr @l, i32 1 monotonic";
-    compare_reader("", looks, adds, "  ret i32 0");
-}
-
 #[test]
 fn a_round_that_subtracts_elsewhere_or_another_number_is_not_undone() {
     let subtracts =
