@@ -95,8 +95,10 @@ impl Exchanges {
                 }
             }
         }
-        let mut freed = other.freed.into_iter();
-        match freed.all(|(start, end)| self.free(start..end)) && self.frees_agree() {
+        for (start, end) in other.freed {
+            self.free(start..end);
+        }
+        match self.frees_agree() {
             true => Ok(()),
             false => Err(self.each().first().map_or(0, Exchange::one)),
         }
@@ -178,7 +180,7 @@ impl Exchange {
     pub fn pair(&self, one: Location, other: Location) -> Pair {
         let known = &mut *lock(&self.known);
         match (known.locations.get(&one), known.locations.get(&other)) {
-            (Some(to), Some(back)) if *to == other && *back == one => Pair::Known,
+            (Some(to), Some(_)) if *to == other => Pair::Known,
             (None, None) if one.size == other.size => {
                 known.locations.insert(one, other);
                 known.locations.insert(other, one);
@@ -200,7 +202,7 @@ impl Exchange {
     pub fn pair_values(&self, one: (Location, u64), other: (Location, u64)) -> bool {
         let known = &mut *lock(&self.known);
         match (known.values.get(&one), known.values.get(&other)) {
-            (Some(to), Some(back)) => *to == other.1 && *back == one.1,
+            (Some(to), Some(_)) => *to == other.1,
             (None, None) => {
                 known.values.insert(one, other.1);
                 known.values.insert(other, one.1);
@@ -253,5 +255,53 @@ mod tests {
         let freed = exchanges(&[]);
         assert!(freed.free(64..68));
         assert_eq!(exchanges(&[(64, 72)]).join(freed.known()), Err(1));
+    }
+
+    #[test]
+    fn a_pair_contradicts_each_other_pair_of_one_of_its_members() {
+        let found = exchanges(&[(64, 72)]);
+        let exchange = &found.each()[0];
+        let pair = |one, other| exchange.pair(one, other);
+        assert!(pair(at(64), at(72)) == Pair::Known && pair(at(72), at(64)) == Pair::Known);
+        assert!(pair(at(80), at(88)) == Pair::New);
+        assert!(pair(at(64), at(88)) == Pair::Other && pair(at(80), at(72)) == Pair::Other);
+        let wide = Location {
+            address: 96,
+            size: 8,
+        };
+        assert!(pair(at(96), wide) == Pair::Other);
+        assert!(exchange.pair_values((at(64), 1), (at(72), 2)));
+        assert!(exchange.pair_values((at(72), 2), (at(64), 1)));
+        assert!(!exchange.pair_values((at(64), 7), (at(72), 2)));
+        assert!(!exchange.pair_values((at(64), 1), (at(72), 8)));
+        assert_eq!([1, 2, 3].map(|thread| exchange.thread(thread)), [2, 1, 3]);
+    }
+
+    #[test]
+    fn what_is_freed_is_exchanged_within() {
+        let found = exchanges(&[(64, 72)]);
+        assert!(found.free(64..76) && found.free(64..76) && !found.free(60..68));
+        let freed = exchanges(&[]);
+        assert!(freed.free(64..68));
+        assert!(
+            !freed.are_freed_together(at(64), at(72)) && freed.are_freed_together(at(72), at(80))
+        );
+        assert_eq!(
+            exchanges(&[(64, 72)]).join(exchanges(&[(64, 72)]).known()),
+            Ok(())
+        );
+        let freed_then_exchanged = exchanges(&[]);
+        assert!(freed_then_exchanged.free(64..68));
+        assert_eq!(
+            freed_then_exchanged.join(exchanges(&[(64, 72)]).known()),
+            Err(1)
+        );
+        let none = Exchanges::default();
+        assert!(none.set(&[[2, 3]]));
+        assert_eq!(
+            none.join(exchanges(&[]).known()),
+            Err(1),
+            "of other threads"
+        );
     }
 }

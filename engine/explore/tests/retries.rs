@@ -246,8 +246,8 @@ fn random(seed: u64) -> String {
     text
 }
 
-/// The last two are a user's.
-const MODELS: [(&str, Acyclic); 7] = [
+/// The last three are a user's.
+const MODELS: [(&str, Acyclic); 8] = [
     ("sc", Acyclic::ProgramOrder),
     ("tso", Acyclic::ProgramOrder),
     ("rc11", Acyclic::ProgramOrder),
@@ -255,6 +255,7 @@ const MODELS: [(&str, Acyclic); 7] = [
     ("imm", Acyclic::Dependencies),
     ("causal", Acyclic::ProgramOrder),
     ("raced", Acyclic::ProgramOrder),
+    ("failures", Acyclic::ProgramOrder),
 ];
 
 const COMPARISON: Comparison = Comparison {
@@ -264,7 +265,7 @@ const COMPARISON: Comparison = Comparison {
 
 #[test]
 fn fewer_rounds_show_what_all_rounds_show() {
-    COMPARISON.compare(&MODELS, 0..84, 200);
+    COMPARISON.compare(&MODELS, 0..96, 200);
 }
 
 #[test]

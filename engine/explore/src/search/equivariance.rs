@@ -83,7 +83,7 @@ impl<T: Clone> ThreadStates<T> {
                 let [one, other] = [pair[0], pair[1]].map(|(thread, at)| (self.thread(at), thread));
                 one.1 + 1 == other.1 && source.are_symmetric(one, other)
             };
-            class.len() > 1 && !class.windows(2).all(equal)
+            !class.windows(2).all(equal)
         });
         let pairs = classes.iter().flat_map(|class| class.windows(2));
         let pairs: Vec<_> = pairs.map(|pair| [pair[0].0, pair[1].0]).collect();

@@ -91,7 +91,7 @@ mod tests {
         let mut rounds = FailedRounds::default();
         assert!(!rounds.returns(7, user(0, 0), threads));
         assert!(!rounds.continues(1, 0, threads), "main's call precedes it");
-        assert!(!rounds.returns(3, user(1, 0), threads), "its own call");
+        assert!(!rounds.returns(4, user(1, 0), threads), "its own call");
         assert!(rounds.returns(4, user(2, 0), threads));
         assert!(!rounds.returns(4, user(2, 0), threads), "known");
         rounds.restart();

@@ -142,3 +142,23 @@ impl ThreadNumbers {
         numbers
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn main_is_ordered_with_the_threads_that_it_has_not_created_yet_or_has_joined() {
+        let threads = ThreadNumbers::of_main(3);
+        let main = |created, joined| User {
+            thread: 0,
+            created,
+            joined,
+            site: 0,
+        };
+        let ordered = |by| [1, 2, 3].map(|thread| threads.is_ordered(by, thread));
+        assert_eq!(ordered(main(0, 0)), [true, true, true]);
+        assert_eq!(ordered(main(2, 0)), [false, false, true]);
+        assert_eq!(ordered(main(3, 0b0100)), [false, true, false]);
+    }
+}

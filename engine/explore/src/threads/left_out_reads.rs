@@ -163,4 +163,38 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_change_contradicts_the_reads_that_it_may_race_with() {
+        let at = |address| Location { address, size: 4 };
+        let threads = &ThreadNumbers::of_main(3);
+        let by = |thread| User {
+            thread,
+            created: 0,
+            joined: 0,
+            site: 0,
+        };
+        let reads = |plain| {
+            let mut reads = LeftOutReads::default();
+            let (at, thread) = (at(64), 1);
+            assert!(!reads.may_race(LeftOutRead { at, thread, plain }, threads));
+            reads
+        };
+        // an atomic read races with plain writes alone
+        assert!(!reads(false).write(at(64), by(2), false, threads));
+        assert!(reads(false).write(at(64), by(2), true, threads));
+        assert!(reads(false).free((60, 68), by(2), threads));
+        assert!(!reads(true).free((68, 80), by(2), threads));
+        // what is known is no reason to overlook more
+        let mut more = reads(false);
+        assert!(!more.write(at(64), by(2), false, threads));
+        assert!(more.write(at(64), by(2), true, threads));
+        let mut others = reads(true);
+        assert!(!others.write(at(64), by(1), false, threads));
+        assert!(others.write(at(64), by(2), false, threads));
+        let mut freed = LeftOutReads::default();
+        assert!(!freed.free((68, 80), by(2), threads));
+        let (at, thread, plain) = (at(64), 1, true);
+        assert!(!freed.may_race(LeftOutRead { at, thread, plain }, threads));
+    }
 }

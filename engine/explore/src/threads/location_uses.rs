@@ -217,4 +217,19 @@ mod tests {
         uses.restart();
         assert!(!uses.is_unobserved(AT));
     }
+
+    #[test]
+    fn nothing_is_assumed_against_what_is_known() {
+        let threads = &ThreadNumbers::of_main(2);
+        let mut uses = LocationUses::default();
+        assert!(!uses.is_known_shared(AT, 1, threads));
+        assert!(!uses.record(AT, user(1, 0, 0), false, threads));
+        assert!(uses.obstacle(AT, 1).is_none());
+        assert!(!uses.record(AT, user(2, 0, 0), true, threads));
+        assert!(uses.is_known_shared(AT, 1, threads));
+        assert_eq!(uses.obstacle(AT, 1), Some(user(2, 0, 0)));
+        assert!(!uses.is_own(AT, 1, threads) && !uses.is_unobserved(AT));
+        uses.restart();
+        assert!(uses.is_known_shared(AT, 1, threads));
+    }
 }

@@ -85,6 +85,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_thread_that_was_distinguished_before_it_started_is_like_no_other() {
+        let mut symmetry = ThreadSymmetry::default();
+        assert!(!symmetry.distinguish(2));
+        assert!(symmetry.assume_symmetric(5, [1, 3]));
+        assert!(!symmetry.assume_symmetric(6, [1, 2]));
+    }
+
+    #[test]
+    fn all_are_joined_that_start_with_the_same_function() {
+        let mut symmetry = ThreadSymmetry::default();
+        for (thread, start) in [(1, 5), (2, 5), (3, 6)] {
+            symmetry.starts(thread, start);
+        }
+        assert!(symmetry.are_all_joined(1, 0b0110) && symmetry.are_all_joined(3, 0b1000));
+        assert!(!symmetry.are_all_joined(1, 0b1010) && !symmetry.are_all_joined(3, 0b0110));
+    }
+
+    #[test]
     fn threads_that_one_exploration_distinguishes_are_not_alike_in_another() {
         let started = || {
             let mut symmetry = ThreadSymmetry::default();

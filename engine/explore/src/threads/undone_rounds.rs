@@ -164,12 +164,10 @@ impl Runner<'_> {
         let mut ahead = run.clone();
         ahead.local.quiet = true;
         ahead.local.answers.push(Some(Answer::default()));
-        let Next::Event(second) = self.advance(&mut ahead, MAX_AHEAD)? else {
+        let Next::Event(_) = self.advance(&mut ahead, MAX_AHEAD)? else {
             return None;
         };
-        let rereads =
-            matches!(second.action, Action::Read { at: same, rmw: true, .. } if same == at);
-        if !rereads || self.is_result_live(&ahead.thread)? {
+        if self.is_result_live(&ahead.thread)? {
             return None;
         }
         let value = mask(read.value.wrapping_add(amount), bits);

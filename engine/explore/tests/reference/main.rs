@@ -4,6 +4,7 @@
 //! The observations of a program are what main returns, in executions in which every thread ends, and
 //! the violations. Everything that the reference observes the search must observe; the converse holds
 //! where no limit has ended an execution of the reference.
+mod conditions;
 #[path = "../dice/mod.rs"]
 mod dice;
 mod emit;
@@ -42,8 +43,13 @@ const MODELS: [(&str, Acyclic); 8] = [
 ];
 
 fn model(name: &str) -> Model {
-    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
-    let path = models.join(format!("{name}.cat"));
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let models = tests.join("../../../models");
+    let own = tests.join(format!("fixtures/{name}.cat"));
+    let path = match own.exists() {
+        true => own,
+        false => models.join(format!("{name}.cat")),
+    };
     Model::load(&path, &[models]).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -209,8 +215,11 @@ enum Compared {
 
 impl Comparison {
     fn compare(&self, threads: &Threads, model: usize, stacks: &[Stack]) -> Compared {
-        let text = emit(threads);
-        let program = Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+        self.compare_text(&emit(threads), model, stacks)
+    }
+
+    fn compare_text(&self, text: &str, model: usize, stacks: &[Stack]) -> Compared {
+        let program = Program::from_ir(text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
         let (acyclic, model) = &self.models[model];
         let limits = rounds(self.loops);
         let reference = explore_reference(&program, model, limits, &options(*acyclic, 3_000, 1))

@@ -204,4 +204,66 @@ mod tests {
         assert!(both.arrives(BARRIER, 1, 2).is_err());
         assert!(!fixed().join(both.learned(), &[]), "of another tree");
     }
+
+    #[test]
+    fn no_order_is_fixed_where_all_are_explored() {
+        let mut sharing = fixed();
+        assert!(sharing.arrives(BARRIER, 1, 2).is_ok(), "known");
+        sharing.all_arrivals = true;
+        assert!(sharing.order(BARRIER).is_none());
+        let write = Action::Write {
+            at: Location {
+                address: BARRIER,
+                size: 4,
+            },
+            order: Order::Rlx,
+            value: 1,
+            rmw: false,
+            undefined: 0,
+        };
+        let by = User {
+            thread: 1,
+            created: 0,
+            joined: 0,
+            site: 0,
+        };
+        assert!(sharing.check_barriers(write, by, false).is_ok());
+        let sharing = LearnedSharing {
+            all_arrivals: true,
+            ..LearnedSharing::default()
+        };
+        assert!(sharing.arrives(BARRIER, 1, 1).is_ok());
+    }
+
+    #[test]
+    fn what_is_ordered_with_all_users_does_not_disturb() {
+        let of = |thread, created, joined| User {
+            thread,
+            created,
+            joined,
+            site: 0,
+        };
+        let by = |created, joined| of(0, created, joined);
+        let at = |address| Location { address, size: 4 };
+        let read = |at| Action::Read {
+            at,
+            order: Order::Rlx,
+            rmw: false,
+            uninitialised_ok: false,
+            ignored: false,
+        };
+        let disturbs = |action, by| {
+            let sharing = fixed();
+            sharing.met(16, 8, Named::Nothing);
+            sharing.check_barriers(action, by, true).is_err()
+        };
+        let round = Location::of_round(BARRIER, 0);
+        assert!(!disturbs(read(round), by(2, 0)), "the barrier's own");
+        assert!(!disturbs(Action::Free { base: 16 }, by(2, 0)), "no access");
+        // one of the users has been created, and one has been joined
+        assert!(!disturbs(read(at(32)), by(1, 0)) && !disturbs(read(at(32)), by(2, 0b010)));
+        assert!(disturbs(read(at(64)), by(2, 0b010)) && !disturbs(read(at(64)), by(2, 0b110)));
+        assert!(!disturbs(read(at(60)), by(2, 0b110)) && disturbs(read(at(32)), by(2, 0)));
+        assert!(!disturbs(read(at(64)), of(1, 0, 0b100)), "itself a user");
+    }
 }

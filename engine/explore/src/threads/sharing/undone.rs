@@ -17,9 +17,9 @@ impl LearnedSharing {
     pub fn leaves_out(&self, at: Location, amount: u64) -> Result<bool, SharingChanged> {
         match self.known.undone.get(&at) {
             Some(known) if known.is_none_or(|known| known == amount) => Ok(known.is_some()),
-            known => {
-                let amount = known.is_none().then_some(amount);
-                lock(&self.learned).undone.insert(at, amount);
+            // two amounts are none, as soon as both are known
+            _ => {
+                lock(&self.learned).undone.insert(at, Some(amount));
                 Err(self.change())
             }
         }
@@ -71,5 +71,91 @@ impl LearnedSharing {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use program::memory::Named;
+
+    const AT: Location = Location {
+        address: 64,
+        size: 4,
+    };
+
+    /// Main creates two threads, and rounds are left out that add this to a location.
+    fn undoes(amount: u64) -> LearnedSharing {
+        let mut sharing = LearnedSharing::default();
+        (0..2).for_each(|count| assert!(sharing.thread(0, count) > 0));
+        assert!(sharing.leaves_out(AT, amount).is_err());
+        sharing.restart(0);
+        sharing
+    }
+
+    fn by(thread: usize, created: u32) -> User {
+        User {
+            thread,
+            created,
+            joined: 0,
+            site: 0,
+        }
+    }
+
+    #[test]
+    fn rounds_of_one_amount_are_left_out() {
+        let mut sharing = undoes(1);
+        assert_eq!(sharing.undone(AT), Some(1));
+        assert_eq!(sharing.leaves_out(AT, 1), Ok(true));
+        assert!(sharing.leaves_out(AT, 2).is_err());
+        sharing.restart(0);
+        assert_eq!(sharing.undone(AT), None);
+        assert_eq!(sharing.leaves_out(AT, 1), Ok(false));
+        assert_eq!(sharing.leaves_out(AT, 2), Ok(false));
+    }
+
+    #[test]
+    fn main_runs_beside_the_threads_that_it_has_created() {
+        let sharing = undoes(1);
+        let counts = [by(0, 0), by(0, 1), by(0, 2), by(1, 0)].map(|by| sharing.concurrent(by));
+        assert_eq!(counts, [0, 1, 2, 2]);
+    }
+
+    #[test]
+    fn another_access_while_threads_run_shows_that_rounds_matter() {
+        let at = |address, size| Location { address, size };
+        let read = |at, order, rmw| Action::Read {
+            at,
+            order,
+            rmw,
+            uninitialised_ok: false,
+            ignored: false,
+        };
+        let write = |at, rmw| Action::Write {
+            at,
+            order: Order::Rlx,
+            value: 1,
+            rmw,
+            undefined: 0,
+        };
+        let shows = |action, by| {
+            let sharing = undoes(1);
+            sharing.met(64, 8, Named::Nothing);
+            sharing.check_undone(action, by).is_err()
+        };
+        let thread = by(1, 0);
+        assert!(!shows(read(AT, Order::Rlx, false), thread) && !shows(write(AT, true), thread));
+        assert!(!shows(read(AT, Order::Na, true), thread));
+        assert!(shows(read(AT, Order::Na, false), thread) && shows(write(AT, false), thread));
+        assert!(!shows(write(AT, false), by(0, 0)), "no other thread runs");
+        assert!(!shows(write(at(60, 4), false), thread) && !shows(write(at(68, 4), false), thread));
+        assert!(shows(write(at(66, 4), true), thread) && shows(write(at(62, 4), true), thread));
+        assert!(
+            shows(Action::Free { base: 64 }, thread) && !shows(Action::Free { base: 96 }, thread)
+        );
+        let mut sharing = undoes(1);
+        sharing.explore_rounds(AT);
+        sharing.restart(0);
+        assert!(sharing.check_undone(write(AT, false), thread).is_ok());
     }
 }

@@ -1,0 +1,294 @@
+//! Programs for which a reduction would leave out too much, if it had one condition less. Each is
+//! explored by the reference and by the search, with the reductions and without each.
+use crate::random_threads::{LIBRARY, TARGET};
+use crate::{model, Compared, Comparison, Stack};
+use explore::Acyclic;
+use std::fmt::Write;
+
+/// Globals, the bodies of threads, which main starts and joins, and what main does then.
+fn program(globals: &str, threads: &[&str], end: &str) -> String {
+    program_with(globals, "", threads, end)
+}
+
+/// As `program`; what main does first.
+fn program_with(globals: &str, begin: &str, threads: &[&str], end: &str) -> String {
+    let mut text = format!("{TARGET}{LIBRARY}{globals}");
+    let (mut starts, mut joins) = (String::new(), String::new());
+    for (thread, body) in threads.iter().enumerate() {
+        let _ = write!(
+            text,
+            "@r{thread} = global i32 0, align 4\ndefine ptr @t{thread}(ptr %arg) {{\n{body}\n  \
+             ret ptr null\n}}\n"
+        );
+        let _ = writeln!(starts, "  %h{thread} = alloca i64");
+        let _ = writeln!(
+            starts,
+            "  call i32 @pthread_create(ptr %h{thread}, ptr null, ptr @t{thread}, ptr null)"
+        );
+        let _ = writeln!(
+            joins,
+            "  %j{thread} = load i64, ptr %h{thread}\n  \
+             call i32 @pthread_join(i64 %j{thread}, ptr null)"
+        );
+    }
+    let _ = write!(
+        text,
+        "define i32 @main() {{\n{begin}{starts}{joins}{end}\n}}\n"
+    );
+    text
+}
+
+/// What main returns: the result of thread 0.
+const RESULT: &str = "  %result = load i32, ptr @r0\n  ret i32 %result";
+
+fn compare(text: &str) {
+    let models = [
+        ("sc", Acyclic::ProgramOrder),
+        ("rc11", Acyclic::ProgramOrder),
+        ("imm", Acyclic::Dependencies),
+    ];
+    compare_under(&models, 4, text);
+}
+
+fn compare_under(models: &[(&str, Acyclic)], loops: u32, text: &str) {
+    let loaded = models.iter().map(|(name, acyclic)| (*acyclic, model(name)));
+    let comparison = Comparison {
+        models: loaded.collect(),
+        loops,
+    };
+    for (number, (name, _)) in models.iter().enumerate() {
+        match comparison.compare_text(text, number, &Stack::few()) {
+            Compared::Equal { .. } => {}
+            Compared::TooLarge => panic!("too large under {name}"),
+            Compared::Different { stack, how } => {
+                panic!("{} under {name}: {how}\n{text}", stack.name)
+            }
+        }
+    }
+}
+
+/// A list is followed: the next read is of another location.
+#[test]
+fn a_read_of_another_location_is_no_retry() {
+    let globals = "@a = global ptr @b, align 8\n@b = global ptr null, align 8\n\
+                   @head = global ptr @a, align 8\n";
+    let follows = "  br label %next\nnext:\n  %at = phi ptr [ @head, %0 ], [ %to, %next ]\n  \
+                   %to = load atomic ptr, ptr %at monotonic, align 8\n  \
+                   %end = icmp eq ptr %to, null\n  br i1 %end, label %done, label %next\n\
+                   done:\n  store i32 1, ptr @r0";
+    let looks = "  load atomic ptr, ptr @b monotonic, align 8\n  \
+                 store atomic ptr @a, ptr @head monotonic, align 8";
+    let other = "  load atomic ptr, ptr @a monotonic, align 8";
+    let text = program(globals, &[follows, looks, other], RESULT);
+    compare(&text);
+    compare_under(&[("failures", Acyclic::ProgramOrder)], 4, &text);
+}
+
+/// The first read is an acquire, and the second one, which is relaxed, may read more.
+#[test]
+fn a_read_with_another_memory_order_is_no_retry() {
+    let globals = "@x = global i32 0, align 4\n@data = global i32 0, align 4\n";
+    let retries = "  %first = load atomic i32, ptr @x acquire, align 4\n  br label %again\n\
+                   again:\n  %old = phi i32 [ %first, %0 ], [ %read, %again ]\n  \
+                   %new = add i32 %old, 1\n  \
+                   %pair = cmpxchg ptr @x, i32 %old, i32 %new monotonic monotonic\n  \
+                   %read = extractvalue { i32, i1 } %pair, 0\n  \
+                   %done = extractvalue { i32, i1 } %pair, 1\n  \
+                   br i1 %done, label %end, label %again\n\
+                   end:\n  %data = load atomic i32, ptr @data monotonic, align 4\n  \
+                   %more = mul i32 %data, 5\n  %all = add i32 %more, %read\n  \
+                   store i32 %all, ptr @r0";
+    let publishes = "  store atomic i32 1, ptr @data monotonic, align 4\n  \
+                     store atomic i32 1, ptr @x release, align 4";
+    compare(&program(globals, &[retries, publishes], RESULT));
+}
+
+/// The model orders by the first read, and not by the second one, a compare-exchange that fails.
+#[test]
+fn a_compare_exchange_that_fails_is_no_load_where_the_model_distinguishes_them() {
+    let globals = "@x = global i32 0, align 4\n@data = global i32 0, align 4\n";
+    let retries = "  %first = load atomic i32, ptr @x monotonic, align 4\n  br label %head\n\
+                   head:\n  %old = phi i32 [ %first, %0 ], [ %read, %again ]\n  \
+                   %is = icmp eq i32 %old, 1\n  br i1 %is, label %end, label %again\n\
+                   again:\n  %pair = cmpxchg ptr @x, i32 %old, i32 7 monotonic monotonic\n  \
+                   %read = extractvalue { i32, i1 } %pair, 0\n  \
+                   %done = extractvalue { i32, i1 } %pair, 1\n  \
+                   br i1 %done, label %end, label %head\n\
+                   end:\n  %data = load atomic i32, ptr @data monotonic, align 4\n  \
+                   %more = mul i32 %data, 5\n  %all = add i32 %more, %old\n  \
+                   store i32 %all, ptr @r0";
+    let publishes = "  store atomic i32 1, ptr @data monotonic, align 4\n  \
+                     store atomic i32 1, ptr @x monotonic, align 4";
+    let text = program(globals, &[retries, publishes], RESULT);
+    compare_under(&[("failures", Acyclic::ProgramOrder)], 4, &text);
+}
+
+/// The second call waits as the first one might have.
+#[test]
+fn a_loop_of_another_call_is_no_retry() {
+    let globals = "@x = global i32 0, align 4\n\
+                   define i32 @waits() {\n  %first = load atomic i32, ptr @x monotonic, align 4\n  \
+                   br label %head\n\
+                   head:\n  %value = phi i32 [ %first, %0 ], [ %next, %again ]\n  \
+                   %waited = phi i32 [ 0, %0 ], [ 1, %again ]\n  \
+                   %more = icmp eq i32 %value, 3\n  br i1 %more, label %again, label %done\n\
+                   again:\n  %next = load atomic i32, ptr @x monotonic, align 4\n  \
+                   br label %head\n\
+                   done:\n  ret i32 %waited\n}\n";
+    let calls = "  %one = call i32 @waits()\n  %two = call i32 @waits()\n  \
+                 %more = mul i32 %one, 2\n  %all = add i32 %more, %two\n  \
+                 store i32 %all, ptr @r0";
+    let writes = "  store atomic i32 3, ptr @x monotonic, align 4\n  \
+                  store atomic i32 0, ptr @x monotonic, align 4";
+    compare(&program(globals, &[calls, writes], RESULT));
+}
+
+/// The result of the process is what main has read first.
+#[test]
+fn a_loop_of_a_process_that_ends_with_another_result_is_no_retry() {
+    let globals = "@x = global i32 0, align 4\n@seen = global i32 0, align 4\n\
+                   declare i32 @__cxa_thread_atexit(ptr, ptr, ptr)\n\
+                   define void @waits(ptr %arg) {\n  %first = load i32, ptr @seen\n  br label %head\n\
+                   head:\n  %value = phi i32 [ %first, %0 ], [ %next, %again ]\n  \
+                   %done = icmp eq i32 %value, 2\n  br i1 %done, label %end, label %again\n\
+                   again:\n  %next = load atomic i32, ptr @x monotonic, align 4\n  \
+                   store i32 %next, ptr @seen\n  br label %head\n\
+                   end:\n  ret void\n}\n";
+    let writes = "  store atomic i32 1, ptr @x monotonic, align 4\n  \
+                  store atomic i32 2, ptr @x monotonic, align 4";
+    let text = format!(
+        "{TARGET}{LIBRARY}{globals}define ptr @t(ptr %arg) {{\n{writes}\n  ret ptr null\n}}\n\
+         define i32 @main() {{\n  %h = alloca i64\n  call i32 @__cxa_thread_atexit(ptr @waits, ptr null, ptr null)\n  \
+         call i32 @pthread_create(ptr %h, ptr null, ptr @t, ptr null)\n  \
+         %value = load atomic i32, ptr @x monotonic, align 4\n  store i32 %value, ptr @seen\n  \
+         ret i32 %value\n}}\n"
+    );
+    compare(&text);
+}
+
+/// The same function runs twice when the process ends, and waits the second time.
+#[test]
+fn a_loop_of_another_handler_is_no_retry() {
+    let globals = "@x = global i32 0, align 4\n@waited = global i32 0, align 4\n\
+                   declare i32 @__cxa_thread_atexit(ptr, ptr, ptr)\n\
+                   define void @waits(ptr %arg) {\n  %first = load atomic i32, ptr @x monotonic, align 4\n  \
+                   br label %head\n\
+                   head:\n  %value = phi i32 [ %first, %0 ], [ %next, %again ]\n  \
+                   %waits = phi i32 [ 0, %0 ], [ 1, %again ]\n  \
+                   %more = icmp eq i32 %value, 3\n  br i1 %more, label %again, label %done\n\
+                   again:\n  %next = load atomic i32, ptr @x monotonic, align 4\n  \
+                   br label %head\n\
+                   done:\n  %old = load i32, ptr @waited\n  %twice = mul i32 %old, 2\n  \
+                   %new = add i32 %twice, %waits\n  store i32 %new, ptr @waited\n  ret void\n}\n\
+                   define void @checks(ptr %arg) {\n  %all = load i32, ptr @waited\n  \
+                   %second = icmp eq i32 %all, 1\n  br i1 %second, label %fails, label %end\n\
+                   fails:\n  call void @__assert_fail(ptr @text, ptr @text, i32 1, ptr @text)\n  \
+                   unreachable\nend:\n  ret void\n}\n";
+    let writes = "  store atomic i32 3, ptr @x monotonic, align 4\n  \
+                  store atomic i32 0, ptr @x monotonic, align 4";
+    let text = format!(
+        "{TARGET}{LIBRARY}{globals}define ptr @t(ptr %arg) {{\n{writes}\n  ret ptr null\n}}\n\
+         define i32 @main() {{\n  %h = alloca i64\n  call i32 @__cxa_thread_atexit(ptr @checks, ptr null, ptr null)\n  \
+         call i32 @__cxa_thread_atexit(ptr @waits, ptr null, ptr null)\n  call i32 @__cxa_thread_atexit(ptr @waits, ptr null, ptr null)\n  \
+         call i32 @pthread_create(ptr %h, ptr null, ptr @t, ptr null)\n  ret i32 0\n}}\n"
+    );
+    compare(&text);
+}
+
+/// A reader announces itself, and takes that back, in some way, while there is a writer.
+fn compare_reader(globals: &str, takes_back: &str, other: &str, end: &str) {
+    let globals = format!("@l = global i32 0, align 4\n{globals}");
+    let reads = format!(
+        "  br label %head\nhead:\n  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
+         %bit = and i32 %old, 64\n  %writes = icmp ne i32 %bit, 0\n  \
+         br i1 %writes, label %undo, label %done\nundo:\n{takes_back}\ndone:"
+    );
+    let writes = "  atomicrmw add ptr @l, i32 64 monotonic\n  \
+                  atomicrmw sub ptr @l, i32 64 monotonic";
+    let text = program(&globals, &[&reads, writes, other], end);
+    let models = ["sc", "rc20"].map(|name| (name, Acyclic::ProgramOrder));
+    compare_under(&models, 2, &text);
+}
+
+#[test]
+fn a_round_that_subtracts_elsewhere_or_another_number_is_not_undone() {
+    let subtracts =
+        |at, number| format!("  atomicrmw sub ptr @{at}, i32 {number} monotonic\n  br label %head");
+    let end = |at| format!("  %end = load i32, ptr @{at}\n  ret i32 %end");
+    let globals = "@k = global i32 9, align 4\n";
+    let shares = "  atomicrmw add ptr @k, i32 0 monotonic";
+    compare_reader(globals, &subtracts("k", 1), shares, &end("k"));
+    compare_reader("", &subtracts("l", 2), "", &end("l"));
+}
+
+const BARRIERS: &str = "\
+@a = global [32 x i8] zeroinitializer, align 8
+@b = global [32 x i8] zeroinitializer, align 8
+declare i32 @pthread_barrier_init(ptr, ptr, i32)
+declare i32 @pthread_barrier_wait(ptr)
+";
+const BEGIN: &str = "  call i32 @pthread_barrier_init(ptr @a, ptr null, i32 2)\n  \
+                     call i32 @pthread_barrier_init(ptr @b, ptr null, i32 2)\n";
+
+/// The rounds of a barrier are those of its own.
+#[test]
+fn a_thread_meets_each_of_two_others() {
+    let wait = |at| format!("  call i32 @pthread_barrier_wait(ptr @{at})\n");
+    let both = wait("a") + &wait("b");
+    let text = program_with(
+        BARRIERS,
+        BEGIN,
+        &[&both, &wait("a"), &wait("b")],
+        "  ret i32 0",
+    );
+    compare_under(&[("sc", Acyclic::ProgramOrder)], 2, &text);
+}
+
+/// Which of the threads came last is looked at, of the second round alone.
+#[test]
+fn the_last_to_arrive_is_any_thread() {
+    let wait = "  call i32 @pthread_barrier_wait(ptr @a)\n";
+    let looks = format!(
+        "{wait}  %last = call i32 @pthread_barrier_wait(ptr @a)\n  \
+         store i32 %last, ptr @r0"
+    );
+    let waits = wait.repeat(2);
+    let text = program_with(BARRIERS, BEGIN, &[&looks, &waits], RESULT);
+    compare_under(&[("sc", Acyclic::ProgramOrder)], 2, &text);
+}
+
+/// Which attempt succeeds is counted, so that each is in another state.
+#[test]
+fn a_weak_exchange_in_another_state_fails_again() {
+    let globals = "@x = global i32 0, align 4\n";
+    let tries = "  br label %again\n\
+                 again:\n  %count = phi i32 [ 0, %0 ], [ %more, %failed ]\n  \
+                 %pair = cmpxchg weak ptr @x, i32 0, i32 1 monotonic monotonic\n  \
+                 %ok = extractvalue { i32, i1 } %pair, 1\n  \
+                 br i1 %ok, label %done, label %failed\n\
+                 failed:\n  %more = add i32 %count, 1\n  \
+                 %few = icmp ult i32 %more, 3\n  br i1 %few, label %again, label %done\n\
+                 done:\n  %failures = phi i32 [ %count, %again ], [ %more, %failed ]\n  \
+                 store i32 %failures, ptr @r0";
+    let looks = "  load atomic i32, ptr @x monotonic, align 4";
+    compare(&program(globals, &[tries, looks], RESULT));
+}
+
+/// Main looks at what the first of two threads that behave alike returns.
+#[test]
+fn the_results_of_threads_distinguish_them() {
+    let text = format!(
+        "{TARGET}{LIBRARY}@x = global i64 0, align 8\n\
+         define ptr @t(ptr %arg) {{\n  %old = atomicrmw add ptr @x, i64 1 monotonic\n  \
+         %result = inttoptr i64 %old to ptr\n  ret ptr %result\n}}\n\
+         define i32 @main() {{\n  %g = alloca i64\n  %h = alloca i64\n  %r = alloca i64\n  \
+         call i32 @pthread_create(ptr %g, ptr null, ptr @t, ptr null)\n  \
+         call i32 @pthread_create(ptr %h, ptr null, ptr @t, ptr null)\n  \
+         %i = load i64, ptr %g\n  %j = load i64, ptr %h\n  \
+         call i32 @pthread_join(i64 %i, ptr %r)\n  %first = load i64, ptr %r\n  \
+         call i32 @pthread_join(i64 %j, ptr %r)\n  %second = load i64, ptr %r\n  \
+         %less = icmp ult i64 %first, %second\n  %result = zext i1 %less to i32\n  \
+         ret i32 %result\n}}\n"
+    );
+    compare(&text);
+}

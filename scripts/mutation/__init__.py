@@ -1,0 +1,1 @@
+"""What scripts/mutate-reductions rewrites the engine's sources with."""
