@@ -271,6 +271,13 @@ fn main() {
 
 
 @needs_rustc
+def test_a_scope_waits_for_its_threads(tmp_path: Path) -> None:
+    text = "fn main() {\n    std::thread::scope(|scope| { scope.spawn(|| ()); });\n}\n"
+    found = explored(read(tmp_path, text))
+    assert (found["result"], found["warnings"]) == ("Safe", [])
+
+
+@needs_rustc
 def test_notifications_of_stds_locks_are_not_the_users(tmp_path: Path) -> None:
     assert read(tmp_path, SAFE["mutex"]).signals == ()
 
