@@ -58,7 +58,7 @@ def program_groups(
     is no other. Raises BadInput for a litmus test, which has no source, and what reading another
     program raises.
     """
-    named, tests = resolve(what)
+    named, tests = resolve(what, build=build)
     if tests:
         raise BadInput(
             "a litmus test has no source whose memory orders could be changed",
@@ -70,7 +70,9 @@ def program_groups(
         for scenario in structure.scenarios:
             if scenario.large:
                 continue
-            name = scenario.name if structure.recorded else structure.name
+            name = structure.name
+            if structure.recorded or structure.entries:
+                name = scenario.name
             report(name)
             yield (
                 name,
