@@ -264,8 +264,8 @@ def gather(
     """Generate and read all tests. The models `under` apply to every test; without them a
     structure has its own, and a litmus file those of `default_models`.
 
-    A program of a folder that cannot be read is left out, unless there is nothing else. Raises
-    BadInput, Unsupported, LimitReached, MissingTool or ToolFailed for another.
+    A program of a folder or a crate that cannot be read is left out, unless there is nothing else.
+    Raises BadInput, Unsupported, LimitReached, MissingTool or ToolFailed for another.
     """
     named, files = resolve(what, root, build=build)
     notes: list[StructureInfo] = []
@@ -275,6 +275,7 @@ def gather(
     unread: dict[str, BadInput | Unsupported | LimitReached] = {}
     for structure in named:
         made: list[Test] = []
+        read = False
         for scenario in structure.scenarios:
             report(program_name(structure.name, scenario.name))
             try:
@@ -282,8 +283,9 @@ def gather(
             except (BadInput, Unsupported, LimitReached) as error:
                 if not structure.listed:
                     raise
-                unread.setdefault(structure.name, error)
+                unread.setdefault(structure.name_of(scenario), error)
                 continue
+            read = True
             made.extend(generated.tests)
             programs.append(
                 ScenarioProgram(
@@ -294,7 +296,7 @@ def gather(
                 )
             )
             sources.update(_sources(structure, generated.program, sources))
-        if structure.name in unread:
+        if not read and structure.listed:
             continue
         merged = merge(_agreed(made))
         by_hand = structure.hand_written() if structure.recorded else ()
@@ -399,7 +401,7 @@ def _crates(manifest: Path, build: Build) -> Iterator[Structure]:
             for name, each in own.items()
         )
         structure = _own(package, folder, LANGUAGE_MODELS, *scenarios)
-        yield msgspec.structs.replace(structure, entries=own)
+        yield msgspec.structs.replace(structure, entries=own, listed=True)
 
 
 def _own(name: str, folder: Path, models: tuple[str, ...], *scenarios: Scenario) -> Structure:

@@ -24,6 +24,7 @@ from weakspot.generators.litmus import Test, read_test
 from weakspot.generators.source.build import Entry
 from weakspot.harness.corpus import models
 from weakspot.harness.values.claims import Claim, Scenario, Survivor, Weakest
+from weakspot.harness.values.record import program_name
 from weakspot.system import packages, toml
 
 CLAIMS = "claims.toml"
@@ -60,6 +61,10 @@ class Structure(msgspec.Struct, frozen=True):
     def path(self, scenario: Scenario) -> Path:
         """The C file of a scenario."""
         return self.folder / scenario.file
+
+    def name_of(self, scenario: Scenario) -> str:
+        """The name of a scenario's program; a file is a structure of one."""
+        return program_name(self.name, scenario.name) if self.entries else self.name
 
     def golden(self) -> tuple[Test, ...]:
         """The tests as they were last promoted, ordered by name."""
