@@ -62,7 +62,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     takes that of its own. `flags` are any other options of clang.
 
     `entry` is the program of a Rust crate that is read, `features` are those of the crate, and
-    `tests` parts of the names of those that are programs.
+    `tests` parts of the names of those that are programs. With `loom`, its tests are those of loom.
 
     `compile_commands` is a compilation database; by default it is the nearest compile_commands.json
     in the source's folder or above it, or in `build` there. `own` is False for sources whose build
@@ -81,6 +81,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     assembly: tuple[Meaning, ...] = ()
     features: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
+    loom: bool = False
     entry: Entry | None = None
     origin: str = ""
     below: Build | None = None
@@ -119,6 +120,11 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     def all_features(self) -> tuple[str, ...]:
         """The features of the crate besides its default ones."""
         return tuple(name for each in self.layers for name in each.features)
+
+    @property
+    def of_loom(self) -> bool:
+        """Whether the crate is built as for loom."""
+        return any(each.loom for each in self.layers)
 
     @property
     def chosen(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ there is none: all else is built in the user's cache folder, once for all comman
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -136,12 +137,38 @@ def _run(
     return ended
 
 
-def build(target: Target, options: Sequence[str], features: Sequence[str], end: Deadline) -> Path:
-    """The bitcode of a target, built as far as it is not up to date. Raises BadInput when the crate
-    or a dependency does not compile, ToolFailed, MissingTool, LimitReached."""
+LOOM = Path(__file__).with_name("loom") / "lib.rs"
+"""What is compiled in place of loom."""
+_WRAPPER = f"""\
+#!/bin/sh
+# cargo starts this with rustc's path and arguments; a test may have loom's name too
+case " $* " in
+*" --crate-name loom "*" --crate-type lib "*)
+  for word do
+    shift
+    case $word in *.rs) word={shlex.quote(str(LOOM))} ;; esac
+    set -- "$@" "$word"
+  done ;;
+esac
+exec "$@"
+"""
+
+
+def build(
+    target: Target,
+    options: Sequence[str],
+    features: Sequence[str],
+    end: Deadline,
+    *,
+    loom: bool = False,
+) -> Path:
+    """The bitcode of a target, built as far as it is not up to date. With `loom`, `cfg(loom)` is
+    set, and LOOM compiled in place of that crate, whatever its version. Raises BadInput when the
+    crate or a dependency does not compile, ToolFailed, MissingTool, LimitReached."""
     rustc = rust.find(target.folder)
-    flags = (*_own_flags(), *MEANING, *options)
-    folder = _folder(target, rustc, (*flags, *features))
+    flags = (*_own_flags(), *MEANING, *(("--cfg=loom", "--check-cfg=cfg(loom)") if loom else ()))
+    flags += tuple(options)
+    folder = _folder(target, rustc, (*flags, *features, LOOM.read_text(encoding="utf-8")))
     name = "-".join((target.package, target.kind, target.name, *(["test"] * target.tested)))
     made = folder / "bitcode" / f"{name}.bc"
     made.parent.mkdir(parents=True, exist_ok=True)
@@ -152,6 +179,12 @@ def build(target: Target, options: Sequence[str], features: Sequence[str], end: 
         *("--", "-Clto=fat", f"--emit=llvm-bc={made}"),
     ]
     variables = {"CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags), "CARGO_INCREMENTAL": "0"}
+    if loom:
+        wrapper = folder / "rustc"
+        if not wrapper.exists():
+            wrapper.write_text(_WRAPPER, encoding="utf-8")
+            wrapper.chmod(0o755)
+        variables["RUSTC_WRAPPER"] = str(wrapper)
     manifest = target.folder / MANIFEST
     ended = _run(command, target.folder, manifest, end, variables)
     if ended.code != 0:

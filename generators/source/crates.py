@@ -63,7 +63,7 @@ def entries(manifest: Path, build: Build, end: Deadline) -> tuple[Entry, ...]:
             place=str(manifest),
             advice=(f"its tests are {shown}; " if others else "")
             + "a #[test] that starts threads, in the crate or in tests/, is a program, and so is "
-            "an example",
+            "an example; --loom checks those that are written for loom",
         )
     return tuple(found)
 
@@ -71,7 +71,7 @@ def entries(manifest: Path, build: Build, end: Deadline) -> tuple[Entry, ...]:
 def bitcode(entry: Entry, build: Build, end: Deadline) -> Path:
     """Where the bitcode of a program is, which cargo brings up to date first; see cargo.build."""
     words = options(entry.target.root, Build(entry=entry).over(build)).meaning
-    return cargo.build(entry.target, words, build.all_features, end)
+    return cargo.build(entry.target, words, build.all_features, end, loom=build.of_loom)
 
 
 def _name(target: Target, test: _Test) -> str:

@@ -221,7 +221,7 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
     texts: Iterable[str]
     entry = build.program if language.compiler == "rustc" else None
     if entry is not None:
-        options = (*given.meaning, *build.all_features)
+        options = (*given.meaning, *build.all_features, *(["--loom"] * build.of_loom))
         texts = (entry.symbol, cache.digest_of(crates.bitcode(entry, build, end)))
     elif language.compiler == "rustc":
         options = given.meaning

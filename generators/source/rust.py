@@ -304,7 +304,8 @@ def _looks_once(lock: re.Match[str]) -> str:
 _FILE = re.compile(r'!DIFile\(filename: "([^"]*)", directory: "([^"]*)"')
 _LIBRARY = re.compile(r"(?:/rustc/[0-9a-f]+/|.*/lib/rustlib/src/rust/)library/(?P<name>.*)")
 _DEPENDENCY = re.compile(
-    r"(?:/rust/deps|.*/registry/src/[^/]+|.*/git/checkouts/[^/]+/[^/]+)/(?P<name>.*)"
+    r"(?:/rust/deps|.*/registry/src/[^/]+|.*/git/checkouts/[^/]+/[^/]+"
+    rf"|{re.escape(str(Path(__file__).parent))})/(?P<name>.*)"
 )
 
 

@@ -61,7 +61,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def crate_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What there is to choose of Rust crates, which becomes a part of `build`."""
 
-    def keep(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> None:
+    def keep(ctx: click.Context, param: click.Parameter, given: object) -> None:
         ctx.meta[f"weakspot.{param.name}"] = given
 
     tests = click.option(
@@ -81,7 +81,14 @@ def crate_options(command: Callable[..., Any]) -> Callable[..., Any]:
         callback=keep,
         help="Features of a Rust crate, besides its default ones.",
     )
-    return tests(features(command))
+    loom = click.option(
+        "--loom",
+        is_flag=True,
+        expose_value=False,
+        callback=keep,
+        help="Build a Rust crate with cfg(loom), and check its tests that are written for loom.",
+    )
+    return tests(loom(features(command)))
 
 
 def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -118,6 +125,7 @@ def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
             std=std,
             tests=meta.get("weakspot.test", ()),
             features=meta.get("weakspot.features", ()),
+            loom=meta.get("weakspot.loom", False),
             flags=builds.absolute(flags, Path.cwd()),
             compile_commands=compile_commands,
             origin="the command line",

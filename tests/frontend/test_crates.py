@@ -264,6 +264,107 @@ fn starts() {
 SMALL = '[package]\nname = "small"\nversion = "0.1.0"\nedition = "2021"\n'
 
 
+LOOM = """\
+#![cfg(loom)]
+use loom::cell::UnsafeCell;
+use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
+use loom::sync::{Arc, Condvar, Mutex, Notify};
+use loom::{model, thread};
+
+struct Cell(UnsafeCell<u32>, AtomicUsize);
+unsafe impl Sync for Cell {}
+
+loom::lazy_static! {
+    static ref LAZY: Mutex<u32> = Mutex::new(1);
+}
+loom::thread_local! {
+    static MINE: u32 = 2;
+}
+
+#[test]
+fn passes() {
+    let mut builder = model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(|| {
+        let cell = Arc::new(Cell(UnsafeCell::new(0), AtomicUsize::new(0)));
+        let other = cell.clone();
+        let thread = thread::spawn(move || {
+            other.0.with_mut(|it| unsafe { *it = 1 });
+            other.1.store(1, Relaxed);
+        });
+        if cell.1.load(Acquire) == 1 {
+            cell.0.with(|it| assert_eq!(unsafe { *it }, 1));
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn waits() {
+    loom::model(|| {
+        let both = Arc::new((Notify::new(), AtomicUsize::new(0)));
+        let other = both.clone();
+        let thread = thread::spawn(move || {
+            other.1.fetch_add(*LAZY.lock().unwrap() as usize, Relaxed);
+            other.0.notify();
+        });
+        both.0.wait();
+        assert_eq!(both.1.load(Relaxed) as u32 + 1, MINE.with(|it| *it));
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn sleeps() {
+    loom::model(|| {
+        let state = Arc::new((Mutex::new(false), Condvar::new()));
+        let other = state.clone();
+        let thread = thread::spawn(move || other.1.notify_one());
+        let mut done = state.0.lock().unwrap();
+        while !*done {
+            done = state.1.wait(done).unwrap();
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn alone() {
+    let mut number = AtomicUsize::new(1);
+    number.with_mut(|it| *it += 1);
+    assert_eq!(unsafe { number.unsync_load() }, 2);
+    let mut pointer = AtomicPtr::new(std::ptr::null_mut::<u32>());
+    assert!(pointer.get_mut().is_null());
+    let value = loom::future::block_on(async { number.into_inner() });
+    assert_eq!(loom::alloc::Track::new(value).into_inner(), 2);
+}
+"""
+
+
+def test_tests_of_loom_are_programs_of_std(tmp_path: Path) -> None:
+    manifest = '[lib]\ntest = false\n[target."cfg(loom)".dependencies]\nloom = { path = "loom" }\n'
+    files = {
+        "Cargo.toml": SMALL + manifest,
+        "src/lib.rs": "",
+        "tests/loom.rs": LOOM,
+        # weakspot's is compiled in its place
+        "loom/Cargo.toml": SMALL.replace("small", "loom"),
+        "loom/src/lib.rs": 'compile_error!("this is loom");\n',
+    }
+    folder = written(tmp_path / "small", files)
+    build = weakspot.Build(loom=True)
+    found = explored(folder, "passes", "waits", "sleeps", "alone", build=build)
+    assert {name: each.result for name, each in found.items()} == {
+        "small/loom::passes": "Violated",
+        "small/loom::waits": "Safe",
+        "small/loom::sleeps": "Violated",
+        "small/loom::alone": "Safe",
+    }
+    assert {each.kind for each in found["small/loom::sleeps"].violations} == {"hang"}
+    (race,) = [each for each in found["small/loom::passes"].violations if each.kind == "race"]
+    assert [site.rpartition("/")[2] for site in race.sites] == ["loom.rs:25", "loom.rs:29"]
+
+
 @pytest.mark.parametrize(
     ("files", "message", "place", "advice"),
     [
