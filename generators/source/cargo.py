@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -31,6 +32,9 @@ CARGO = tools.Program(
     lost="reading Rust crates",
     advice="install Rust: https://rustup.rs, or the package cargo",
 )
+_FOLDERS = 16
+"""How many folders there are in which cargo builds; one takes some 100 MB."""
+
 _PATIENCE = 1200.0  # seconds without a time limit: dependencies are compiled too
 
 
@@ -171,7 +175,7 @@ def build(
     folder = _folder(target, rustc, (*flags, *features, LOOM.read_text(encoding="utf-8")))
     name = "-".join((target.package, target.kind, target.name, *(["test"] * target.tested)))
     made = folder / "bitcode" / f"{name}.bc"
-    made.parent.mkdir(parents=True, exist_ok=True)
+    made.parent.mkdir(exist_ok=True)
     command = [
         *("rustc", "--manifest-path", MANIFEST, *target.arguments, "--message-format=json"),
         *("--target", rustc.host, "--target-dir", str(folder)),  # build scripts get no flags then
@@ -206,9 +210,15 @@ def _own_flags() -> tuple[str, ...]:
 
 
 def _folder(target: Target, rustc: rust.Rustc, flags: Sequence[str]) -> Path:
-    """Where cargo builds."""
+    """Where cargo builds. The folders that were not used for longest are removed."""
     known = cache.folder_of("cargo") or Path(tempfile.gettempdir(), f"weakspot-{os.getuid()}")
-    return known / cache.digest(str(target.folder), rustc.path, rustc.version, *flags)[:16]
+    folder = known / cache.digest(str(target.folder), rustc.path, rustc.version, *flags)[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    os.utime(folder)
+    by_age = sorted(known.iterdir(), key=lambda each: each.stat().st_mtime)
+    for old in by_age[:-_FOLDERS]:
+        shutil.rmtree(old, ignore_errors=True)
+    return folder
 
 
 # --- errors -------------------------------------------------------------------------------------

@@ -122,6 +122,19 @@ fn main() {
     assert_eq!(DROPPED.load(Relaxed), 5);
 }
 """,
+    "system_call": """
+use std::sync::atomic::{AtomicU32, Ordering::*};
+extern "C" { fn syscall(number: i64, ...) -> i64; }
+static WORD: AtomicU32 = AtomicU32::new(0);
+fn main() {
+    let thread = std::thread::spawn(|| while WORD.load(Acquire) == 0 {
+        unsafe { syscall(202, &WORD, 128, 0, std::ptr::null::<u8>()) };
+    });
+    WORD.store(1, Release);
+    unsafe { syscall(202, &WORD, 129, 1) };
+    thread.join().unwrap();
+}
+""",
     "printing": """
 fn main() {
     let words = vec!["a".to_string(), format!("b{}", 1)];
