@@ -70,6 +70,7 @@ class _Diagnostic(msgspec.Struct, frozen=True):
     message: str
     level: str
     spans: tuple[_Span, ...] = ()
+    rendered: str | None = None
 
 
 class _Message(msgspec.Struct, frozen=True):
@@ -135,6 +136,7 @@ def _run(
         seconds=end.at_most(_PATIENCE),
         cwd=folder,
         env={**os.environ, "CARGO_TERM_COLOR": "never", **(variables or {})},
+        memory=None,  # as much as the user's own build may use
     )
     if ended.timed_out:
         raise time_is_up(str(place), "cargo was building it")
@@ -235,8 +237,10 @@ def _error(ended: process.Ended, manifest: Path, end: Deadline) -> BadInput:
         if found.reason != "compiler-message" or error is None or error.level != "error":
             continue
         spans = sorted(error.spans, key=lambda each: not each.is_primary)
-        if not spans:
-            continue
+        if not spans:  # as one of the linker
+            lines = (error.rendered or "").splitlines()
+            message = error.message.partition("\n")[0]
+            return BadInput(message, place=str(manifest), excerpt=quoted(lines[1:9]))
         # rustc runs in the workspace's root for its members, and in the crate's for others
         first, crate = spans[0], Path(found.manifest_path).parent
         roots = (Path(_metadata(manifest, end).workspace_root), crate)
