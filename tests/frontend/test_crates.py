@@ -418,6 +418,16 @@ def test_tests_of_loom_are_programs_of_std(tmp_path: Path) -> None:
             "cargo fetch",
             id="a dependency cannot be fetched",
         ),
+        pytest.param(
+            {
+                "src/lib.rs": '#[link(name = "no_such_library")]\nextern "C" { fn f(); }\n'
+                "#[test]\nfn calls() { unsafe { f() } }\n"
+            },
+            "linking with `.*` failed",
+            "small/Cargo.toml",
+            "",
+            id="a library of C is not there",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_crate_has_its_place(
