@@ -76,7 +76,7 @@ def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the tests of all processes of a run cache what they compile."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "compiled"
-    for kind in ("ir", "library", "native", "zig"):
+    for kind in ("cargo", "ir", "library", "native", "zig"):
         (folder / kind).mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -86,7 +86,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled_once: Path) 
     """A cache folder of the test's own, but for what is compiled."""
     folder = tmp_path / "cache"
     (folder / "weakspot").mkdir(parents=True)
-    for kind in ("ir", "library", "native"):
+    for kind in ("cargo", "ir", "library", "native"):
         (folder / "weakspot" / kind).symlink_to(compiled_once / kind)
     (folder / "zig").symlink_to(compiled_once / "zig")  # its C library, once per architecture
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))

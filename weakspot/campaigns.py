@@ -79,6 +79,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             installed(self.named or {}),
             explorer=EngineExplorer(part=self.part),
             generator=generator(self.build, (self.bounds or Bounds()).seconds),
+            build=self.build,
             repairs=repair_jobs.jobs,
         )
 

@@ -397,6 +397,7 @@ def _gathered(
         [each if isinstance(each, Test) else os.fspath(each) for each in _listed(what)],
         under=[each.name for each in planning.models(models)],
         generator=generator(build, seconds, own_tests=own_tests),
+        build=build,
         report=lambda _: progress.advance(),
     )
 

@@ -26,10 +26,43 @@ from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.language import Language, languages, sources
 
 
+class Target(msgspec.Struct, frozen=True):
+    """What cargo builds to one program: the unit tests of a library or a program (`tested`), a
+    program of src/bin or src/main.rs, an example, or an integration test. `root` is its root
+    file, `folder` that of its crate, `package` the crate's name."""
+
+    package: str
+    folder: Path
+    kind: str  # lib, bin, example or test
+    name: str
+    root: Path
+    tested: bool
+    features: tuple[str, ...] = ()  # without which cargo does not build it
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Those of cargo that choose it."""
+        named = () if self.kind == "lib" else (self.name,)
+        return ("--profile", "test" if self.tested else "dev", f"--{self.kind}", *named)
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A program of a Rust crate: what cargo builds, and the `symbol` of a test in it, or "main".
+    `name` is that of the test as `cargo test` prints it, behind the target's where that is no
+    library."""
+
+    target: Target
+    name: str = ""
+    symbol: str = "main"
+
+
 class Build(msgspec.Struct, frozen=True, kw_only=True):
     """Options for the compiler. `defines` are `NAME` or `NAME=VALUE`, `include` folders that are
     searched for headers after the source's own, `std` versions of languages, of which a source
     takes that of its own. `flags` are any other options of clang.
+
+    `entry` is the program of a Rust crate that is read, `features` are those of the crate, and
+    `tests` parts of the names of those that are programs. With `loom`, its tests are those of loom.
 
     `compile_commands` is a compilation database; by default it is the nearest compile_commands.json
     in the source's folder or above it, or in `build` there. `own` is False for sources whose build
@@ -46,6 +79,10 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     own: bool = True
     sources: tuple[Path, ...] = ()
     assembly: tuple[Meaning, ...] = ()
+    features: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    loom: bool = False
+    entry: Entry | None = None
     origin: str = ""
     below: Build | None = None
 
@@ -73,6 +110,26 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
         """The translation units of the source's program besides itself."""
         named = dict.fromkeys(path for each in self.layers for path in each.sources)
         return tuple(path for path in named if path.resolve() != Path(source).resolve())
+
+    @property
+    def program(self) -> Entry | None:
+        """The program of a crate that is read."""
+        return self.entry or (self.below.program if self.below else None)
+
+    @property
+    def all_features(self) -> tuple[str, ...]:
+        """The features of the crate besides its default ones."""
+        return tuple(name for each in self.layers for name in each.features)
+
+    @property
+    def of_loom(self) -> bool:
+        """Whether the crate is built as for loom."""
+        return any(each.loom for each in self.layers)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Parts of the names of the crate's tests that are programs."""
+        return tuple(name for each in self.layers for name in each.tests)
 
     @property
     def meanings(self) -> tuple[Meaning, ...]:
@@ -196,14 +253,16 @@ def _together(
 
 def _of_rustc(build: Build, language: Language) -> Options:
     """The options of rustc: a version is the edition, a macro a `--cfg`."""
-    edition, words = language.standard, []
+    edition, words = language.standard, list[str]()
     for each in build.layers:  # an include folder has no meaning here
         edition = next((name for name in each.std if language.has_version(name)), edition)
         for text in each.defines:
             name, equals, value = text.partition("=")
             words += ["--cfg", f'{name}="{value}"' if equals else name]
         words += each.flags
-    return Options(meaning=(f"--edition={edition}", *words))
+    if build.program is None:
+        words.insert(0, f"--edition={edition}")
+    return Options(meaning=tuple(words))
 
 
 def absolute(flags: Sequence[str], folder: Path) -> tuple[str, ...]:

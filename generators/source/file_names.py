@@ -59,6 +59,12 @@ def _from(folder: str, path: str) -> str:
     return path if packaged else os.path.relpath(path, folder)
 
 
+def names_in(text: str) -> list[str]:
+    """The names of the files that debug information names, but those of libraries."""
+    names = dict.fromkeys(re.findall(r'!DIFile\(filename: "([^"<][^"]*)"', text))
+    return [unescape(name) for name in names if "/@/" not in name]
+
+
 def unescape(text: str) -> str:
     raw = re.sub(
         rb"\\([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), os.fsencode(text), flags=re.DOTALL

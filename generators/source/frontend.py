@@ -1,10 +1,10 @@
 """Source to clean LLVM IR text: one module, calls inlined, locals in registers, nothing lost.
 
-In: the path of a C or C++ file, or of the root of a Rust crate. Out: the text of a verified LLVM
-module in which each memory operation of the source occurs once per call path, with its memory
-order, volatile and dependencies. Locals are registers, `main` and the functions that threads start
-stay functions, and the `inlinedAt` chain of a debug location gives the calls through which an
-operation was reached.
+In: the path of a C or C++ file, or of the root of a Rust crate, which cargo builds if it has a
+Cargo.toml. Out: the text of a verified LLVM module in which each memory operation of the source
+occurs once per call path, with its memory order, volatile and dependencies. Locals are registers,
+`main` and the functions that threads start stay functions, and the `inlinedAt` chain of a debug
+location gives the calls through which an operation was reached.
 
 Three rules preserve what is to be checked:
 
@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -34,9 +35,9 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput
-from weakspot.generators.source import clang, file_names, rust
+from weakspot.generators.source import clang, crates, file_names, rust
 from weakspot.generators.source.assembly.meaning import Meaning
-from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.build import NO_OPTIONS, Build, Entry
 from weakspot.generators.source.build import options as build_options
 from weakspot.generators.source.language import is_source, sources
 from weakspot.system import cache
@@ -120,7 +121,7 @@ def _answer(asked: Question, build: Build, end: Deadline) -> tuple[Question, cac
     texts: dict[Path, str] = {}
     names: set[str] = set()
     for unit in (asked, *asked.others):
-        texts[unit.path], read = _compiled(unit, folder, end)
+        texts[unit.path], read = _compiled(unit, folder, build, end)
         away = os.path.relpath(*map(os.path.realpath, (unit.path.parent, folder)))
         names.update(clang.plain_name(posixpath.join(away, name), folder) for name in read)
     limited = msgspec.structs.replace(asked.compiler, end=end)
@@ -137,26 +138,30 @@ def _answer(asked: Question, build: Build, end: Deadline) -> tuple[Question, cac
     return asked, known
 
 
-def _compiled(unit: Question, folder: Path, end: Deadline) -> tuple[str, list[str]]:
+def _compiled(unit: Question, folder: Path, build: Build, end: Deadline) -> tuple[str, list[str]]:
     """The raw IR of a translation unit, with files named relative to the folder, and the names of
     the user's files that it was made from, relative to its own."""
     from weakspot.generators.source import irtext
 
     limited = msgspec.structs.replace(unit.compiler, end=end)
-    if sources()[unit.path.suffix].compiler == "rustc":
+    names: Collection[str]
+    if unit.entry is not None:
+        bitcode = crates.bitcode(unit.entry, build, end)
+        raw, names = rust.program_of(bitcode.read_bytes(), unit.entry.symbol), ()
+    elif sources()[unit.path.suffix].compiler == "rustc":
         raw, names = rust.run(rust.find(unit.path.parent), unit.path, unit.options, end)
     else:
         raw, names = clang.run(limited, unit.path, unit.options)
     raw = file_names.relative_names(raw, unit.compiler, folder)
     irtext.refuse_file_scope_assembly(raw, unit.path)
-    return raw, names
+    return raw, names or file_names.names_in(raw)
 
 
 class Question(msgspec.Struct, frozen=True):
     """A question to the compiler. `key` stands for all that the answer depends on, with the content
     of the files. `others` are the program's other translation units, `meanings` those of inline
     assembly. `named` is the compiler that was asked for; `lean` is set if C++ headers are read
-    without optional includes."""
+    without optional includes. `entry` is the program of a crate."""
 
     path: Path
     options: tuple[str, ...]
@@ -166,6 +171,7 @@ class Question(msgspec.Struct, frozen=True):
     lean: bool = False
     others: tuple[Question, ...] = ()
     meanings: tuple[Meaning, ...] = ()
+    entry: Entry | None = None
 
 
 class _NeedsAll(msgspec.Struct, frozen=True):
@@ -212,7 +218,12 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
     given = build_options(path, build)
     language = sources()[path.suffix]
     quick = language.quick if lean else ()
-    if language.compiler == "rustc":
+    texts: Iterable[str]
+    entry = build.program if language.compiler == "rustc" else None
+    if entry is not None:
+        options = (*given.meaning, *build.all_features, *(["--loom"] * build.of_loom))
+        texts = (entry.symbol, cache.digest_of(crates.bitcode(entry, build, end)))
+    elif language.compiler == "rustc":
         options = given.meaning
         texts = rust.read_text(rust.find(path.parent), path, options, end)
     else:
@@ -224,6 +235,7 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
         compiler=found,
         named=compiler,
         lean=bool(quick),
+        entry=entry,
         key=cache.digest(
             _own_digest(),
             found.identity,

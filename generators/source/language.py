@@ -21,6 +21,9 @@ HEADERS = Path(__file__).resolve().parent / "headers"
 
 POSIX = f"-I{HEADERS / 'posix'}"
 
+MANIFEST = "Cargo.toml"
+"""The file by which a Rust crate is known."""
+
 
 class Language(msgspec.Struct, frozen=True, kw_only=True):
     """A language. `name` is what compilers call it, `rank` its place in lists. Sources end in
@@ -74,6 +77,13 @@ def sources() -> dict[str, Language]:
 def is_source(path: PurePath) -> bool:
     """Whether the name of a file is that of a source."""
     return path.suffix in sources()
+
+
+def manifest_of(path: Path) -> Path | None:
+    """The Cargo.toml that a path means: itself, or the one in a folder; None where there is
+    none."""
+    found = path / MANIFEST if path.is_dir() else path
+    return found if found.name == MANIFEST and found.is_file() else None
 
 
 def language_of(path: PurePath) -> Language:

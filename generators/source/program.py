@@ -174,8 +174,7 @@ class Program(msgspec.Struct, frozen=True):
             raise self._placed(error) from error
         if self.language == "rust":
             # main may return before its threads do: those of a scope are not joined either
-            kinds = (each for each in found["violations"] if each["kind"] != "unjoined")
-            found["violations"] = list(kinds)
+            found["warnings"] = [one for one in found["warnings"] if one["kind"] != "unjoined"]
         return found
 
     def _placed(self, error: _engine.EngineError) -> BadInput | Unsupported:

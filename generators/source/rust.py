@@ -1,12 +1,13 @@
 """A Rust program to LLVM IR, as `clang.run` makes it of C: the module of the crate with what it
 needs of std, as rustc links them.
 
-In: the path of the crate's root file, and options for rustc. Out: the text of a module with `main`,
-without what main does not reach. std is executed as it is, down to what it asks of the system, but
-for what it does around main and what it prints (`_GIVEN`). A panic ends the process: a program is
-compiled with panic=abort.
+In: the path of the crate's root file, and options for rustc; or bitcode that cargo has built, and a
+test there. Out: the text of a module with `main`, without what main does not reach. std is executed
+as it is, down to what it asks of the system, but for what it does around main and what it prints
+(`_GIVEN`). A panic ends the process: nothing unwinds.
 
-std's files are named `<core/src/…>`, as headers of the C library are.
+std's files are named `<core/src/…>`, those of packages `<NAME-VERSION/src/…>`, as headers of the C
+library are.
 """
 
 from __future__ import annotations
@@ -58,6 +59,11 @@ _GIVEN = {
 }
 """Functions of std with what they do here, in terms of their parameters."""
 
+RESULT = "_4test18assert_test_result"
+"""In the name of libtest's function that judges what a test returns."""
+_REPORTS = "11Termination6report"
+_REPORT = re.compile(rf"call i8 @(?P<name>\w+{_REPORTS}\w+)\(")
+
 _SUPPLIED = """
 @weakspot.panic = private constant [6 x i8] c"panic\\00"
 declare void @__assert_fail(ptr, ptr, i32, ptr) noreturn
@@ -75,10 +81,11 @@ newer C library."""
 
 
 class Rustc(msgspec.Struct, frozen=True):
-    """A rustc: its path, its version, the major version of its LLVM."""
+    """A rustc: its path, its version, its own machine, the major version of its LLVM."""
 
     path: str
     version: str
+    host: str
     llvm: int
 
 
@@ -97,13 +104,14 @@ def _identified(path: str, folder: Path) -> Rustc:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ToolFailed(f"cannot start {path}: {error}", advice=tools.advice(RUSTC)) from error
     release = re.search(r"^release: (\S+)$", output, re.M)
+    host = re.search(r"^host: (\S+)$", output, re.M)
     llvm = re.search(r"^LLVM version: (\d+)", output, re.M)
-    if release is None or llvm is None:
+    if release is None or host is None or llvm is None:
         raise MissingTool(
             f"{path} is no rustc that works: {output.strip() or 'it prints no version'}",
             advice="rustup default stable installs one",
         )
-    return Rustc(path=path, version=release[1], llvm=int(llvm[1]))
+    return Rustc(path=path, version=release[1], host=host[1], llvm=int(llvm[1]))
 
 
 def _dependencies(made: Path) -> tuple[list[str], list[str]]:
@@ -119,6 +127,18 @@ def run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> tupl
     """The text of the program's IR, and the names of its files relative to its own folder. Raises
     BadInput when it does not compile, Unsupported for an LLVM that is newer than ours, ToolFailed,
     LimitReached."""
+    require_readable(rustc, path)
+    with scratch_folder() as scratch:
+        # without a linked program there is no link-time optimisation, which brings std's code
+        made, files = scratch / "program.bc", scratch / "program.d"
+        emitted = f"--emit=llvm-bc={made},link={scratch / 'program'},dep-info={files}"
+        _run(rustc, path, [*options, emitted], end)
+        names, _ = _dependencies(files)
+        return program_of(made.read_bytes(), "main"), names
+
+
+def require_readable(rustc: Rustc, path: Path) -> None:
+    """Raises Unsupported for a rustc whose LLVM is newer than ours."""
     import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM
 
     if rustc.llvm > llvm.llvm_version_info[0]:
@@ -128,14 +148,26 @@ def run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> tupl
             place=str(path),
             advice="pip install --upgrade llvmlite, or use an older Rust",
         )
-    with scratch_folder() as scratch:
-        # without a linked program there is no link-time optimisation, which brings std's code
-        made, files = scratch / "program.bc", scratch / "program.d"
-        emitted = f"--emit=llvm-bc={made},link={scratch / 'program'},dep-info={files}"
-        _run(rustc, path, [*options, emitted], end)
-        text = _reduced(llvm, made.read_bytes())
-        names, _ = _dependencies(files)
-    return _FILE.sub(_renamed, text), names
+
+
+def text_of(bitcode: bytes) -> str:
+    """The text of a whole module."""
+    import llvmlite.binding as llvm
+
+    context = llvm.create_context()
+    module = llvm.parse_bitcode(bitcode, context=context)
+    try:
+        return str(module)
+    finally:
+        module.close()
+
+
+def program_of(bitcode: bytes, symbol: str) -> str:
+    """The text of the program whose main is `symbol`, "main" or a test's closure in a module with
+    libtest."""
+    import llvmlite.binding as llvm
+
+    return _FILE.sub(_renamed, _reduced(llvm, bitcode, symbol))
 
 
 def _run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> None:
@@ -175,8 +207,8 @@ def _error(stderr: str, path: Path) -> BadInput | ToolFailed:
     )
 
 
-def _reduced(llvm: Any, bitcode: bytes) -> str:
-    """The module's text without what main does not reach, and with our meanings in it."""
+def _reduced(llvm: Any, bitcode: bytes, symbol: str) -> str:
+    """The module's text without what the program does not reach, and with our meanings in it."""
     from weakspot.generators.source import passes
 
     # a module must not outlive its context, which garbage collection does not know
@@ -185,21 +217,22 @@ def _reduced(llvm: Any, bitcode: bytes) -> str:
     try:
         given = []
         for each in module.functions:
-            if each.is_declaration or each.name == "main":
+            if each.is_declaration or (each.name == "main" and symbol == "main"):
                 continue
-            body = next((body for name, body in _GIVEN.items() if name.fullmatch(each.name)), None)
-            if b"noreturn" in b" ".join(each.attributes) and _PANICS.fullmatch(each.name):
-                body = _PANIC
-            each.linkage = "internal" if body is None else "weak_any"
+            body = _body(each, symbol)
+            called = symbol != "main" and (each.name == symbol or _REPORTS in each.name)
             if body is not None:
                 given.append(_definition(each, body))
+            elif called:  # by what is given
+                given.append(_declaration(each))
+            each.linkage = "internal" if body is None and not called else "weak_any"
         for each in module.global_variables:
             if not each.is_declaration and not each.name.startswith("llvm."):
                 each.linkage = "internal"
         text = "\n".join((_SUPPLIED, *given))
         module.link_in(llvm.parse_assembly(text, context=context))
         for each in module.functions:
-            if each.linkage == llvm.Linkage.external and not each.is_declaration:
+            if each.linkage != llvm.Linkage.internal and not each.is_declaration:
                 each.linkage = "external" if each.name == "main" else "internal"
         unused = llvm.create_new_module_pass_manager()
         unused.add_global_dead_code_eliminate_pass()
@@ -208,6 +241,38 @@ def _reduced(llvm: Any, bitcode: bytes) -> str:
         return str(module)
     finally:
         module.close()
+
+
+def _body(function: Any, symbol: str) -> str | None:
+    """What a function does here, where it does not do what it is defined to do; see `_GIVEN`."""
+    name = function.name
+    if name == "main":
+        return f"""
+  %result = alloca [8 x i64]
+  call void @{symbol}(ptr %result, ptr %result)
+  ret i32 0"""
+    if RESULT in name and symbol != "main":
+        # what a test returns is a failure where main's exit code would be
+        report = _REPORT.search(str(function))
+        if report is None:
+            raise Unsupported(f"this version of Rust's libtest is not known: {name}")
+        kinds = [str(each.type) for each in function.arguments]
+        arguments = ", ".join(f"{kind} {{{at}}}" for at, kind in enumerate(kinds) if at)
+        return f"""
+  %code = call i8 @{report["name"]}({arguments})
+  %good = icmp eq i8 %code, 0
+  br i1 %good, label %returns, label %fails
+returns:
+  ret void
+fails:{_PANIC}"""
+    if b"noreturn" in b" ".join(function.attributes) and _PANICS.fullmatch(name):
+        return _PANIC
+    return next((body for each, body in _GIVEN.items() if each.fullmatch(name)), None)
+
+
+def _declaration(function: Any) -> str:
+    result, _, parameters = str(function.global_value_type).partition(" (")
+    return f"declare {result} @{function.name}({parameters}"
 
 
 def _definition(function: Any, body: str) -> str:
@@ -221,7 +286,10 @@ def _definition(function: Any, body: str) -> str:
 
 _FILE = re.compile(r'!DIFile\(filename: "([^"]*)", directory: "([^"]*)"')
 _LIBRARY = re.compile(r"(?:/rustc/[0-9a-f]+/|.*/lib/rustlib/src/rust/)library/(?P<name>.*)")
-_DEPENDENCY = re.compile(r"/rust/deps/(?P<name>.*)")
+_DEPENDENCY = re.compile(
+    r"(?:/rust/deps|.*/registry/src/[^/]+|.*/git/checkouts/[^/]+/[^/]+"
+    rf"|{re.escape(str(Path(__file__).parent))})/(?P<name>.*)"
+)
 
 
 def _renamed(match: re.Match[str]) -> str:

@@ -15,7 +15,7 @@ _PARENTHESISED = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
 _SYSCALL = re.compile(
     r"^(?P<indent> +)(?P<result>%\S+ = )?(?:tail )?(?P<how>call|invoke) (?:noundef )?i64 "
     r"\(i64, \.\.\.\) "
-    r"@syscall\(i64 noundef (?P<number>\d+)"
+    r"@syscall\(i64 (?:noundef )?(?P<number>\d+)"
     rf"(?P<arguments>(?:[^()\n]|{_PARENTHESISED})*)\)[^\n]*?(?P<place>, !dbg !\d+)?"
     r"(?:, !noalias !\d+)?$",
     re.MULTILINE,

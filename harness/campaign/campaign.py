@@ -95,6 +95,7 @@ class Campaign(Events):
             self.plan.what,
             under=[model.name for model in chosen],
             generator=self.tools.generator,
+            build=self.tools.build,
             report=lambda _: self.progress.advance(),
             root=self.tools.corpus,
         )

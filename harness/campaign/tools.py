@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from weakspot.errors import BadInput, MissingTool
+from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness import machines
 from weakspot.harness.campaign.executor import steadiness
 from weakspot.harness.campaign.jobs import Job
@@ -50,6 +51,7 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     model: Callable[[str], Model]
     gauge: Callable[[Machine], contextlib.AbstractContextManager[SteadinessProbe]] = steadiness
     generator: Generator = from_source
+    build: Build = NO_OPTIONS  # of the generator
     explorer: Explorer = EngineExplorer()
     whole: ProgramRunner | None = None  # whole_programs.run; without it programs are not run
     prices: Callable[[], Prices] | None = None

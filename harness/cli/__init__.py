@@ -8,6 +8,10 @@ a module here and its line in COMMANDS.
 from __future__ import annotations
 
 import gc
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -39,15 +43,26 @@ COMMANDS = {
 }
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """The `weakspot` program."""
     # nearly all objects of a command live until its end: looking for garbage cycles among them as
     # often as Python does takes a tenth of the time of short commands
     gc.set_threshold(50_000, 20, 20)
-    code = guarded(weakspot)
+    code = guarded(weakspot, arguments)
     # nor need Python look for any when it ends
     gc.freeze()
     raise SystemExit(code)
+
+
+def cargo() -> None:
+    """The `cargo-weakspot` program, which cargo starts as `cargo-weakspot weakspot …`: `weakspot
+    check` of the crate that the user is in."""
+    from weakspot.generators.source.language import MANIFEST
+
+    here = Path.cwd()
+    crate = next((each for each in (here, *here.parents) if (each / MANIFEST).is_file()), None)
+    words = sys.argv[2:] if sys.argv[1:2] == ["weakspot"] else sys.argv[1:]
+    main(["check", os.path.relpath(crate) if crate else MANIFEST, *words])
 
 
 def _cmake_dir(context: click.Context) -> None:
@@ -63,7 +78,7 @@ def _cmake_dir(context: click.Context) -> None:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\
 WHAT is a structure of the corpus (`weakspot structures` lists them), `all`, a C, C++ or Rust file,
-a .litmus file, or a folder of these; `-` is a program on standard input.
+a .litmus file, a folder of these, or that of a Rust crate; `-` is a program on standard input.
 
 Exit codes: 0 nothing found; 1 findings; 2 bad usage or bad input; 3 inconclusive: something was
 not answered or not measured; 130 interrupted.

@@ -32,7 +32,7 @@ from weakspot.harness.cli.output import (
     tell_unread,
     watched,
 )
-from weakspot.harness.cli.source_options import source_options
+from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,6 +121,7 @@ Examples:
 @jobs_option
 @cluster_option
 @source_options
+@crate_options
 @output_options
 def check(
     what: tuple[str, ...],

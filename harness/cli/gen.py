@@ -11,7 +11,7 @@ from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import listed, what_argument
 from weakspot.harness.cli.output import say, tell_unread, watched
-from weakspot.harness.cli.source_options import source_options
+from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -54,6 +54,7 @@ Examples:
     "or all.",
 )
 @source_options
+@crate_options
 def gen(
     what: tuple[str, ...],
     output: Path | None,

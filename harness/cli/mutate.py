@@ -20,7 +20,7 @@ from weakspot.harness.cli.options import (
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, one_by_one, say
-from weakspot.harness.cli.source_options import source_options
+from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -75,6 +75,7 @@ Examples:
 @bound_options
 @cluster_option
 @source_options
+@crate_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def mutate(
     what: tuple[str, ...],

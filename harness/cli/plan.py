@@ -21,7 +21,7 @@ from weakspot.harness.cli.options import (
 )
 from weakspot.harness.cli.output import json_lines, results_folder, say, watched
 from weakspot.harness.cli.run_options import as_request, run_options
-from weakspot.harness.cli.source_options import source_options
+from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
     from weakspot.campaigns import Request
@@ -58,6 +58,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as a JSON object.")
 @cluster_option
 @source_options
+@crate_options
 @as_request
 def plan(
     request: Request,

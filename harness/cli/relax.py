@@ -23,7 +23,7 @@ from weakspot.harness.cli.options import (
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, one_by_one, say, watched
-from weakspot.harness.cli.source_options import source_options
+from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -103,6 +103,7 @@ Examples:
 @bound_options
 @cluster_option
 @source_options
+@crate_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def relax(
     what: tuple[str, ...],

@@ -21,7 +21,7 @@ from weakspot.harness.cli.options import (
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, judged, say, watched
-from weakspot.harness.cli.source_options import source_options
+from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -77,6 +77,7 @@ Examples:
     help="Run only whole programs, or only litmus tests.",
 )
 @source_options
+@crate_options
 @output_options
 def run(
     what: tuple[str, ...],

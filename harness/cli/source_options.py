@@ -58,6 +58,39 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return compiler_options(language_option(verbose_option(with_build)))
 
 
+def crate_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What there is to choose of Rust crates, which becomes a part of `build`."""
+
+    def keep(ctx: click.Context, param: click.Parameter, given: object) -> None:
+        ctx.meta[f"weakspot.{param.name}"] = given
+
+    tests = click.option(
+        "--test",
+        multiple=True,
+        metavar="NAME",
+        expose_value=False,
+        callback=keep,
+        help="Of a Rust crate, the tests whose name contains NAME.  [default: those that start "
+        "threads]",
+    )
+    features = click.option(
+        "--features",
+        multiple=True,
+        metavar="NAME",
+        expose_value=False,
+        callback=keep,
+        help="Features of a Rust crate, besides its default ones.",
+    )
+    loom = click.option(
+        "--loom",
+        is_flag=True,
+        expose_value=False,
+        callback=keep,
+        help="Build a Rust crate with cfg(loom), and check its tests that are written for loom.",
+    )
+    return tests(loom(features(command)))
+
+
 def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options for the compiler, which the command gets as one argument, `build`."""
 
@@ -85,10 +118,14 @@ def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
             *(f"-W{name}" for name in warnings),
             *click.get_current_context().meta.get(COMPILER_FLAGS, ()),
         )
+        meta = click.get_current_context().meta
         build = builds.Build(
             defines=defines,
             include=include,
             std=std,
+            tests=meta.get("weakspot.test", ()),
+            features=meta.get("weakspot.features", ()),
+            loom=meta.get("weakspot.loom", False),
             flags=builds.absolute(flags, Path.cwd()),
             compile_commands=compile_commands,
             origin="the command line",
@@ -170,7 +207,7 @@ def _say_options(what: Sequence[str], build: Build) -> None:
     from weakspot.generators.source.build import options
     from weakspot.harness.corpus.material import build_of, resolve
 
-    for structure in resolve(what)[0]:
+    for structure in resolve(what, build=build)[0]:
         for scenario in structure.scenarios:
             path = structure.path(scenario)
             found = options(path, build_of(structure, scenario, build))

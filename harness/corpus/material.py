@@ -20,7 +20,7 @@ from weakspot.errors import BadInput, LimitReached, Unsupported
 from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Test, found_test, read_test
 from weakspot.generators.source.build import NO_OPTIONS, Build
-from weakspot.generators.source.language import is_source
+from weakspot.generators.source.language import is_source, manifest_of
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus import structures as corpus
 from weakspot.harness.corpus.structures import Structure
@@ -36,6 +36,7 @@ from weakspot.harness.values.record import (
     program_name,
     unique,
 )
+from weakspot.system.deadline import NEVER
 from weakspot.system.files import file_names
 
 if TYPE_CHECKING:
@@ -116,6 +117,8 @@ def build_of(structure: Structure, scenario: Scenario, build: Build = NO_OPTIONS
     sources = tuple(structure.folder / name for name in scenario.sources)
     if structure.recorded:
         return Build(defines=scenario.defines, sources=sources, own=False)
+    if entry := structure.entries.get(scenario.name):
+        return Build(entry=entry).over(build)
     if not scenario.defines and not sources:
         return build
     return Build(defines=scenario.defines, sources=sources).over(build)
@@ -153,11 +156,12 @@ from_source = generator(NO_OPTIONS)
 
 
 def resolve(
-    what: Sequence[str | Test], root: Path | None = None
+    what: Sequence[str | Test], root: Path | None = None, *, build: Build = NO_OPTIONS
 ) -> tuple[tuple[Structure, ...], tuple[Test, ...]]:
     """The structures and the litmus files that the arguments name, before anything is generated.
 
-    A C file is a structure with one scenario and no claims. Where files with a `main` are named,
+    A C file is a structure with one scenario and no claims, a Rust crate one with a scenario per
+    program that the `build` chooses. Where files with a `main` are named,
     those without are further sources of each of these programs. Raises BadInput for an argument
     that is neither a structure nor a file.
     """
@@ -177,6 +181,8 @@ def resolve(
             continue
         if word == "all":
             found.update({each.name: each for each in corpus.structures(root)})
+        elif (manifest := manifest_of(path)) is not None:
+            found.update({f"{word} {each.name}": each for each in _crates(manifest, build)})
         elif path.is_dir():
             found_files = below(path)
             if not found_files:
@@ -251,16 +257,17 @@ def gather(
     *,
     under: Sequence[str] = (),
     generator: Generator = from_source,
+    build: Build = NO_OPTIONS,
     report: Report = lambda _: None,
     root: Path | None = None,
 ) -> Material:
     """Generate and read all tests. The models `under` apply to every test; without them a
     structure has its own, and a litmus file those of `default_models`.
 
-    A program of a folder that cannot be read is left out, unless there is nothing else. Raises
-    BadInput, Unsupported, LimitReached, MissingTool or ToolFailed for another.
+    A program of a folder or a crate that cannot be read is left out, unless there is nothing else.
+    Raises BadInput, Unsupported, LimitReached, MissingTool or ToolFailed for another.
     """
-    named, files = resolve(what, root)
+    named, files = resolve(what, root, build=build)
     notes: list[StructureInfo] = []
     programs: list[ScenarioProgram] = []
     tests: list[_Placed] = []
@@ -268,6 +275,7 @@ def gather(
     unread: dict[str, BadInput | Unsupported | LimitReached] = {}
     for structure in named:
         made: list[Test] = []
+        read = False
         for scenario in structure.scenarios:
             report(program_name(structure.name, scenario.name))
             try:
@@ -275,8 +283,9 @@ def gather(
             except (BadInput, Unsupported, LimitReached) as error:
                 if not structure.listed:
                     raise
-                unread.setdefault(structure.name, error)
+                unread.setdefault(structure.name_of(scenario), error)
                 continue
+            read = True
             made.extend(generated.tests)
             programs.append(
                 ScenarioProgram(
@@ -287,7 +296,7 @@ def gather(
                 )
             )
             sources.update(_sources(structure, generated.program, sources))
-        if structure.name in unread:
+        if not read and structure.listed:
             continue
         merged = merge(_agreed(made))
         by_hand = structure.hand_written() if structure.recorded else ()
@@ -379,15 +388,31 @@ def _program(path: Path, taken: Container[str], others: Sequence[Path]) -> Struc
     return _own(name, path.parent, LANGUAGE_MODELS, scenario)
 
 
-def _own(name: str, folder: Path, models: tuple[str, ...], scenario: Scenario) -> Structure:
-    """A structure of the user's, of one scenario, of which nothing is recorded."""
+def _crates(manifest: Path, build: Build) -> Iterator[Structure]:
+    """A Rust crate, or the crates of a workspace, as structures of their own."""
+    from weakspot.generators.source import crates  # which few need
+
+    found = crates.entries(manifest, build, NEVER)
+    for package in unique(each.target.package for each in found):
+        own = {each.name: each for each in found if each.target.package == package}
+        folder = next(iter(own.values())).target.folder
+        scenarios = (
+            Scenario(name=name, file=os.path.relpath(each.target.root, folder))
+            for name, each in own.items()
+        )
+        structure = _own(package, folder, LANGUAGE_MODELS, *scenarios)
+        yield msgspec.structs.replace(structure, entries=own, listed=True)
+
+
+def _own(name: str, folder: Path, models: tuple[str, ...], *scenarios: Scenario) -> Structure:
+    """A structure of the user's, of which nothing is recorded."""
     return Structure(
         name=name,
         folder=folder,
         title=name,
         source="",
         models=models,
-        scenarios=(scenario,),
+        scenarios=scenarios,
         claims=(),
         recorded=False,
     )

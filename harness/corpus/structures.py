@@ -14,15 +14,17 @@ does not exist, or under a model that the structure is not checked under.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, read_test
+from weakspot.generators.source.build import Entry
 from weakspot.harness.corpus import models
 from weakspot.harness.values.claims import Claim, Scenario, Survivor, Weakest
+from weakspot.harness.values.record import program_name
 from weakspot.system import packages, toml
 
 CLAIMS = "claims.toml"
@@ -40,7 +42,8 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Structure(msgspec.Struct, frozen=True):
     """One folder of the corpus, or a user's own program, for which nothing is recorded; `listed`
-    marks one that was not named itself, but is in a folder that was."""
+    marks one that was not named itself, but is in a folder that was. Scenarios of a Rust crate have
+    `entries`, by their names."""
 
     name: str
     folder: Path
@@ -53,10 +56,15 @@ class Structure(msgspec.Struct, frozen=True):
     listed: bool = False
     weakest: tuple[Weakest, ...] = ()
     survivors: tuple[Survivor, ...] = ()
+    entries: Mapping[str, Entry] = {}
 
     def path(self, scenario: Scenario) -> Path:
         """The C file of a scenario."""
         return self.folder / scenario.file
+
+    def name_of(self, scenario: Scenario) -> str:
+        """The name of a scenario's program; a file is a structure of one."""
+        return program_name(self.name, scenario.name) if self.entries else self.name
 
     def golden(self) -> tuple[Test, ...]:
         """The tests as they were last promoted, ordered by name."""

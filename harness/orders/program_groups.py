@@ -27,6 +27,7 @@ from weakspot.harness.corpus.material import base_of, build_of, in_one_line, res
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.trials import Report
+from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.linearizability import Size
 from weakspot.system.deadline import NEVER, Deadline, ending
 
@@ -58,7 +59,7 @@ def program_groups(
     is no other. Raises BadInput for a litmus test, which has no source, and what reading another
     program raises.
     """
-    named, tests = resolve(what)
+    named, tests = resolve(what, build=build)
     if tests:
         raise BadInput(
             "a litmus test has no source whose memory orders could be changed",
@@ -66,39 +67,41 @@ def program_groups(
             advice="name a C or C++ file, or a structure",
         )
 
-    def read(structure: Structure) -> Iterator[tuple[str, Program]]:
+    def read(structure: Structure, scenario: Scenario) -> Program:
+        return read_program(
+            structure.path(scenario),
+            build=build_of(structure, scenario, build).with_flags(flags),
+            base=base_of(structure),
+            end=ending(end.at_most(seconds)),
+        )
+
+    def programs(structure: Structure) -> Iterator[tuple[str, Program]]:
         for scenario in structure.scenarios:
             if scenario.large:
                 continue
-            name = scenario.name if structure.recorded else structure.name
+            name = scenario.name
+            if not structure.recorded:
+                name = structure.name_of(scenario)
             report(name)
-            yield (
-                name,
-                read_program(
-                    structure.path(scenario),
-                    build=build_of(structure, scenario, build).with_flags(flags),
-                    base=base_of(structure),
-                    end=ending(end.at_most(seconds)),
-                ),
-            )
-
-    found = [ProgramGroup(each.name, tuple(read(each)), each) for each in named if each.recorded]
-    if mine := [each for each in named if not each.recorded]:
-        programs: list[tuple[str, Program]] = []
-        unread: dict[str, BadInput | Unsupported | LimitReached] = {}
-        for each in mine:
             try:
-                programs.extend(read(each))
+                yield name, read(structure, scenario)
             except (BadInput, Unsupported, LimitReached) as error:
-                if not each.listed:
+                if not structure.listed:
                     raise
-                unread[each.name] = error
-        if not programs:
+                unread[name] = error
+
+    unread: dict[str, BadInput | Unsupported | LimitReached] = {}
+    found = [
+        ProgramGroup(each.name, tuple(programs(each)), each) for each in named if each.recorded
+    ]
+    if mine := [each for each in named if not each.recorded]:
+        own = tuple(program for each in mine for program in programs(each))
+        if not own:
             raise next(iter(unread.values()))
         found.append(
             ProgramGroup(
                 ", ".join(each.name for each in mine if each.name not in unread),
-                tuple(programs),
+                own,
                 unread={name: in_one_line(error) for name, error in unread.items()},
             )
         )

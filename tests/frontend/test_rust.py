@@ -122,6 +122,19 @@ fn main() {
     assert_eq!(DROPPED.load(Relaxed), 5);
 }
 """,
+    "system_call": """
+use std::sync::atomic::{AtomicU32, Ordering::*};
+extern "C" { fn syscall(number: i64, ...) -> i64; }
+static WORD: AtomicU32 = AtomicU32::new(0);
+fn main() {
+    let thread = std::thread::spawn(|| while WORD.load(Acquire) == 0 {
+        unsafe { syscall(202, &WORD, 128, 0, std::ptr::null::<u8>()) };
+    });
+    WORD.store(1, Release);
+    unsafe { syscall(202, &WORD, 129, 1) };
+    thread.join().unwrap();
+}
+""",
     "printing": """
 fn main() {
     let words = vec!["a".to_string(), format!("b{}", 1)];
@@ -268,6 +281,13 @@ fn main() {
     # an edit of a module is noticed
     (tmp_path / "inner.rs").write_text("pub const ONE: u32 = 2;\n")
     assert seen(read(tmp_path, text, Build(defines=("extra=yes",)))) == {("assertion", 8)}
+
+
+@needs_rustc
+def test_a_scope_waits_for_its_threads(tmp_path: Path) -> None:
+    text = "fn main() {\n    std::thread::scope(|scope| { scope.spawn(|| ()); });\n}\n"
+    found = explored(read(tmp_path, text))
+    assert (found["result"], found["warnings"]) == ("Safe", [])
 
 
 @needs_rustc

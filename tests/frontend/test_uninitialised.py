@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 import weakspot
+from weakspot import _engine
+
+MODELS = Path(__file__).parents[2] / "models"
 
 PROGRAM_C = """\
 #include <assert.h>
@@ -300,3 +303,25 @@ def test_a_copied_variant_has_no_value(tmp_path: Path) -> None:
     }
     """
     assert kinds(tmp_path / "it.cpp", text) == set()
+
+
+SELECTED = """\
+define i32 @main() {{
+  %compared = icmp eq i32 undef, 0
+  %both = select i1 {condition}, i1 %compared, i1 false
+  br i1 %both, label %yes, label %no
+yes:
+  ret i32 1
+no:
+  ret i32 0
+}}
+"""
+
+
+@pytest.mark.parametrize(("condition", "result"), [("false", "Safe"), ("true", "Violated")])
+def test_a_comparison_is_used_where_it_is_selected(condition: str, result: str) -> None:
+    """As optimized code does: it compares what it may not need."""
+    program = _engine.Program(SELECTED.format(condition=condition))
+    found = program.explore(str(MODELS / "sc.cat"), folders=[str(MODELS)], acyclic="program order")
+    kinds = [each["kind"] for each in found["violations"]]
+    assert (found["result"], kinds) == (result, ["uninitialised"] * (result == "Violated"))

@@ -22,6 +22,7 @@ DATA = {
     ),
     "weakspot/generators/source/headers": (ROOT / "generators" / "source" / "headers", ("*",)),
     "weakspot/generators/source/library": (ROOT / "generators" / "source" / "library", ("*",)),
+    "weakspot/generators/source/loom": (ROOT / "generators" / "source" / "loom", ("*",)),
     "weakspot/cmake": (ROOT / "weakspot" / "cmake", ("*.cmake",)),
     "weakspot/litmus": (ROOT / "litmus", ("*.c", "*.h", "*.toml", "*.litmus")),
     "weakspot/pages": (ROOT / "docs" / "findings", ("*.md",)),

@@ -94,5 +94,10 @@ def _remove_oldest(folder: Path, suffix: str) -> None:
                 Path(old).unlink(missing_ok=True)
 
 
+def digest_of(file: Path) -> str:
+    """A digest of a file's content."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
 def digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()

@@ -73,6 +73,24 @@ fn comparisons_and_selects() {
 }
 
 #[test]
+fn three_way_comparisons() {
+    let declarations = "declare i8 @llvm.scmp.i8.i64(i64, i64)\n\
+                        declare i8 @llvm.ucmp.i8.i32(i32, i32)";
+    let body = "
+  %a = call i8 @llvm.scmp.i8.i64(i64 -1, i64 1)
+  %b = call i8 @llvm.ucmp.i8.i32(i32 -1, i32 1)
+  %c = call i8 @llvm.scmp.i8.i64(i64 7, i64 7)
+  %x = sext i8 %a to i64
+  %y = zext i8 %b to i64
+  %z = zext i8 %c to i64
+  %high = mul i64 %y, 100
+  %sum = add i64 %high, %z
+  %r = add i64 %sum, %x";
+    // less, greater, equal
+    assert_eq!(value(declarations, body), 99);
+}
+
+#[test]
 fn control_flow_with_phis_and_switch() {
     let body = "
   br label %head

@@ -1,8 +1,20 @@
-"""Rust, whose versions are editions. What only cargo knows is not read: dependencies, features."""
+"""Rust, whose versions are editions."""
 
 from __future__ import annotations
 
 from weakspot.generators.source.language import Language
+
+MEANING = (
+    "-Cembed-bitcode=yes",
+    "-Ccodegen-units=1",
+    "-Copt-level=0",
+    "-Cdebuginfo=1",
+    "-Coverflow-checks=on",
+    "-Csymbol-mangling-version=v0",
+    "--cfg=weakspot",
+    "--check-cfg=cfg(weakspot)",
+)
+"""The flags of every crate that a program is made of."""
 
 LANGUAGE = Language(
     name="rust",
@@ -16,13 +28,7 @@ LANGUAGE = Language(
         *("--crate-type", "bin"),
         *("-C", "panic=abort"),
         *("-C", "lto=fat"),  # the module has std's code in it
-        *("-C", "codegen-units=1"),
-        *("-C", "opt-level=0"),
-        *("-C", "debuginfo=1"),
-        *("-C", "overflow-checks=on"),
-        *("-C", "symbol-mangling-version=v0"),
-        *("--cfg", "weakspot"),
-        *("--check-cfg", "cfg(weakspot)"),
+        *MEANING,
     ),
     block="rust",
     compiler="rustc",

@@ -152,16 +152,24 @@ fn run<W: Environment>(
             dst,
             a,
             b,
+            alternative,
         } => {
-            let (a, b) = (used!(*a, *bits), used!(*b, *bits));
+            let (a, b) = match alternative {
+                true => (val!(*a), val!(*b)),
+                false => (used!(*a, *bits), used!(*b, *bits)),
+            };
             let equality = matches!(predicate, Predicate::Eq | Predicate::Ne);
             if !equality && names_thread(a, b) && !of_same_thread(a, b) {
                 environment.computes_with_thread(thread)?;
             }
             let dep = environment.union(a.dep, b.dep);
             let dep = environment.by_choice(dep);
-            let bits = u64::from(arithmetic::compare(*predicate, *bits, a.bits, b.bits));
-            set!(*dst, Val::new(bits, dep));
+            let result = u64::from(arithmetic::compare(*predicate, *bits, a.bits, b.bits));
+            let mut value = Val::new(result, dep);
+            if a.is_undefined(*bits) || b.is_undefined(*bits) {
+                value.undefined = bytes_of(1);
+            }
+            set!(*dst, value);
         }
         Op::Unary { op, bits, dst, a } => {
             let a = used!(*a, *bits);

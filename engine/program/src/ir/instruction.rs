@@ -132,12 +132,15 @@ pub enum Op {
         a: Operand,
         b: Operand,
     },
+    /// Of indeterminate values the result is indeterminate if it is only an `alternative` of
+    /// selections, which may choose the other one.
     Compare {
         predicate: Predicate,
         bits: u32,
         dst: Register,
         a: Operand,
         b: Operand,
+        alternative: bool,
     },
     Unary {
         op: Unary,

@@ -12,7 +12,7 @@ use crate::lower::constants::Folded;
 use crate::lower::deciding::deciding;
 use crate::lower::liveness::usage;
 use crate::lower::module::Lowering;
-use crate::lower::partial::{copied_loads, partial_loads, plain_loads};
+use crate::lower::partial::{alternatives, copied_loads, partial_loads, plain_loads};
 use crate::lower::relevance::{relevance, Code, Relevance};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -37,6 +37,8 @@ pub struct Lower<'l, 'm, 'a> {
     pub escaped: BTreeSet<&'a str>,
     /// Loads of what need not be initialised.
     pub partial: FxHashSet<&'a str>,
+    /// Comparisons that are only alternatives of selections.
+    pub alternatives: FxHashSet<&'a str>,
     pub(super) blocks: FxHashMap<&'m str, usize>,
     pub folded: Folded<'m, 'a>,
     current: usize,
@@ -69,6 +71,7 @@ pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
         roots: FxHashMap::default(),
         escaped: BTreeSet::new(),
         partial: FxHashSet::default(),
+        alternatives: FxHashSet::default(),
         current: 0,
         code: Vec::new(),
         call_places: FxHashSet::default(),
@@ -172,6 +175,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             // rustc copies values in parts, whether or not their variant has these parts
             self.partial.extend(plain_loads(&live_blocks));
         }
+        self.alternatives = alternatives(&live_blocks);
         let lifetimes = self.block_scopes(&live_blocks, &reached);
         let mut starts = vec![0u32; function.blocks.len()];
         let mut ranges = vec![(0, 0); function.blocks.len()];

@@ -251,6 +251,7 @@ impl<'a> Lower<'_, '_, 'a> {
                     dst,
                     a: self.operand(a.0, &a.1)?,
                     b: self.operand(a.0, b)?,
+                    alternative: inst.result.is_some_and(|it| self.alternatives.contains(it)),
                 };
                 self.emit(inst, op);
             }

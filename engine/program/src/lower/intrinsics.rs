@@ -108,6 +108,37 @@ impl<'a> Lower<'_, '_, 'a> {
                 return Ok(());
             }
         }
+        for (prefix, predicates) in [
+            ("scmp", [Predicate::Sgt, Predicate::Slt]),
+            ("ucmp", [Predicate::Ugt, Predicate::Ult]),
+        ] {
+            if stem(prefix) {
+                let ty = self.result_type(inst)?;
+                let result = ty.map_or(Ok(8), |ty| self.l.module.types.bits(ty))?;
+                let [above, below] = predicates.map(|predicate| {
+                    let register = self.temporary(1);
+                    let op = Op::Compare {
+                        predicate,
+                        bits,
+                        dst: register,
+                        a: arg(0),
+                        b: arg(1),
+                        alternative: false,
+                    };
+                    self.emit(inst, op);
+                    Operand::Register(register)
+                });
+                let op = Op::Bin {
+                    op: BinOp::Sub,
+                    bits: result,
+                    dst,
+                    a: above,
+                    b: below,
+                };
+                self.emit(inst, op);
+                return Ok(());
+            }
+        }
         for (prefix, op) in [
             ("ctpop", Unary::Popcount),
             ("ctlz", Unary::LeadingZeros),

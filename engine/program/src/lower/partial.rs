@@ -120,6 +120,25 @@ pub fn partial_loads<'a>(blocks: &[&Block<'a>]) -> FxHashSet<&'a str> {
     found
 }
 
+/// Comparisons whose results are alternatives of selections, and nothing else.
+pub fn alternatives<'a>(blocks: &[&Block<'a>]) -> FxHashSet<&'a str> {
+    let insts = || blocks.iter().flat_map(|b| &b.insts);
+    let compared = insts().filter(|inst| matches!(inst.kind, InstKind::Compare { .. }));
+    let mut found: FxHashSet<&'a str> = compared.filter_map(|inst| inst.result).collect();
+    let mut refuse = |value: &Value<'a>| {
+        if let Some(name) = local(value) {
+            found.remove(name);
+        }
+    };
+    for inst in insts() {
+        match &inst.kind {
+            InstKind::Select { condition, .. } => refuse(&condition.1),
+            other => operands(other, &mut refuse),
+        }
+    }
+    found
+}
+
 fn local<'a>(value: &Value<'a>) -> Option<&'a str> {
     match value {
         Value::Local(name) => Some(name),

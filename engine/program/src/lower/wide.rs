@@ -77,6 +77,7 @@ impl<'a> Lower<'_, '_, 'a> {
             dst,
             a,
             b,
+            alternative: false,
         };
         self.emit(inst, op);
         Operand::Register(dst)
