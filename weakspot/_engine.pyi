@@ -160,7 +160,7 @@ class EvidenceDict(TypedDict):
     reductions: list[str]  # that were used
     exhausted: bool  # nothing was left open
     # how it is known that the model is suitable
-    guarantee: Literal["proved", "stated", "asked"] | None
+    guarantee: Literal["proved", "stated", "asked", "refuted", "unneeded"] | None
     audit: AuditDict | None
 
 class ExplorationDict(TypedDict):

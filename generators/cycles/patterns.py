@@ -196,6 +196,8 @@ def _order(text: str) -> Order:
     match text:
         case "na" | "rlx" | "acq" | "rel" | "acq_rel" | "sc":
             return text
+        case "noreturn":  # of the Linux kernel
+            return "rlx"
         case _:
             raise ValueError(f"unknown memory order {text!r} from the engine")
 
@@ -235,8 +237,9 @@ def segments(
 
 
 def _is_asymmetric(step: _Step) -> bool:
-    """Whether it is a light or a heavy fence."""
-    return step.access is None and step.event["order"] in ("light", "heavy")
+    """Whether it is a fence that C has not: light, heavy, or one of the Linux kernel's."""
+    orders = ("acq", "rel", "acq_rel", "sc")
+    return step.access is None and step.event["order"] not in orders
 
 
 def _insert(steps: Sequence[_Step], at: int, middle: int, until: int) -> Segment:

@@ -19,6 +19,8 @@ from weakspot.generators.litmus import C_ORDER
 HEADERS = Path(__file__).resolve().parent / "headers"
 """C++ headers that are read in place of the library's, and those of C and POSIX."""
 
+KERNEL = f"-I{HEADERS / 'kernel'}"
+"""The folder of <weakspot/kernel.h>."""
 POSIX = f"-I{HEADERS / 'posix'}"
 
 MANIFEST = "Cargo.toml"

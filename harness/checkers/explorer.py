@@ -107,9 +107,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
             return f"model {model.name} applies to {' and '.join(readable)} tests, not to programs"
         if model.acyclic in ("program order", "dependencies"):
             return ""
-        if model.is_configuration:
-            why = f"{model.name}, which applies to the source of litmus tests"
-        elif model.acyclic == "none":
+        if model.acyclic == "none":
             why = f"{model.name}, which allows values out of thin air"
         elif found := _unsuitable(model):
             why = f"{model.name}: {found}"

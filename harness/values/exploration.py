@@ -88,7 +88,7 @@ class ExplorationEvidence(msgspec.Struct, frozen=True, kw_only=True):
 
     reductions: tuple[str, ...] = ()
     exhausted: bool = False
-    model: Literal["proved", "stated", "asked", ""] = ""
+    model: Literal["proved", "stated", "asked", "refuted", "unneeded", ""] = ""
     audit: Audit | None = None
 
 

@@ -132,8 +132,10 @@ def test_the_digest_changes_with_every_file(tmp_path: Path) -> None:
         assert len(digests) == number, file
 
 
-def test_programs_are_not_explored_under_a_configuration() -> None:
-    assert "not explored under small" in EngineExplorer().applicable(models.resolve(SMALL))
+def test_programs_are_not_explored_under_annotations_that_they_cannot_have() -> None:
+    reason = EngineExplorer().applicable(models.resolve(SMALL))
+    assert "not explored under small" in reason
+    assert "<weakspot/kernel.h>" in reason
 
 
 def test_the_kernels_model_is_listed_where_it_is(

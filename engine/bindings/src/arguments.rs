@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// The model of a cat file or of a configuration, for programs.
 pub fn load_model(py: Python<'_>, model: &Path, folders: &[PathBuf]) -> PyResult<Model> {
-    let loaded = py.allow_threads(|| Model::load(model, folders));
-    loaded.map_err(|error| Problem::from(&error).raise(py))
+    Ok(load_configuration(py, model, folders)?.model)
 }
 
 /// The model of a cat file or of a configuration, for litmus tests.

@@ -140,7 +140,8 @@ pub fn explore<'py>(
             let end = begun.checked_add(options.limits.time);
             let end = end.map(|end| end.max(Instant::now() + TO_EXPLAIN));
             let witnesses = found.violations.iter().chain(&found.warnings);
-            let witnesses = witnesses.map(|v| Some(Witness::new(&source, v, end)));
+            let searched = found.guarantee != Some(Guarantee::Unneeded);
+            let witnesses = witnesses.map(|v| searched.then(|| Witness::new(&source, v, end)));
             let witnesses: Vec<Option<Witness>> = witnesses.collect();
             Ok((found, witnesses, results))
         })
@@ -237,6 +238,9 @@ const UNPROVED: &str =
                         with rf: po, or dependencies and what acquires, releases and fences \
                         order. The model forbids such cycles of two and three threads; it may \
                         allow longer ones, which are not explored";
+const REFUTED: &str =
+    "executions in which loads are performed after later stores of their thread were \
+                       not all explored";
 const MISSED: &str = "the audit found a violation that the explorer has not found: a mistake of \
                       weakspot";
 
@@ -269,6 +273,7 @@ fn dict<'py>(
             }
             Doubt::Limit(Limit::Stopped) => "stopped".to_owned(),
             Doubt::NoExecution => NO_EXECUTION.to_owned(),
+            Doubt::Model if found.guarantee == Some(Guarantee::Refuted) => REFUTED.to_owned(),
             Doubt::Model => UNPROVED.to_owned(),
             Doubt::Missed => MISSED.to_owned(),
             Doubt::Violated | Doubt::Truncated | Doubt::Part => continue,

@@ -24,6 +24,10 @@ pub enum Guarantee {
     /// The model was asked about cycles that pass through two and three threads. It may allow longer
     /// ones, and executions that the search does not find.
     Asked,
+    /// The model allows such cycles, and executions that the search does not find.
+    Refuted,
+    /// The reference has explored executions with such cycles too.
+    Unneeded,
 }
 
 impl Guarantee {
@@ -32,6 +36,8 @@ impl Guarantee {
             Guarantee::Proved => "proved",
             Guarantee::Stated => "stated",
             Guarantee::Asked => "asked",
+            Guarantee::Refuted => "refuted",
+            Guarantee::Unneeded => "unneeded",
         }
     }
 }

@@ -40,7 +40,7 @@ impl Exploration {
             .audit
             .as_ref()
             .is_some_and(|audit| !audit.missed.is_empty());
-        let unproved = self.guarantee == Some(Guarantee::Asked);
+        let unproved = matches!(self.guarantee, Some(Guarantee::Asked | Guarantee::Refuted));
         let found = [
             (!self.violations.is_empty(), Doubt::Violated),
             (!self.truncations.is_empty(), Doubt::Truncated),

@@ -45,7 +45,7 @@ fn source() -> &'static ProgramSource<'static> {
         source
             .explore(&model.expect("a model"), &options)
             .expect("an exploration");
-        source.track_dependencies(true);
+        source.track_dependencies(true, false);
         source
     })
 }

@@ -214,7 +214,7 @@ fn compare(path: &Path, model: &Model, runs: usize) -> (usize, usize) {
             if source.explore(model, &options).is_err() {
                 break;
             }
-            source.track_dependencies(true);
+            source.track_dependencies(true, false);
         }
         let all = threads(&source);
         let thread = &dice.one(&all);

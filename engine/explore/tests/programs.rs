@@ -25,7 +25,7 @@ fn explored_twice(name: &str, model: &str, workers: usize) -> (Exploration, Expl
     };
     let mut source = ProgramSource::new(&program, Limits::default());
     let found = source.explore(&model, &options);
-    source.track_dependencies(true);
+    source.track_dependencies(true, false);
     let tracked = explore(&source, &model, &options);
     let both = found.and_then(|found| tracked.map(|tracked| (found, tracked)));
     both.expect("two explorations")

@@ -284,9 +284,8 @@ pub fn states_coherence(typed: &TypedPlan, check: &CheckStep) -> bool {
     let is_co = |found: &Op| is_coherence(typed, found);
     let is_path = |found: &Op| match found {
         Op::Sequence(back, co) => {
-            let from_read =
-                |found: &Op| matches!(found, Op::Unary(Unary::Inverse, rf) if is_rf(op(*rf)));
-            from_read(op(*back)) && is_co(op(*co))
+            let from_read = |found: &Op| matches!(found, Op::Unary(Unary::Inverse, rf) if covers(typed, *rf, &is_rf));
+            from_read(op(*back)) && covers(typed, *co, &is_co)
         }
         _ => false,
     };

@@ -2,7 +2,7 @@
 
 use crate::consistency::rows::{Rows, DEPENDENCIES, RMW};
 use crate::consistency::stale_access::StaleAccess;
-use crate::consistency::view::{tag, View, ASYMMETRIC, EMPTY, SETS};
+use crate::consistency::view::{tag, View, ASYMMETRIC, EMPTY, KERNEL_EMPTY, KERNEL_SETS, SETS};
 use crate::exploration::{Acyclic, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::source::{Action, Fault, FaultKind};
@@ -81,14 +81,30 @@ impl ConsistencyChecker {
                 model.name
             )));
         }
-        let in_halves = by_dependencies && model.splits_rmw()?;
-        let sets: Vec<&str> = SETS.iter().map(|(name, _)| *name).collect();
+        let kernel = is_kernel(&taken);
+        if let (false, Some(tag)) = (kernel, model.tags().first()) {
+            return Err(ExploreError::Unsuitable(format!(
+                "{} has annotations ({tag}), and is not the Linux kernel's model, whose annotations \
+                 programs can have by <weakspot/kernel.h>",
+                model.name
+            )));
+        }
+        let in_halves = by_dependencies && (kernel || model.splits_rmw()?);
+        let mut all_sets = SETS.to_vec();
+        if kernel {
+            all_sets.extend(KERNEL_SETS);
+        }
+        let sets: Vec<&str> = all_sets.iter().map(|(name, _)| *name).collect();
         let mut relations = RELATIONS.to_vec();
         if by_dependencies {
             relations.extend(DEPENDENCIES);
         }
         let mut empty = EMPTY.to_vec();
         empty.extend(NO_PAIRS);
+        if kernel {
+            empty.extend(KERNEL_EMPTY);
+            empty.retain(|name| !sets.contains(name));
+        }
         if !asymmetric_fences {
             empty.extend(ASYMMETRIC);
         }
@@ -116,11 +132,12 @@ impl ConsistencyChecker {
         let only_cycles = consistency.forbids_cycles_alone();
         let mut view = View::default();
         view.in_halves = in_halves;
+        view.kernel = kernel;
         Ok(ConsistencyChecker {
             rows: Rows::new(
                 (0..sets.len())
                     .filter(takes_set)
-                    .map(|index| (index, SETS[index].1)),
+                    .map(|index| (index, all_sets[index].1)),
                 (0..relations.len())
                     .filter(takes_relation)
                     .map(|index| (index, relations[index])),
@@ -169,6 +186,11 @@ impl ConsistencyChecker {
     /// Whether the read and the write of a read-modify-write are two events of the model.
     pub fn in_halves(&self) -> bool {
         self.view.in_halves
+    }
+
+    /// Whether the model is the Linux kernel's.
+    pub fn is_kernel(&self) -> bool {
+        self.view.kernel
     }
 
     /// Whether every graph is inconsistent that contains the last one checked, which is.
@@ -308,6 +330,12 @@ impl ConsistencyChecker {
         self.rows
             .add_dependencies(&mut self.consistency, &self.view, &graph.dependencies);
     }
+}
+
+/// Whether a model that takes these sets is the Linux kernel's.
+fn is_kernel(taken: &[String]) -> bool {
+    let mut sets = ["Once", "Mb", "Rcu-lock"].iter();
+    sets.all(|set| taken.iter().any(|name| name == set))
 }
 
 fn has_plain(graph: &Graph) -> bool {

@@ -56,12 +56,24 @@ const EDGES: [(u32, u32); 3] = [
 ];
 
 impl OrderingAccesses {
+    /// All atomic ones: for a model in which fences of several sorts order with them.
+    pub const ALL: OrderingAccesses = OrderingAccesses(u32::MAX);
+
     fn bit(kind: Kind, order: Order) -> u32 {
-        1 << (8 * kind as u32 + order as u32)
+        let order = match order {
+            Order::Rlx => 0,
+            Order::Acq => 1,
+            Order::Rel => 2,
+            Order::AcqRel => 3,
+            Order::Sc => 4,
+            // none is asked about
+            Order::Na | Order::Light | Order::Heavy | Order::Kernel(_) => 5,
+        };
+        1 << (8 * kind as u32 + order)
     }
 
     pub fn contains(self, kind: Kind, order: Order) -> bool {
-        self.0 & Self::bit(kind, order) != 0
+        order != Order::Na && self.0 & Self::bit(kind, order) != 0
     }
 
     /// Asks the model. `dependencies`: it orders by dependencies, so that two accesses may order what

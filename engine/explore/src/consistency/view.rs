@@ -10,7 +10,7 @@
 
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE, PROMISED};
 use crate::source::{Action, ThreadId};
-use program::ir::Order;
+use program::ir::{Annotation, Order};
 
 /// The index of an event in the view.
 pub type Index = u32;
@@ -32,10 +32,24 @@ pub mod tag {
     pub const CASF: u32 = 1 << 12;
     pub const LIGHT: u32 = 1 << 13;
     pub const HEAVY: u32 = 1 << 14;
+    pub const NORETURN: u32 = 1 << 15;
+    pub const RMB: u32 = 1 << 16;
+    pub const WMB: u32 = 1 << 17;
+    pub const BARRIER: u32 = 1 << 18;
+    pub const BEFORE_ATOMIC: u32 = 1 << 19;
+    pub const AFTER_ATOMIC: u32 = 1 << 20;
+    pub const AFTER_SPINLOCK: u32 = 1 << 21;
+    pub const AFTER_UNLOCK_LOCK: u32 = 1 << 22;
+    pub const RCU_LOCK: u32 = 1 << 23;
+    pub const RCU_UNLOCK: u32 = 1 << 24;
+    pub const SYNC_RCU: u32 = 1 << 25;
+    pub const LKR: u32 = 1 << 26;
+    pub const LKW: u32 = 1 << 27;
+    pub const UL: u32 = 1 << 28;
 }
 
 /// How many tags there are.
-pub const TAGS: usize = 15;
+pub const TAGS: usize = 29;
 
 /// The sets that events of C may be in, by their tags: an event with one of the tags is in the set.
 /// The names are herd7's, but for CASF, the reads of compare-exchanges that fail, and for the two
@@ -71,6 +85,33 @@ pub const EMPTY: [&str; 17] = [
 /// The sets of asymmetric fences, for programs without any.
 pub const ASYMMETRIC: [&str; 2] = ["LIGHT", "HEAVY"];
 
+/// The sets of the Linux kernel's model, besides those of C that it has too. Accesses have the memory
+/// orders relaxed, acquire and release alone, a full fence is seq_cst.
+pub const KERNEL_SETS: [(&str, u32); 18] = [
+    ("Once", tag::RLX),
+    ("Acquire", tag::ACQ),
+    ("Release", tag::REL),
+    ("Mb", tag::SC),
+    ("Noreturn", tag::NORETURN),
+    ("Rmb", tag::RMB),
+    ("Wmb", tag::WMB),
+    ("Barrier", tag::BARRIER),
+    ("Before-atomic", tag::BEFORE_ATOMIC),
+    ("After-atomic", tag::AFTER_ATOMIC),
+    ("After-spinlock", tag::AFTER_SPINLOCK),
+    ("After-unlock-lock", tag::AFTER_UNLOCK_LOCK),
+    ("Rcu-lock", tag::RCU_LOCK),
+    ("Rcu-unlock", tag::RCU_UNLOCK),
+    ("Sync-rcu", tag::SYNC_RCU),
+    ("LKR", tag::LKR),
+    ("LKW", tag::LKW),
+    ("UL", tag::UL),
+];
+
+/// Sets of the Linux kernel's model to which no event of an exploration belongs, and what locks that
+/// are looked at read from.
+pub const KERNEL_EMPTY: [&str; 5] = ["Srcu-lock", "Srcu-unlock", "Sync-srcu", "rfe-lf", "rf-ru"];
+
 #[derive(Clone, Copy, Debug)]
 pub struct ViewEvent {
     /// None for an initial write.
@@ -95,6 +136,8 @@ pub struct View {
     pub rmw: Vec<(Index, Index)>,
     /// Whether they are.
     pub in_halves: bool,
+    /// Whether the model is the Linux kernel's.
+    pub kernel: bool,
     index: Vec<Index>,
     /// The plain writes that stand for allocations and frees, with their locations.
     lifetimes: Vec<(u32, Index, EventId)>,
@@ -121,7 +164,63 @@ fn order_tag(order: Order) -> u32 {
         Order::Sc => tag::SC | tag::ATOMIC,
         Order::Light => tag::LIGHT,
         Order::Heavy => tag::HEAVY | tag::SC,
+        Order::Kernel(annotation) => match annotation {
+            Annotation::Noreturn => tag::NORETURN,
+            Annotation::Lock => tag::LKR | tag::LKW,
+            Annotation::Unlock => tag::UL,
+            Annotation::Rmb => tag::RMB,
+            Annotation::Wmb => tag::WMB,
+            Annotation::Barrier => tag::BARRIER,
+            Annotation::BeforeAtomic => tag::BEFORE_ATOMIC,
+            Annotation::AfterAtomic => tag::AFTER_ATOMIC,
+            Annotation::AfterSpinlock => tag::AFTER_SPINLOCK,
+            Annotation::AfterUnlockLock => tag::AFTER_UNLOCK_LOCK,
+            Annotation::RcuLock => tag::RCU_LOCK,
+            Annotation::RcuUnlock => tag::RCU_UNLOCK,
+            Annotation::SyncRcu => tag::SYNC_RCU,
+        },
     }
+}
+
+/// The tags of an access in the Linux kernel's model. One half of a read-modify-write has the memory
+/// order of the whole, if it can have it, and else is relaxed.
+fn kernel_tags(graph: &Graph, event: &Event) -> u32 {
+    let whole = match event.is_read() && event.pair != NONE {
+        true => graph.event(event.pair),
+        false => event,
+    };
+    let rmw = if event.is_rmw() { tag::RMW } else { 0 };
+    let order = match whole.action {
+        Action::Read { order, .. } | Action::Write { order, .. } => order,
+        _ => Order::Na,
+    };
+    match (event.is_read(), event.is_rmw()) {
+        (read, _) if order == Order::Kernel(Annotation::Lock) => match read {
+            true => tag::LKR,
+            false => tag::LKW,
+        },
+        _ if order == Order::Kernel(Annotation::Unlock) => tag::UL,
+        (true, false) => tag::READ | order_tag(order),
+        (false, false) => tag::WRITE | order_tag(order),
+        (true, true) => match order {
+            Order::Acq | Order::Kernel(_) => tag::READ | rmw | order_tag(order),
+            _ => tag::READ | rmw | tag::RLX,
+        },
+        (false, true) => match order {
+            Order::Rel => tag::WRITE | rmw | tag::REL,
+            _ => tag::WRITE | rmw | tag::RLX,
+        },
+    }
+}
+
+/// Whether a read-modify-write that succeeds is fully ordered, so that full fences stand around it.
+fn is_fenced(graph: &Graph, event: &Event) -> bool {
+    let write = match event.is_read() {
+        true if event.pair != NONE => graph.event(event.pair),
+        _ => event,
+    };
+    let sc = Order::Sc;
+    matches!(write.action, Action::Write { rmw: true, order, .. } if order == sc)
 }
 
 impl View {
@@ -157,7 +256,8 @@ impl View {
             }
         }
         for (id, event) in graph.events.iter().enumerate() {
-            if event.is_read() && event.source != PROMISED {
+            let shown = self.index[id] != NONE;
+            if event.is_read() && event.source != PROMISED && shown {
                 let source = match event.source {
                     NONE => event.location,
                     write => self.index[write as usize],
@@ -181,8 +281,11 @@ impl View {
                 that.map(|(_, index, _)| *index)
             };
             let shown = graph.writes(number).map(|id| self.index[id as usize]);
+            let shown = shown.filter(|index| *index != NONE);
+            // where the Linux kernel's model adds it to the order
+            let ordered = |index: &Index| self.events[*index as usize].tags & tag::UL == 0;
             self.orders.extend(that(true));
-            self.orders.extend(shown.filter(|index| *index != NONE));
+            self.orders.extend(shown.filter(ordered));
             self.orders.extend(that(false));
         }
         self.starts.push(self.orders.len() as u32);
@@ -241,6 +344,13 @@ impl View {
                 self.index.push(NONE);
                 return;
             }
+            // a thread that finds a lock taken
+            Action::Read { order, .. }
+                if order == Order::Kernel(Annotation::Lock) && event.pair == NONE =>
+            {
+                self.index.push(NONE);
+                return;
+            }
             Action::Read { .. } | Action::Write { .. } => {}
             Action::Fence { order } => {
                 self.order_before(graph, event.thread, hidden);
@@ -286,6 +396,13 @@ impl View {
                 false => tag::READ,
             };
         }
+        let fenced = self.kernel && is_fenced(graph, event);
+        if self.kernel {
+            tags = kernel_tags(graph, event);
+        }
+        if fenced && event.is_read() {
+            self.full_fence(event.thread);
+        }
         let seen = self.add(ViewEvent {
             thread: Some(event.thread),
             location: Some(event.location),
@@ -296,6 +413,18 @@ impl View {
             self.rmw.push((self.index[event.pair as usize], seen));
         }
         self.index.push(seen);
+        if fenced && event.is_write() {
+            self.full_fence(event.thread);
+        }
+    }
+
+    fn full_fence(&mut self, thread: ThreadId) {
+        self.add(ViewEvent {
+            thread: Some(thread),
+            location: None,
+            tags: tag::FENCE | tag::SC,
+            source: None,
+        });
     }
 
     fn begin_or_end(&mut self, graph: &Graph, id: EventId, location: u32, hidden: &mut u32) {

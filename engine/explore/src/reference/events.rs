@@ -155,6 +155,14 @@ impl<'p> Events<'p> for ReferenceEnvironment<'_, 'p> {
         self.semantics.model.dependencies && !self.semantics.model.branches
     }
 
+    fn is_kernel(&self) -> bool {
+        self.semantics.sets.branches_end
+    }
+
+    fn left_behind(&self, value: Dep, reads: Dep) -> Dep {
+        self.semantics.sets.left_behind(value, reads)
+    }
+
     fn add_control(&self, t: &mut Thread, reads: Dep) {
         if self.semantics.model.dependencies {
             t.ctrl = self.union(t.ctrl, reads);
@@ -178,6 +186,9 @@ impl<'p> Events<'p> for ReferenceEnvironment<'_, 'p> {
     }
 
     fn begin_call(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
+        if self.is_kernel() {
+            return Ok(());
+        }
         for argument in decisive_arguments(call) {
             self.add_control(t, argument.dep);
         }

@@ -122,9 +122,13 @@ impl<'a> Explorer<'a> {
         let traits = ModelTraits {
             asymmetric_fences: checked.defines_asymmetric_fences(),
             dependencies,
+            kernel: checked.is_kernel(),
             branches: checked.branches,
         };
-        let guarantee = checked.guarantee;
+        let guarantee = match checked.is_kernel() {
+            true => Guarantee::Unneeded,
+            false => checked.guarantee,
+        };
         let checker = checked.into_checker();
         if dependencies && !(checker.in_halves() && checker.coherent) {
             return Err(ExploreError::Unsuitable(format!(

@@ -68,7 +68,9 @@ impl ReferenceEnvironment<'_, '_> {
     fn own(&self, t: &mut Thread, access: AccessTarget, value: Dep) -> Dep {
         match self.semantics.sets.tracked && access.addr != 0 {
             true => {
-                self.add_control(t, access.addr);
+                if !self.is_kernel() {
+                    self.add_control(t, access.addr);
+                }
                 self.union(value, access.addr)
             }
             false => value,
@@ -189,6 +191,8 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
         let AccessTarget { size, site, .. } = to;
         if let Some(place) = self.find(t, to, size.into(), true)? {
             self.own(t, to, 0);
+            let dep = self.left_here(t, value.dep);
+            let value = Val { dep, ..value };
             Arc::make_mut(&mut self.local.memory).write(place, size, value);
             self.settle(t);
             return Ok(());
@@ -243,7 +247,11 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
         let size = bytes.len() as u64;
         if let Some(place) = self.find(t, to, size, true)? {
             self.own(t, to, 0);
-            Arc::make_mut(&mut self.local.memory).write_bytes(place, bytes);
+            let mut bytes = bytes.to_vec();
+            for byte in &mut bytes {
+                byte.dep = self.left_here(t, byte.dep);
+            }
+            Arc::make_mut(&mut self.local.memory).write_bytes(place, &bytes);
             self.settle(t);
             return Ok(());
         }

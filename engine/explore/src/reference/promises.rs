@@ -1,5 +1,6 @@
 //! Graphs in which a read reads from a write that is added after it: those of models that allow cycles
-//! of po and rf, and forbid cycles of dependencies and rf (IMM, and the models of machines).
+//! of po and rf, and forbid cycles of dependencies and rf (IMM, and the models of machines); and of the
+//! Linux kernel's, which allows some of the latter.
 //!
 //! There, no order of adding events need extend po ∪ rf. So the threads take turns in a fixed order, and
 //! a read reads from a write that is there, or is promised a value: its write is added later, by a

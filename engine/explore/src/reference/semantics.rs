@@ -1,12 +1,19 @@
 //! What a thread does next, as a function of the answers to its events so far.
 //!
+//! Under the Linux kernel's model the reference is what answers, and not only what the answers are
+//! compared with. There, a thread that waits in a loop, and only reads in it, does so for one round: an
+//! execution with more rounds is one with the last of them, and with one of the others, as far as
+//! anything shows. Without the events of a round, whatever orders others is less, and what the model
+//! forbids is that orders and coherence disagree; a race with a read of a round is one in an execution
+//! with that round alone.
+//!
 //! The interpreter runs the thread's instructions. One that needs an event is interrupted, and runs
 //! again from its beginning when the event has an answer, with all answers that it has so far.
 
 use crate::semantics::dependencies::DependencySets;
 use crate::semantics::environment::{CallRecord, Done, EventEnvironment, Events, Interruption};
 use crate::semantics::rounds::Step;
-use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, ThreadId};
+use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, ThreadId, Wait};
 use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Limits, RunEnd};
 use program::ir::{FuncId, Loop, Program, SiteId};
@@ -71,6 +78,8 @@ pub struct ModelTraits {
     pub asymmetric_fences: bool,
     /// The model orders events by dependencies.
     pub dependencies: bool,
+    /// The model is the Linux kernel's.
+    pub kernel: bool,
     /// It orders what follows a compare-exchange as after a branch on what it compares.
     pub branches: bool,
 }
@@ -115,7 +124,7 @@ impl<'p> Semantics<'p> {
             program,
             limits,
             model,
-            sets: DependencySets::new(model.dependencies),
+            sets: DependencySets::new(model.dependencies, model.kernel),
             main: ReferenceThread::new(program, 0, program.main, initial.clone()),
             initial,
             numbers: RefCell::default(),
@@ -291,6 +300,15 @@ impl<'p> Semantics<'p> {
                 State::Spinning { site, .. } => {
                     run.thread.state = State::Running;
                     run.local.rounds += 1;
+                    let reads = |step: &Step| matches!(step, Step::Read(..));
+                    if self.model.kernel
+                        && run.local.rounds > 1
+                        && run.local.steps.iter().all(reads)
+                    {
+                        // see the head of this module
+                        let wait = Wait::Redundant;
+                        break Next::Blocked { wait, site };
+                    }
                     if run.local.rounds > self.limits.loops {
                         let most = self.limits.loops;
                         break Next::Truncated {

@@ -8,6 +8,10 @@
 //! anything, and it performs the write. Once all are known, each thread has the run that it has in the
 //! graph.
 //!
+//! The Linux kernel's model does not know what plain accesses depend on: there, a value may come from
+//! itself through one. herd7 finds such an execution if comparisons and constants leave one value only. So
+//! where the program has plain accesses, reads return the constants too that it writes or compares with.
+//!
 //! The values come to an end. With a value are known the writes that it comes from, each an event of its
 //! thread, and a run ends before a write that comes from itself. So two threads that add one to what
 //! the other writes do not count for ever.
@@ -15,6 +19,7 @@
 use super::semantics::{ReferenceThread, Semantics};
 use crate::exploration::Limit;
 use crate::source::{Action, Answer, Initial, Location, Next, ThreadId};
+use program::ir::bits::mask;
 use program::ir::FuncId;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -50,6 +55,8 @@ pub struct Values {
     results: FxHashMap<ThreadId, Vec<Known>>,
     starts: Vec<Start>,
     allocated: Vec<Action>,
+    /// What a read may return from nowhere.
+    constants: BTreeSet<u64>,
     grows: bool,
 }
 
@@ -84,6 +91,10 @@ impl Values {
     ) -> Result<Values, Limit> {
         let mut values = Values {
             grows: true,
+            constants: match semantics.model.kernel {
+                true => semantics.program.constants_beside_plain_accesses(),
+                false => BTreeSet::new(),
+            },
             ..Values::default()
         };
         while std::mem::take(&mut values.grows) {
@@ -131,6 +142,13 @@ impl Values {
                     (Some(own), _) => sources.push(own.clone()),
                     (None, Initial::Outside) => {}
                     (None, initial) => sources.push(run.known(initial.answer(), BTreeSet::new())),
+                }
+                let constants = self.constants.iter().map(|value| mask(*value, 8 * at.size));
+                let constants: BTreeSet<u64> = constants.collect();
+                for value in constants {
+                    if sources.iter().all(|known| known.answer.value != value) {
+                        sources.push(run.known(Answer::new(value), BTreeSet::new()));
+                    }
                 }
                 for Known { answer, from, .. } in sources {
                     // another value may be there that is not known yet

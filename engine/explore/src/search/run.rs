@@ -68,7 +68,9 @@ impl CheckedModel {
         };
         let mut checker = ConsistencyChecker::new(model, Some(acyclic), asymmetric_fences)?;
         let mut branches = true;
-        if acyclic == Acyclic::Dependencies {
+        if checker.is_kernel() {
+            branches = false;
+        } else if acyclic == Acyclic::Dependencies {
             if let Some(cycle) = allowed_cycle(&mut checker)? {
                 return Err(ExploreError::Unsuitable(format!(
                     "{} allows the cycle {cycle}, and so values out of thin air: it is for tests",
@@ -82,6 +84,7 @@ impl CheckedModel {
         Ok(CheckedModel {
             acyclic,
             guarantee: match (proved, stated) {
+                _ if checker.is_kernel() => Guarantee::Refuted,
                 (true, _) => Guarantee::Proved,
                 (false, true) => Guarantee::Stated,
                 (false, false) => Guarantee::Asked,
@@ -98,6 +101,11 @@ impl CheckedModel {
     /// Whether an execution without some reads stays consistent, and shows what is left as it did.
     pub fn holds_in_smaller(&self) -> bool {
         self.checker.allows_fewer_reads
+    }
+
+    /// Whether the model is the Linux kernel's.
+    pub fn is_kernel(&self) -> bool {
+        self.checker.is_kernel()
     }
 
     /// Whether a read that another one makes superfluous may be left out.
@@ -127,6 +135,9 @@ impl CheckedModel {
 
     /// The accesses that order others even where only one thread uses what they access.
     pub fn ordering_accesses(&self) -> Result<OrderingAccesses, CatError> {
+        if self.is_kernel() {
+            return Ok(OrderingAccesses::ALL);
+        }
         let dependencies = self.acyclic == Acyclic::Dependencies;
         OrderingAccesses::new(&mut self.checker.clone(), dependencies)
     }

@@ -52,13 +52,19 @@ pub fn branches_on_reads(call: &ExternCall) -> bool {
 #[derive(Default)]
 pub struct DependencySets {
     pub tracked: bool,
+    /// A branch decides what is executed before its alternatives meet again, and nothing after that; no
+    /// value counts as chosen. Then each read has two numbers in a set: one for a value that is computed
+    /// from it, and the next one for a value that branches on it have left behind. The latter counts
+    /// where the value decides a branch, as in herd7.
+    pub branches_end: bool,
     table: RwLock<Deps>,
 }
 
 impl DependencySets {
-    pub fn new(tracked: bool) -> DependencySets {
+    pub fn new(tracked: bool, branches_end: bool) -> DependencySets {
         DependencySets {
             tracked,
+            branches_end,
             ..DependencySets::default()
         }
     }
@@ -69,9 +75,9 @@ impl DependencySets {
             true => Dependencies {
                 addr: match self.is_chosen(addr) {
                     true => 0, // they are in `ctrl`
-                    false => self.unmarked(addr),
+                    false => self.computed(addr),
                 },
-                data: self.unmarked(data),
+                data: self.computed(data),
                 ctrl: self.unmarked(ctrl),
                 chosen: self.is_chosen(data),
             },
@@ -143,7 +149,15 @@ impl DependencySets {
 
     /// The set of the read at a position.
     pub fn of_read(&self, position: usize) -> Dep {
-        let event = position as u32 + FIRST;
+        self.of_number(position as u32 * self.numbers() + FIRST)
+    }
+
+    /// How many numbers each read has.
+    fn numbers(&self) -> u32 {
+        1 + u32::from(self.branches_end)
+    }
+
+    fn of_number(&self, event: u32) -> Dep {
         direct_single(event).unwrap_or_else(|| self.single_in_table(event))
     }
 
@@ -156,7 +170,7 @@ impl DependencySets {
     /// a branch, or by an instruction whose result does not wait for them. A value that is computed
     /// from it counts as chosen, too.
     pub fn chosen(&self, set: Dep) -> Dep {
-        match self.tracked && set != 0 {
+        match self.tracked && !self.branches_end && set != 0 {
             true => self.union(set, CHOSEN),
             false => set,
         }
@@ -173,12 +187,37 @@ impl DependencySets {
         }
     }
 
+    /// What a value depends on that alternatives of branches on these reads leave behind.
+    pub fn left_behind(&self, value: Dep, reads: Dep) -> Dep {
+        if !self.branches_end {
+            return value;
+        }
+        let reads = self.reads(reads).into_iter();
+        let numbers = reads.map(|read| read * self.numbers() + FIRST + 1);
+        numbers.fold(value, |all, number| self.union(all, self.of_number(number)))
+    }
+
+    /// The reads in a set that the value is computed from.
+    fn computed(&self, set: Dep) -> Dep {
+        if !self.branches_end {
+            return self.unmarked(set);
+        }
+        let events = self.read().get(set);
+        let numbers = events.iter().filter_map(|e| (e as u32).checked_sub(FIRST));
+        let computed = numbers.filter(|number| number % self.numbers() == 0);
+        let computed: Vec<u32> = computed.collect();
+        let single = |number: u32| self.of_number(number + FIRST);
+        computed
+            .into_iter()
+            .fold(0, |all, number| self.union(all, single(number)))
+    }
+
     /// The set without marks.
     pub fn unmarked(&self, set: Dep) -> Dep {
-        if direct_union(set, MARKS).is_some() {
+        if !self.branches_end && direct_union(set, MARKS).is_some() {
             return set & !MARKS;
         }
-        match self.are_disjoint(set, MARKS) {
+        match !self.branches_end && self.are_disjoint(set, MARKS) {
             true => set,
             false => self.reads(set).iter().fold(0, |reads, position| {
                 let read = self.of_read(*position as usize);
@@ -190,8 +229,10 @@ impl DependencySets {
     /// The positions in a set, in ascending order.
     pub fn reads(&self, set: Dep) -> Vec<u32> {
         let events = self.read().get(set);
-        let reads = events.iter().filter_map(|e| (e as u32).checked_sub(FIRST));
-        reads.collect()
+        let numbers = events.iter().filter_map(|e| (e as u32).checked_sub(FIRST));
+        let mut reads: Vec<u32> = numbers.map(|number| number / self.numbers()).collect();
+        reads.dedup();
+        reads
     }
 }
 
@@ -201,7 +242,7 @@ mod tests {
 
     #[test]
     fn marks_are_no_positions() {
-        let sets = DependencySets::new(true);
+        let sets = DependencySets::new(true, false);
         for (near, far) in [(0, 28), (3, 29), (40, 700)] {
             let reads = sets.union(sets.of_read(far), sets.of_read(near));
             assert!(sets.is_chosen(sets.chosen(reads)) && !sets.is_chosen(reads));

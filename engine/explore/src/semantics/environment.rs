@@ -240,6 +240,21 @@ pub trait Events<'p>: Accesses {
     fn compares_at_once(&self) -> bool {
         false
     }
+    /// Whether the model is the Linux kernel's, in which a branch decides only what is executed before
+    /// its alternatives meet again.
+    fn is_kernel(&self) -> bool {
+        false
+    }
+    fn left_behind(&self, value: Dep, _reads: Dep) -> Dep {
+        value
+    }
+    /// What a value depends on that is written to the thread's own memory now.
+    fn left_here(&self, t: &Thread, value: Dep) -> Dep {
+        match t.branches.is_empty() {
+            true => value,
+            false => self.left_behind(value, t.ctrl),
+        }
+    }
     /// Everything after the current instruction depends on these reads.
     fn add_control(&self, _t: &mut Thread, _reads: Dep) {}
     fn computes_with_thread(&mut self, _t: &Thread) -> Done<()> {

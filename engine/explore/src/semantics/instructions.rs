@@ -6,7 +6,7 @@ use program::interpreter::thread::Thread;
 use program::interpreter::{self, Cas, ExternCall, Flow, RunEnd};
 use program::ir::arithmetic::rmw;
 use program::ir::bits::mask;
-use program::ir::{Access, Order, RmwOp, SiteId};
+use program::ir::{Access, Extern, Order, RmwOp, SiteId};
 use program::library::call;
 use program::memory::{Dep, Named, NewLocal, Val, Visibility};
 use std::sync::Arc;
@@ -16,6 +16,50 @@ const MAX_ALIGN: u32 = 12;
 
 const ASYMMETRIC: &str = "the model gives no meaning to an asymmetric fence (sc, tso and rc20 do, \
                           by the sets LIGHT and HEAVY)";
+
+const OF_KERNEL: &str = "only the Linux kernel's model gives a meaning to this operation (-m lkmm)";
+
+const NOT_OF_KERNEL: &str =
+    "the Linux kernel's model gives no meaning to this operation: use those of \
+                             <weakspot/kernel.h>";
+
+/// Whether threads synchronise by a library function that stands for none of the kernel's.
+fn synchronises(function: Extern) -> bool {
+    use Extern::*;
+    matches!(
+        function,
+        MutexInit
+            | MutexTrylock
+            | CondSignal
+            | CondBroadcast
+            | CondWait
+            | CondWaitFor
+            | SleepBegin
+            | Sleep
+            | SleepEnd
+            | Wake
+            | Notify
+            | Sleepers
+            | Requeue
+            | BarrierWait
+            | Once
+    )
+}
+
+impl<'p, E: Events<'p>> EventEnvironment<E> {
+    /// An error if the model gives an access no meaning: one with a memory order that the kernel has
+    /// not, under its model, or with one of the kernel's alone, under another.
+    fn has_meaning(&self, access: &Access, foreign: &[Order]) -> Done<()> {
+        let kernel = self.0.is_kernel();
+        let message = match access.order {
+            _ if self.0.is_alone() => return Ok(()),
+            order if kernel && foreign.contains(&order) => NOT_OF_KERNEL,
+            Order::Kernel(_) if !kernel => OF_KERNEL,
+            _ => return Ok(()),
+        };
+        Err(RunEnd::at_limit("model", message, Some(access.site)).into())
+    }
+}
 
 fn target(address: Val, access: &Access) -> AccessTarget {
     AccessTarget {
@@ -47,9 +91,19 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         self.0.compares_at_once()
     }
 
+    fn branches_end(&self) -> bool {
+        self.0.is_kernel()
+    }
+
+    fn left_behind(&self, value: Dep, reads: Dep) -> Dep {
+        self.0.left_behind(value, reads)
+    }
+
     fn control(&mut self, t: &mut Thread, reads: Dep) -> Done<()> {
         self.0.require(reads)?;
-        self.0.add_control(t, reads);
+        if !self.0.is_kernel() {
+            self.0.add_control(t, reads);
+        }
         Ok(())
     }
 
@@ -74,6 +128,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
     }
 
     fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Done<Val> {
+        self.has_meaning(access, &[Order::AcqRel, Order::Sc])?;
         self.0.uses(address.dep);
         self.0.shared_address(t, address.dep)?;
         let how = ReadMode {
@@ -87,6 +142,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
     }
 
     fn store(&mut self, t: &mut Thread, address: Val, value: Val, access: &Access) -> Done<()> {
+        self.has_meaning(access, &[Order::AcqRel, Order::Sc])?;
         self.0.uses(self.0.union(address.dep, value.dep));
         self.0.shared_address(t, address.dep)?;
         let to = target(address, access);
@@ -101,6 +157,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         operand: Val,
         access: &Access,
     ) -> Done<Val> {
+        self.has_meaning(access, &[Order::AcqRel])?;
         self.0.uses(self.0.union(address.dep, operand.dep));
         self.0.shared_address(t, address.dep)?;
         let to = target(address, access);
@@ -117,7 +174,14 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         if let RmwOp::Xchg = op {
             value.undefined = operand.undefined;
         }
-        self.0.write(t, to, access.order, true, value)?;
+        let ctrl = t.ctrl;
+        if self.0.is_kernel() && op == RmwOp::Xchg {
+            // the model has it so
+            self.0.add_control(t, old.dep);
+        }
+        let written = self.0.write(t, to, access.order, true, value);
+        t.ctrl = ctrl;
+        written?;
         self.0.writes_unchanged(false);
         old.dep = self.0.read_through(old.dep, address.dep);
         Ok(old)
@@ -125,6 +189,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
 
     /// A compare-exchange that is weak, or that compares indeterminate bytes, may fail spuriously.
     fn cas(&mut self, t: &mut Thread, cas: &Cas, access: &Access) -> Done<(Val, bool)> {
+        self.has_meaning(access, &[Order::AcqRel])?;
         let compared = self.0.union(cas.address.dep, cas.expected.dep);
         self.0.uses(self.0.union(compared, cas.desired.dep));
         self.0.shared_address(t, cas.address.dep)?;
@@ -179,6 +244,13 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
     fn fence(&mut self, t: &mut Thread, order: Order, signal: bool, site: SiteId) -> Done<()> {
         self.0.uses(0);
         if !signal && !self.0.is_alone() {
+            let c = matches!(order, Order::Acq | Order::Rel | Order::AcqRel);
+            if self.0.is_kernel() && c {
+                return Err(RunEnd::at_limit("model", NOT_OF_KERNEL, Some(site)).into());
+            }
+            if matches!(order, Order::Kernel(_)) && !self.0.is_kernel() {
+                return Err(RunEnd::at_limit("model", OF_KERNEL, Some(site)).into());
+            }
             if matches!(order, Order::Light | Order::Heavy) && !self.0.asymmetric_fences() {
                 return Err(RunEnd::at_limit("model", ASYMMETRIC, Some(site)).into());
             }
@@ -191,6 +263,9 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         let args = call.args.iter();
         let reads = args.fold(0, |reads, arg| self.0.union(reads, arg.dep));
         self.0.uses(reads);
+        if self.0.is_kernel() && synchronises(call.function) {
+            return Err(RunEnd::at_limit("model", NOT_OF_KERNEL, Some(call.site)).into());
+        }
         self.0.begin_call(t, call)?;
         call::call(self, t, call)
     }

@@ -7,7 +7,7 @@ use super::environment::{AccessTarget, Done, EventEnvironment, Events, Interrupt
 use crate::source::{Action, FaultKind, Location, Wait};
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow, Outcome, RunEnd};
-use program::ir::{Extern, Order, Program, SiteId, SyncObject};
+use program::ir::{Annotation, Extern, Order, Program, SiteId, SyncObject};
 use program::library::call::Wanted;
 use program::library::mutex::{Lock, OwnersUse};
 use program::library::operations::Library;
@@ -68,10 +68,14 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
     /// Locks a mutex if it is free, or recursive and held by the thread. Returns what it did.
     fn acquire(&mut self, t: &mut Thread, at: Val, site: SiteId, held: u32) -> Done<(Lock, Val)> {
         let state = target(at, mutex::SIZE, site);
-        let now = self.take(t, state, mutex::LOCK)?;
+        let order = match self.0.is_kernel() {
+            true => Order::Kernel(Annotation::Lock),
+            false => mutex::LOCK,
+        };
+        let now = self.take(t, state, order)?;
         let lock = mutex::lock(now.bits, t.id, held).map_err(|misuse| misused(misuse, site))?;
         if let Lock::Acquire(locked) = lock {
-            self.put(t, state, mutex::LOCK, locked)?;
+            self.put(t, state, order, locked)?;
         }
         Ok((lock, now))
     }
@@ -79,7 +83,11 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
     fn release(&mut self, t: &mut Thread, at: Val, site: SiteId) -> Done<()> {
         let free = Val::constant(t.free_state(at.bits));
         let state = target(at, mutex::SIZE, site);
-        self.0.write(t, state, mutex::UNLOCK, false, free)
+        let order = match self.0.is_kernel() {
+            true => Order::Kernel(Annotation::Unlock),
+            false => mutex::UNLOCK,
+        };
+        self.0.write(t, state, order, false, free)
     }
 
     /// Locks a mutex that a wait has unlocked.

@@ -312,6 +312,8 @@ impl Accesses for ThreadEnvironment<'_> {
             self.own_address(t, spot);
             let ignored = self.is_ignored(spot)?;
             let before = self.stored(place, size.into());
+            let dep = self.left_here(t, value.dep);
+            let value = Val { dep, ..value };
             let changed = Arc::make_mut(&mut self.local.memory).write(place, size, value);
             if changed != 0 && ignored {
                 self.local.ignored ^= changed;
@@ -395,6 +397,11 @@ impl Accesses for ThreadEnvironment<'_> {
         if let Some(place) = self.find(t, spot, bytes.len() as u64, true)? {
             self.own_address(t, spot);
             let before = self.stored(place, bytes.len() as u64);
+            let mut bytes = bytes.to_vec();
+            for byte in &mut bytes {
+                byte.dep = self.left_here(t, byte.dep);
+            }
+            let bytes = &bytes;
             let stored = self.union_of(bytes);
             let memory = Arc::make_mut(&mut self.local.memory);
             memory.write_bytes(place, bytes);

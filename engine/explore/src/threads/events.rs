@@ -277,6 +277,14 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
         self.sets.tracked && !self.settings.branches
     }
 
+    fn is_kernel(&self) -> bool {
+        self.sets.branches_end
+    }
+
+    fn left_behind(&self, value: Dep, reads: Dep) -> Dep {
+        self.sets.left_behind(value, reads)
+    }
+
     /// Not while a witness runs the thread: it follows branches only.
     fn add_control(&self, t: &mut Thread, reads: Dep) {
         if self.sets.tracked && self.local.mark.is_none() {
@@ -322,9 +330,11 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
         }
         for argument in decisive_arguments(call) {
             self.require(argument.dep)?;
-            self.add_control(t, argument.dep);
+            if !self.is_kernel() {
+                self.add_control(t, argument.dep);
+            }
         }
-        self.in_library = branches_on_reads(call);
+        self.in_library = branches_on_reads(call) && !self.is_kernel();
         let unknown = self.local.answers.iter().position(Option::is_none);
         match unknown.filter(|_| self.in_library) {
             Some(read) => Err(Interruption::Needs(

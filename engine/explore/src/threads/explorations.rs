@@ -113,7 +113,7 @@ impl ProgramSource<'_> {
         self.reduce(options.reductions);
         let fences = self.program.has_asymmetric_fences();
         let model = CheckedModel::new(model, options.acyclic, fences)?;
-        self.track_dependencies(model.acyclic == Acyclic::Dependencies);
+        self.track_dependencies(model.acyclic == Acyclic::Dependencies, model.is_kernel());
         let ordered = self.has_barriers && on(Reduction::Arrivals) && model.orders_by_barriers()?;
         self.sharing.all_arrivals = !ordered;
         self.sharing.flags_races = model.may_flag();
@@ -123,7 +123,7 @@ impl ProgramSource<'_> {
         self.settings.asymmetric_fences = model.defines_asymmetric_fences();
         self.settings.branches = model.branches;
         self.settings.fails_once = options.fails_once;
-        let stated = options.acyclic.is_some() && model.states_coherence();
+        let stated = options.acyclic.is_some() && model.states_coherence() && !model.is_kernel();
         let looks_once = stated && model.holds_in_smaller() && !self.compares_calls;
         self.settings.looks_once = on(Reduction::BoundedSpins) && looks_once;
         let every = self.compares_calls || !model.allows_fewer_reads();

@@ -1,11 +1,13 @@
 //! What can be asked about the executions of a program: all of them, those with few departures, some
 //! that are drawn at random, how many there are.
 
+use crate::evidence::Guarantee;
 use crate::exploration::{
-    Acyclic, Estimate, Exploration, ExploreError, Extent, Limit, Options, Violation,
+    Acyclic, Estimate, Exploration, ExploreError, Extent, Limit, Options, Truncation, Violation,
 };
 use crate::history::Specification;
-use crate::reference::audit;
+use crate::reference::{audit, explore_reference};
+use crate::safe::Doubt;
 use crate::search::findings::name_misuses;
 use crate::search::run::CheckedModel;
 use crate::source::FaultKind;
@@ -72,7 +74,12 @@ pub fn request<'p>(
         specification,
     )?;
     answer.found.skips_calls = skips_calls;
-    let off = options.audit == Some(Duration::ZERO);
+    if request == Request::Everything && answer.found.guarantee == Some(Guarantee::Refuted) {
+        let left = options.limits.time.saturating_sub(begun.elapsed());
+        explore_the_rest(program, model, limits, options, left, &mut answer.found)?;
+    }
+    let off = options.audit == Some(Duration::ZERO)
+        || answer.found.guarantee == Some(Guarantee::Unneeded);
     if !off && request != Request::Share && answer.found.safe().is_ok() {
         let took = Duration::from_secs_f64(answer.found.seconds);
         let left = options.limits.time.saturating_sub(begun.elapsed());
@@ -83,6 +90,46 @@ pub fn request<'p>(
         answer.found.audit = Some(audit(program, model, limits, options, (took, left)));
     }
     Ok(answer)
+}
+
+/// Where a search has found no violation in all executions that it finds under a model that allows
+/// others, the reference explores these too. What it finds is the answer, unless it reaches a limit.
+fn explore_the_rest(
+    program: &Program,
+    model: &Model,
+    limits: Limits,
+    options: &Options,
+    left: Duration,
+    found: &mut Exploration,
+) -> Result<(), ExploreError> {
+    if found.safe().err().as_deref() != Some(&[Doubt::Model]) {
+        return Ok(());
+    }
+    let mut options = options.clone();
+    options.limits.time = left;
+    options.limits.counted = Arc::default();
+    let limits = Limits {
+        loops: found.loop_bound,
+        ..limits
+    };
+    match explore_reference(program, model, limits, &options) {
+        Ok(rest) => {
+            let seconds = found.seconds + rest.found.seconds;
+            *found = Exploration {
+                seconds,
+                loop_bound: limits.loops,
+                ..rest.found
+            };
+        }
+        Err(ExploreError::Unsupported { message, site }) => found.truncations.push(Truncation {
+            message,
+            site,
+            limit: String::new(),
+            because: String::new(),
+        }),
+        Err(error) => return Err(error),
+    }
+    Ok(())
 }
 
 /// As [`request`]; what operation calls return is compared with the `specification`.

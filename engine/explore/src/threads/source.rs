@@ -97,9 +97,11 @@ impl<'p> ProgramSource<'p> {
         source
     }
 
-    /// Sets whether events have dependencies, and whether reads may be postponed.
-    pub fn track_dependencies(&mut self, tracked: bool) {
+    /// Sets whether events have dependencies, and whether reads may be postponed. `kernel`: those of the
+    /// Linux kernel's model.
+    pub fn track_dependencies(&mut self, tracked: bool, kernel: bool) {
         self.sets.tracked = tracked;
+        self.sets.branches_end = kernel;
         if tracked {
             self.retries = Retries::All;
             self.settings.undoes = false;

@@ -44,7 +44,7 @@ impl ThreadEnvironment<'_> {
     /// The address of an access of the thread's own memory, which is no event: later events depend
     /// on it as they would through the access (`addr; po`).
     pub(super) fn own_address(&self, t: &mut Thread, target: AccessTarget) {
-        if target.addr != 0 {
+        if target.addr != 0 && !self.sets.branches_end {
             self.add_control(t, target.addr);
         }
     }

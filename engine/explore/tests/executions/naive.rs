@@ -303,6 +303,7 @@ fn order_sets(order: Order) -> Vec<&'static str> {
         Order::Sc => vec!["SC", "A"],
         Order::Light => vec!["LIGHT"],
         Order::Heavy => vec!["HEAVY", "SC"],
+        Order::Kernel(_) => vec![],
     }
 }
 

@@ -1,16 +1,26 @@
 //! Branches and loops: control dependencies, loops that wait, loops that are bounded.
 use super::environment::Environment;
 use super::outcome::{Change, Limits, RunEnd};
-use crate::interpreter::thread::{Round, State, Thread};
-use crate::ir::instruction::{Edge, Operand, Register};
+use crate::interpreter::thread::{OpenBranch, Round, State, Thread};
+use crate::ir::instruction::{Edge, Join, Operand, Register};
 use crate::ir::program::Program;
 use crate::memory::hash::scatter;
 use crate::memory::value::{Dep, Val};
 
 /// Records a branch that depends on `dep`, in the loops that it may leave.
-pub fn decide<W: Environment>(thread: &mut Thread, environment: &mut W, dep: Dep, exits: &[u32]) {
+pub fn decide<W: Environment>(
+    thread: &mut Thread,
+    environment: &mut W,
+    dep: Dep,
+    (exits, join): (&[u32], Join),
+) {
     if dep != 0 {
-        thread.ctrl = environment.union(thread.ctrl, dep);
+        if environment.branches_end() {
+            open(thread, environment, dep, (exits, join));
+        }
+        if !environment.branches_end() || join != Join::Asserts {
+            thread.ctrl = environment.union(thread.ctrl, dep);
+        }
     }
     if let Some(frame) = thread.frames.last() {
         for exit in exits {
@@ -20,6 +30,48 @@ pub fn decide<W: Environment>(thread: &mut Thread, environment: &mut W, dep: Dep
             }
         }
     }
+}
+
+/// Opens a branch until its alternatives meet again. What follows a loop is executed only if the loop
+/// ends: a branch that may leave one is never closed.
+fn open<W: Environment>(
+    thread: &mut Thread,
+    environment: &mut W,
+    dep: Dep,
+    (exits, join): (&[u32], Join),
+) {
+    if !exits.is_empty() {
+        for branch in &mut thread.branches {
+            branch.ctrl = environment.union(branch.ctrl, dep);
+        }
+    } else if join != Join::Asserts {
+        thread.branches.push(OpenBranch {
+            frames: thread.frames.len(),
+            join: match join {
+                Join::At(pc) => Some(pc),
+                _ => None,
+            },
+            ctrl: thread.ctrl,
+        });
+    }
+}
+
+/// Closes the branches of the last frame that meet at this code, or all. Returns what those depended
+/// on; 0 if there are none.
+pub fn close(thread: &mut Thread, join: Option<u32>) -> Dep {
+    let frames = thread.frames.len();
+    let mut closed = 0;
+    while let Some(branch) = thread.branches.last() {
+        if branch.frames != frames || join.is_some() && branch.join != join {
+            break;
+        }
+        if closed == 0 {
+            closed = thread.ctrl;
+        }
+        thread.ctrl = branch.ctrl;
+        thread.branches.pop();
+    }
+    closed
 }
 
 /// What an iteration makes of the registers that are live at the header of its loop, without its
@@ -94,6 +146,7 @@ pub fn take<W: Environment>(
     let (doubts, failures) = (thread.doubts, thread.failures);
     let now = environment.now(thread);
     let carried = Carried::over(program, thread, environment, edge);
+    let closed = close(thread, Some(edge.pc));
     match &edge.moves[..] {
         [] => {}
         [(dst, operand)] => thread.set(*dst, thread.get(*operand)),
@@ -102,6 +155,13 @@ pub fn take<W: Environment>(
             for ((dst, _), value) in moves.iter().zip(values) {
                 thread.set(*dst, value);
             }
+        }
+    }
+    if closed != 0 {
+        for (dst, _) in &edge.moves {
+            let value = thread.get(Operand::Register(*dst));
+            let dep = environment.left_behind(value.dep, closed);
+            thread.set(*dst, Val { dep, ..value });
         }
     }
     let Some(frame) = thread.frames.last_mut() else {

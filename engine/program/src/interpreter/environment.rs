@@ -56,6 +56,15 @@ pub trait Environment {
     fn by_choice(&mut self, reads: Dep) -> Dep {
         reads
     }
+    /// Whether a branch decides only what is executed before its alternatives meet again, and which
+    /// values they leave behind.
+    fn branches_end(&self) -> bool {
+        false
+    }
+    /// What a value depends on that the alternatives of branches on these reads leave behind.
+    fn left_behind(&self, value: Dep, _reads: Dep) -> Dep {
+        value
+    }
     /// Whether a compare-exchange is an instruction that compares without a branch.
     fn compares_at_once(&self) -> bool {
         false

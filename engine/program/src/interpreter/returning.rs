@@ -1,4 +1,5 @@
 //! Returns from functions, and the end of threads.
+use super::branch::close;
 use super::environment::Environment;
 use super::event::Operation;
 use super::outcome::{Outcome, RunEnd};
@@ -84,9 +85,14 @@ pub fn leave<W: Environment>(
         thread.returned |= thread.id == 0 && thread.ending.is_none();
         return Ok(ended(program, thread, environment, result)?);
     }
+    let closed = close(thread, None);
     thread.pop();
     for (k, value) in values.iter().take(frame.results as usize).enumerate() {
-        thread.set(frame.dst + k as Register, *value);
+        let dep = match closed {
+            0 => value.dep,
+            reads => environment.left_behind(value.dep, reads),
+        };
+        thread.set(frame.dst + k as Register, Val { dep, ..*value });
     }
     if let Some(caller) = thread.frames.last_mut() {
         caller.pc += 1;

@@ -6,7 +6,7 @@ use super::event::Operation;
 use super::indeterminate::{determinate, undefined, undefined_bytes};
 use super::outcome::{Limits, Outcome, RunEnd};
 use super::returning::{ended, is_last, leave};
-use super::thread::{State, Thread};
+use super::thread::{OpenBranch, State, Thread};
 use super::unwind;
 use crate::ir::arithmetic;
 use crate::ir::bits::{mask, sext};
@@ -397,12 +397,13 @@ fn run<W: Environment>(
             then,
             otherwise,
             exits,
+            join,
             selects,
         } => {
             let condition = used!(*condition, 1);
             if !(*selects && environment.compares_at_once()) {
                 environment.require(condition.dep)?;
-                decide(thread, environment, condition.dep, exits);
+                decide(thread, environment, condition.dep, (exits, *join));
             }
             let edge = if condition.bits & 1 == 1 {
                 then
@@ -416,10 +417,11 @@ fn run<W: Environment>(
             cases,
             default,
             exits,
+            join,
         } => {
             let value = used!(*value, 64);
             environment.require(value.dep)?;
-            decide(thread, environment, value.dep, exits);
+            decide(thread, environment, value.dep, (exits, *join));
             let edge = cases
                 .iter()
                 .find(|c| c.0 == value.bits)
@@ -439,6 +441,13 @@ fn run<W: Environment>(
                 Callee::Through(operand) => {
                     let target = used!(*operand, 64);
                     environment.require(target.dep)?;
+                    if environment.branches_end() && target.dep != 0 {
+                        thread.branches.push(OpenBranch {
+                            frames: thread.frames.len() + 1,
+                            join: None,
+                            ctrl: thread.ctrl,
+                        });
+                    }
                     thread.ctrl = environment.union(thread.ctrl, target.dep);
                     match program.function_at(target.bits) {
                         Some(id) if !program.functions[id as usize].code.is_empty() => id,

@@ -69,6 +69,17 @@ pub struct Round {
     pub failures: u64,
 }
 
+/// A branch whose alternatives have not met again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenBranch {
+    /// How many frames there were.
+    pub frames: usize,
+    /// The code where they meet; none: where the frame ends.
+    pub join: Option<u32>,
+    /// What branches before it depend on.
+    pub ctrl: Dep,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadValue {
     pub address: u64,
@@ -126,6 +137,8 @@ pub struct Thread {
     pub log: Log,
     /// The reads that branches depend on so far.
     pub ctrl: Dep,
+    /// The branches whose alternatives have not met again, where dependencies end there.
+    pub branches: Vec<OpenBranch>,
     pub state: State,
     /// How many choices between values the thread has made.
     pub choices: u64,
@@ -185,6 +198,7 @@ impl Thread {
             rounds: Vec::new(),
             log: Log::default(),
             ctrl: 0,
+            branches: Vec::new(),
             state: State::Running,
             result: Val::default(),
             choices: 0,

@@ -1,5 +1,5 @@
 //! Exceptions: the second phase of unwinding (Itanium C++ ABI, Exception Handling, 1.3).
-use super::branch::take;
+use super::branch::{close, take};
 use super::environment::Environment;
 use super::outcome::{Limits, Outcome, RunEnd};
 use super::thread::{Raised, Thread};
@@ -50,6 +50,7 @@ pub fn unwind<W: Environment>(
         return Err(RunEnd::new(Outcome::Unsupported, message, Some(site)).into());
     }
     environment.leave(t, frame.mark, false)?;
+    close(t, None);
     t.pop();
     Ok(())
 }

@@ -30,6 +30,52 @@ pub enum Order {
     /// (P1202R5, asymmetric fences).
     Light,
     Heavy,
+    /// Of the Linux kernel alone.
+    Kernel(Annotation),
+}
+
+/// What accesses and fences are in the Linux kernel's memory model that no memory order of C stands for.
+/// All but the first three are of fences.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, BorshSerialize, BorshDeserialize,
+)]
+pub enum Annotation {
+    /// Of a read-modify-write that returns nothing.
+    Noreturn,
+    /// Of the two halves of a lock that is taken.
+    Lock,
+    Unlock,
+    Rmb,
+    Wmb,
+    Barrier,
+    BeforeAtomic,
+    AfterAtomic,
+    AfterSpinlock,
+    AfterUnlockLock,
+    RcuLock,
+    RcuUnlock,
+    SyncRcu,
+}
+
+impl Annotation {
+    /// The name in the model.
+    pub fn name(self) -> &'static str {
+        match self {
+            Annotation::Noreturn => "noreturn",
+            Annotation::Lock => "lock",
+            Annotation::Unlock => "unlock",
+            Annotation::Rmb => "rmb",
+            Annotation::Wmb => "wmb",
+            Annotation::Barrier => "barrier",
+            Annotation::BeforeAtomic => "before-atomic",
+            Annotation::AfterAtomic => "after-atomic",
+            Annotation::AfterSpinlock => "after-spinlock",
+            Annotation::AfterUnlockLock => "after-unlock-lock",
+            Annotation::RcuLock => "rcu-lock",
+            Annotation::RcuUnlock => "rcu-unlock",
+            Annotation::SyncRcu => "sync-rcu",
+        }
+    }
 }
 
 impl Order {
@@ -43,6 +89,7 @@ impl Order {
             Order::Sc => "sc",
             Order::Light => "light",
             Order::Heavy => "heavy",
+            Order::Kernel(annotation) => annotation.name(),
         }
     }
 }
@@ -64,6 +111,17 @@ pub struct Access {
     /// The value read is only changed in part and written back, as for a bit-field, or copied with
     /// the structure that it is in: it need not be initialised.
     pub partial: bool,
+}
+
+/// Where the alternatives of a branch meet again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Join {
+    /// All but one end in `unreachable`, as after a failed assertion.
+    Asserts,
+    /// At this code, the immediate post-dominator of the branch.
+    At(u32),
+    /// Where the function ends.
+    End,
 }
 
 #[derive(Debug, Clone)]
@@ -263,6 +321,7 @@ pub enum Op {
         otherwise: Edge,
         /// Loops that one of the edges leaves for code that does not end in `unreachable`.
         exits: Vec<u32>,
+        join: Join,
         /// It only skips the store of what a compare-exchange has read over what it expected, if
         /// that was the same: compilers select between the two values.
         selects: bool,
@@ -272,6 +331,7 @@ pub enum Op {
         cases: Vec<(u64, Edge)>,
         default: Edge,
         exits: Vec<u32>,
+        join: Join,
     },
     Call {
         callee: Callee,

@@ -10,6 +10,7 @@ use super::instruction::{Extern, FuncId, Inst, Op, Operand, Order, Register, Sit
 use super::operators::{Predicate, RmwOp};
 use super::shapes::Shapes;
 use super::sites::Site;
+use std::collections::BTreeSet;
 
 #[derive(Debug, Clone)]
 pub struct Loop {
@@ -239,6 +240,39 @@ impl Program {
         functions.any(|function| function.code.iter().any(is_one))
     }
 
+    /// The constants that it may write or compare with; none if it accesses memory by atomic operations
+    /// alone, but for locals whose address does not escape.
+    pub fn constants_beside_plain_accesses(&self) -> BTreeSet<u64> {
+        let code = || self.functions.iter().flat_map(|function| &function.code);
+        let is_plain = |inst: &Inst| match &inst.op {
+            Op::Load { access, .. } | Op::Store { access, .. } => {
+                access.order == Order::Na && !access.private
+            }
+            Op::Extern { function, .. } => matches!(function, Extern::Memcpy | Extern::Memset),
+            _ => false,
+        };
+        let mut found = BTreeSet::new();
+        if !code().any(is_plain) {
+            return found;
+        }
+        for inst in code() {
+            match &inst.op {
+                Op::Compare { a, b, .. } | Op::Select { a, b, .. } => {
+                    found.extend([a, b].into_iter().filter_map(constant));
+                }
+                Op::Store { value, .. } | Op::Rmw { value, .. } => found.extend(constant(value)),
+                Op::Cas {
+                    expected, desired, ..
+                } => found.extend([expected, desired].into_iter().filter_map(constant)),
+                Op::Switch { cases, .. } => found.extend(cases.iter().map(|case| case.0)),
+                _ => {}
+            }
+            let moves = inst.edges().into_iter().flat_map(|edge| &edge.moves);
+            found.extend(moves.filter_map(|(_, operand)| constant(operand)));
+        }
+        found
+    }
+
     /// The program in which operations are performed as their specification says, if it has one.
     pub fn specification(&self) -> Option<Program> {
         let given = self.parameters.get(Self::IS_SPECIFICATION).copied();
@@ -263,5 +297,12 @@ impl Program {
         let offset = address.checked_sub(FUNCTION_BASE)?;
         let index = offset / 16;
         (offset % 16 == 0 && index < self.functions.len() as u64).then_some(index as FuncId)
+    }
+}
+
+fn constant(operand: &Operand) -> Option<u64> {
+    match operand {
+        Operand::Const(value) => Some(*value),
+        _ => None,
     }
 }

@@ -205,6 +205,7 @@ impl Candidate<'_> {
             dst,
             a,
             b,
+            ..
         } = *op
         else {
             return None;

@@ -9,6 +9,7 @@ use crate::llvm::metadata::is_system;
 use crate::llvm::types::{Type, TypeId};
 use crate::lower::cxx;
 use crate::lower::function::Lower;
+use crate::lower::kernel;
 use crate::lower::opcodes::{float_binary, float_unary};
 use crate::lower::partial::operands;
 
@@ -221,6 +222,10 @@ impl<'a> Lower<'_, '_, 'a> {
     }
 
     fn library(&mut self, inst: &Inst<'a>, name: &str, args: &[Typed<'a>]) -> Result<()> {
+        if let Some(annotation) = kernel::fence(name) {
+            self.fence(inst, Order::Kernel(annotation), false);
+            return Ok(());
+        }
         let given = self.values(args)?;
         let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
         let zero = Operand::Const(0);
@@ -385,6 +390,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 self.fence(inst, order, false);
                 return Ok(());
             }
+            name if self.kernel_update(inst, name, args)? => return Ok(()),
             "weakspot_choose" => (Choose, "call", Order::Na, given),
             "weakspot_parameter" => (Parameter, "call", Order::Na, given),
             "weakspot_called" => {

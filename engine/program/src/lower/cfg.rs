@@ -177,4 +177,41 @@ impl ControlFlowGraph {
         }
         (controls, endless)
     }
+
+    /// For each block, its immediate post-dominator, where code that ends in `unreachable` is left out;
+    /// none where paths meet at the end of the function alone.
+    pub fn joins(&self, reached: &[usize]) -> Vec<Option<usize>> {
+        let n = self.edges.len();
+        let warm = |block: usize| {
+            let targets = self.edges[block].iter().copied();
+            targets.filter(|to| !self.cold[*to])
+        };
+        // block n is the end
+        let all: BitSet = reached.iter().copied().chain([n]).collect();
+        let mut after: Vec<BitSet> = vec![all; n];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in reached.iter().rev() {
+                let now = warm(*block).map(|to| after[to].clone());
+                let now = now.reduce(|mut all, one| {
+                    all.intersect_with(&one);
+                    all
+                });
+                let mut now = now.unwrap_or_else(|| BitSet::from_iter([n]));
+                now.insert(*block);
+                if now != after[*block] {
+                    after[*block] = now;
+                    changed = true;
+                }
+            }
+        }
+        let nearest = |block: usize| {
+            let others = after[block]
+                .iter()
+                .filter(|other| ![block, n].contains(other));
+            others.max_by_key(|other| after[*other].count())
+        };
+        (0..n).map(nearest).collect()
+    }
 }

@@ -390,6 +390,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             }
         }
         let loops = graph.loops();
+        let joins = graph.joins(reached);
         let code = Code {
             code: &self.code,
             ranges,
@@ -471,8 +472,17 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 })
                 .map(|k| k as u32)
                 .collect();
+            let warm = |t: &&usize| !graph.cold[**t];
+            let meet = match joins[*block] {
+                _ if graph.edges[*block].iter().filter(warm).count() < 2 => Join::Asserts,
+                None => Join::End,
+                Some(block) => Join::At(starts[block]),
+            };
             match &mut self.code[end - 1].op {
-                Op::CondBr { exits, .. } | Op::Switch { exits, .. } => *exits = leaves,
+                Op::CondBr { exits, join, .. } | Op::Switch { exits, join, .. } => {
+                    *exits = leaves;
+                    *join = meet;
+                }
                 _ => {}
             }
             let code = &mut self.code[ranges[*block].0..end];

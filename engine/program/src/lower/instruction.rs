@@ -102,6 +102,7 @@ impl<'a> Lower<'_, '_, 'a> {
                     then: self.edge(then)?,
                     otherwise: self.edge(otherwise)?,
                     exits: Vec::new(),
+                    join: Join::End,
                     selects: false,
                 };
                 self.emit(inst, op);
@@ -121,6 +122,7 @@ impl<'a> Lower<'_, '_, 'a> {
                     cases: edges,
                     default: self.edge(default)?,
                     exits: Vec::new(),
+                    join: Join::End,
                 };
                 self.emit(inst, op);
                 Ok(())

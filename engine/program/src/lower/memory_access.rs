@@ -10,7 +10,7 @@ use crate::lower::opcodes::order_of;
 impl<'a> Lower<'_, '_, 'a> {
     pub fn fence(&mut self, inst: &Inst<'a>, order: Order, signal: bool) {
         let site = self.site(inst, if signal { "SF" } else { "F" }, order);
-        if matches!(order, Order::Light | Order::Heavy) {
+        if matches!(order, Order::Light | Order::Heavy | Order::Kernel(_)) {
             // there is no other memory order that could be written
             self.l.program.sites[site as usize].fixed = true;
         }

@@ -10,6 +10,7 @@ mod escape;
 mod function;
 mod instruction;
 mod intrinsics;
+mod kernel;
 mod liveness;
 mod memory_access;
 mod module;

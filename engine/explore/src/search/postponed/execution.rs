@@ -4,7 +4,7 @@
 use crate::exploration::ExploreError;
 use crate::search::thread_states::{Node, ThreadStates, Transition, NO_STATE};
 use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source, ThreadId};
-use program::ir::{Order, SiteId};
+use program::ir::{Annotation, Order, SiteId};
 
 /// An event: its thread, and its position in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -545,10 +545,12 @@ fn same_access(one: &Action, other: &Action) -> bool {
 
 /// Whether the events after an access with this order wait for it.
 pub fn acquires(order: Order) -> bool {
-    matches!(order, Order::Acq | Order::AcqRel | Order::Sc)
+    use Order::{Acq, AcqRel, Kernel, Sc};
+    matches!(order, Acq | AcqRel | Sc | Kernel(Annotation::Lock))
 }
 
 /// Whether an access with this order waits for the events before it.
 pub fn releases(order: Order) -> bool {
-    matches!(order, Order::Rel | Order::AcqRel | Order::Sc)
+    use Order::{AcqRel, Kernel, Rel, Sc};
+    matches!(order, Rel | AcqRel | Sc | Kernel(Annotation::Unlock))
 }

@@ -289,6 +289,10 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             }
             _ => {}
         }
+        if matches!(label.action, Action::Fence { .. }) && self.checker.is_kernel() {
+            // the end of a critical section of RCU orders what is there already
+            execution.consistent = false;
+        }
         let at = execution.push(thread, label, 0);
         execution.add(at, value);
         execution.pass(source, &mut self.states, thread);

@@ -1,0 +1,149 @@
+"""C programs of litmus tests of the Linux kernel: each thread a function with the test's own text,
+and a main that returns a hash of the final state. One hash is excluded: it is an error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+_THREAD = re.compile(r"^P(\d+)\(([^)]*)\)\s*\{(.*?)^\}", re.MULTILINE | re.DOTALL)
+_REGISTER = re.compile(r"\bint\s+(\w+)\s*[;=]")
+_PARAMETER = re.compile(r"\*\s*(\w+)")
+# what is in one statement is in no program order for herd7
+_NESTED = re.compile(r"\b(?:WRITE_ONCE|atomic_add)\([^;]*\b(?:READ_ONCE|xchg_relaxed|atomic_\w+)\(")
+_LOCK = re.compile(r"\bspin_(?:un)?lock\((\w+)\)")
+
+# the macros of the model take any pointer, those of the kernel its own types
+_HEAD = """\
+#include <pthread.h>
+#include <weakspot/kernel.h>
+#pragma clang diagnostic ignored "-Wincompatible-pointer-types"
+
+unsigned excluded = 0;
+#define MIX(hash, value) ((hash) = (hash) * 0x9e3779b1u + (unsigned)(value))
+"""
+
+
+class KernelThread(NamedTuple):
+    number: int
+    parameters: tuple[str, ...]
+    registers: tuple[str, ...]
+    body: str
+
+
+class KernelTest(NamedTuple):
+    """A test whose locations are locks, and numbers that are 0 at first."""
+
+    name: str
+    threads: tuple[KernelThread, ...]
+
+    @property
+    def locks(self) -> list[str]:
+        names = (name for thread in self.threads for name in _LOCK.findall(thread.body))
+        return list(dict.fromkeys(names))
+
+    @property
+    def locations(self) -> list[str]:
+        names = (name for thread in self.threads for name in thread.parameters)
+        return [name for name in dict.fromkeys(names) if name not in self.locks]
+
+    def type_of(self, name: str) -> str:
+        return "spinlock_t" if name in self.locks else "int"
+
+    @property
+    def observed(self) -> list[str]:
+        """The names of the final state."""
+        registers = (
+            f"{thread.number}:{name}" for thread in self.threads for name in thread.registers
+        )
+        return [*registers, *self.locations]
+
+    @property
+    def litmus(self) -> str:
+        """The test, with the final state observed as a whole."""
+        lines = [f"C {self.name}", "", "{}", ""]
+        for thread in self.threads:
+            parameters = ", ".join(f"{self.type_of(name)} *{name}" for name in thread.parameters)
+            declared = [f"\tint {name};" for name in thread.registers]
+            lines += [f"P{thread.number}({parameters})", "{", *declared, thread.body, "}", ""]
+        observed = " ".join(f"{name};" for name in self.observed)
+        return "\n".join([*lines, f"locations [{observed}]", f"exists ({self.observed[0]}=0)", ""])
+
+    @property
+    def source(self) -> str:
+        """The program."""
+        names = [*self.locks, *self.locations]
+        lines = [_HEAD, *(f"static {self.type_of(name)} at_{name};" for name in names)]
+        for thread in self.threads:
+            lines += [
+                f"static void *P{thread.number}(void *unused) {{",
+                *(f"  {self.type_of(name)} *{name} = &at_{name};" for name in thread.parameters),
+                *(f"  int {name} = 0;" for name in thread.registers),
+                thread.body,
+                "  unsigned hash = 0;",
+                *(f"  MIX(hash, {name});" for name in thread.registers),
+                "  return (void *)(unsigned long)hash;",
+                "}",
+            ]
+        numbers = [thread.number for thread in self.threads]
+        return "\n".join(
+            [
+                *lines,
+                "int main(void) {",
+                f"  pthread_t threads[{len(numbers)}];",
+                f"  void *result[{len(numbers)}];",
+                *(f"  pthread_create(&threads[{n}], 0, P{n}, 0);" for n in numbers),
+                *(f"  pthread_join(threads[{n}], &result[{n}]);" for n in numbers),
+                "  unsigned hash = 0;",
+                *(f"  MIX(hash, (unsigned long)result[{n}]);" for n in numbers),
+                *(f"  MIX(hash, at_{name});" for name in self.locations),
+                "  BUG_ON(hash == excluded);",
+                "  return (int)hash;",
+                "}",
+                "",
+            ]
+        )
+
+    def returned(self, state: Mapping[str, str]) -> int:
+        """What main returns at the end of an execution with this final state."""
+        hashes = [
+            _mixed(int(state[f"{thread.number}:{name}"]) for name in thread.registers)
+            for thread in self.threads
+        ]
+        return _mixed([*hashes, *(int(state[f"[{name}]"]) for name in self.locations)])
+
+
+def _mixed(values: Iterable[int]) -> int:
+    found = 0
+    for value in values:
+        found = (found * 0x9E3779B1 + value) & 0xFFFFFFFF
+    return found
+
+
+def excluding(ir: str, hashed: int) -> str:
+    """The LLVM IR of a program in which another hash is excluded."""
+    definition = "@excluded = dso_local global i32 "
+    assert f"{definition}0" in ir
+    return ir.replace(f"{definition}0", f"{definition}{hashed}", 1)
+
+
+def kernel_program(name: str, text: str) -> KernelTest | None:
+    """The test of a text, if it looks at no locks, has no SRCU, no operations within others, and no
+    locations but locks and numbers that are 0 at first."""
+    if re.search(r"\{\s*[^}\s][^}]*\}\s*P0", text) or re.search(r"\w\s*\*\*|int \*r", text):
+        return None
+    threads = []
+    for number, parameters, body in _THREAD.findall(re.sub(r"\(\*.*?\*\)", "", text)):
+        names: list[str] = _PARAMETER.findall(parameters)
+        used = [name for name in names if re.search(rf"\b{name}\b", body)]
+        if re.search(
+            r"\b(spin_trylock|spin_is_locked|srcu|synchronize_srcu)", body
+        ) or _NESTED.search(body):
+            return None
+        registers = tuple(dict.fromkeys(_REGISTER.findall(body)))
+        body = re.sub(r"\bint\s+\w+\s*;", "", body)
+        body = re.sub(r"\bint\s+(\w+)\s*=", r"\1 =", body)
+        threads.append(KernelThread(int(number), tuple(used), registers, body))
+    test = KernelTest(name, tuple(threads))
+    return test if test.observed else None

@@ -1,0 +1,286 @@
+"""Programs with the primitives of <weakspot/kernel.h>, under the Linux kernel's own model. Without
+it (`scripts/install-tools --kernel-model`), those tests are skipped. That executions are those of
+the kernel's litmus tests is compared in tests/agreement/test_kernel.py."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from explored_programs import MODELS
+
+from weakspot._engine import Program
+from weakspot.generators.source.frontend import compile_source
+from weakspot.harness.corpus import models
+from weakspot.system import kernel
+
+if TYPE_CHECKING:
+    from weakspot._engine import ExplorationDict
+
+MAIN = """
+int main(void) {
+    pthread_t p, q;
+    void *first, *second;
+    pthread_create(&p, 0, one, 0);
+    pthread_create(&q, 0, two, 0);
+    pthread_join(p, &first);
+    pthread_join(q, &second);
+    long a = (long)first, b = (long)second;
+    (void)a; (void)b;
+    BUG_ON(WRONG);
+}
+"""
+
+
+def program(folder: Path, globals_: str, one: str, two: str, wrong: str) -> Program:
+    """A program of two threads; `wrong` is what must not hold of what they return, `a` and `b`."""
+    text = f"""#include <weakspot/kernel.h>
+{globals_}
+static void *one(void *unused) {{ {one} return 0; }}
+static void *two(void *unused) {{ {two} return 0; }}
+"""
+    path = folder / "program.c"
+    path.write_text(textwrap.dedent(text) + MAIN.replace("WRONG", wrong))
+    return Program(compile_source(path).text)
+
+
+@pytest.fixture(scope="module")
+def model() -> str:
+    folder = kernel.folder()
+    if folder is None:
+        pytest.skip(f"the Linux kernel's memory model is not installed: {kernel.ADVICE}")
+    return str(folder / kernel.CONFIGURATION)
+
+
+def explored(found: Program, model: str) -> ExplorationDict:
+    folders = [str(each) for each in models.include_folders(models.resolve(model))]
+    return found.explore(model, folders=folders, jobs=1)
+
+
+def answer(found: ExplorationDict) -> str:
+    kinds = sorted({violation["kind"] for violation in found["violations"]})
+    return ", ".join([found["result"], *kinds])
+
+
+SB = "atomic_t x = ATOMIC_INIT(0), y;"
+LB = "int x, y, z;"
+NODE = "struct node { int value; } zero, one_; struct node *gp = &zero; int y;"
+ANSWERS = {
+    "a write and a read fence": (
+        "int x, y;",
+        "WRITE_ONCE(x, 1); smp_wmb(); WRITE_ONCE(y, 1);",
+        "long r = READ_ONCE(y); smp_rmb(); return (void *)(r && !READ_ONCE(x));",
+        "b",
+        "Safe",
+    ),
+    "a write fence alone": (
+        "int x, y;",
+        "WRITE_ONCE(x, 1); smp_wmb(); WRITE_ONCE(y, 1);",
+        "long r = READ_ONCE(y); return (void *)(r && !READ_ONCE(x));",
+        "b",
+        "Violated, assertion",
+    ),
+    "a read fence does not order a read that returns nothing": (
+        SB,
+        "atomic_inc(&x); smp_rmb(); return (void *)(long)atomic_read(&y);",
+        "atomic_inc(&y); smp_mb__after_atomic(); return (void *)(long)atomic_read(&x);",
+        "!a && !b",
+        "Violated, assertion",
+    ),
+    "full fences after atomic operations": (
+        SB,
+        "atomic_inc(&x); smp_mb__after_atomic(); return (void *)(long)atomic_read(&y);",
+        "atomic_xchg(&y, 1); return (void *)(long)atomic_read(&x);",
+        "!a && !b",
+        "Safe",
+    ),
+    "a compare-exchange that fails is no fence": (
+        SB,
+        "atomic_set(&x, 1); atomic_cmpxchg(&y, 5, 6); return (void *)(long)atomic_read(&y);",
+        "atomic_xchg(&y, 1); return (void *)(long)atomic_read(&x);",
+        "!a && !b",
+        "Violated, assertion",
+    ),
+    "stores in a branch follow what decides it": (
+        LB,
+        "long r = READ_ONCE(x); if (r) WRITE_ONCE(y, 1); return (void *)r;",
+        "long r = READ_ONCE(y); if (r) WRITE_ONCE(x, 1); return (void *)r;",
+        "a && b",
+        "Safe",
+    ),
+    "stores after a branch do not": (
+        LB,
+        "long r = READ_ONCE(x); if (r) WRITE_ONCE(z, 1); WRITE_ONCE(y, 1); return (void *)r;",
+        "long r = READ_ONCE(y); if (r) WRITE_ONCE(x, 1); return (void *)r;",
+        "a && b",
+        "Violated, assertion",
+    ),
+    "a branch on what a branch assigns": (
+        LB,
+        "long r = READ_ONCE(x), s = 0; if (r) s = 1; if (s) WRITE_ONCE(y, 1); return (void *)r;",
+        "long r = READ_ONCE(y); if (r) WRITE_ONCE(x, 1); return (void *)r;",
+        "a && b",
+        "Safe",
+    ),
+    "a store of what a branch assigns": (
+        LB,
+        "long r = READ_ONCE(x), s = 1; if (r == 2) s = 2; WRITE_ONCE(y, s); return (void *)r;",
+        "long r = READ_ONCE(y); if (r) WRITE_ONCE(x, 1); return (void *)r;",
+        "a && b",
+        "Violated, assertion",
+    ),
+    "stores after a loop follow what ends it": (
+        LB,
+        "while (!READ_ONCE(x)) cpu_relax(); WRITE_ONCE(y, 1);",
+        "long r = READ_ONCE(y); WRITE_ONCE(x, 1 + r - r); return (void *)r;",
+        "b",
+        "Safe",
+    ),
+    "an assertion orders nothing": (
+        LB,
+        "long r = READ_ONCE(x); BUG_ON(r > 1); WRITE_ONCE(y, 1); return (void *)r;",
+        "long r = READ_ONCE(y); if (r) WRITE_ONCE(x, 1); return (void *)r;",
+        "a && b",
+        "Violated, assertion",
+    ),
+    "an address orders the access, and no later store": (
+        NODE,
+        """struct node *p = rcu_dereference(gp); long r = READ_ONCE(p->value); WRITE_ONCE(y, 1);
+        return (void *)(long)(p == &one_ && r == 0);""",
+        "if (READ_ONCE(y)) rcu_assign_pointer(gp, &one_);",
+        "a",
+        "Violated, assertion",
+    ),
+    "a pointer is published": (
+        NODE,
+        "struct node *p = rcu_dereference(gp); return (void *)(long)(p == &one_ && !p->value);",
+        "one_.value = 1; rcu_assign_pointer(gp, &one_);",
+        "a",
+        "Safe",
+    ),
+    "values of plain accesses may come from nowhere": (
+        "int x, y;",
+        "long r = x; if (r) WRITE_ONCE(y, 1); return (void *)r;",
+        "long r = READ_ONCE(y); if (r) x = 1; return (void *)r;",
+        "a && b",
+        "Violated, assertion, race",
+    ),
+    "a grace period": (
+        "int x, y;",
+        """rcu_read_lock(); long r = READ_ONCE(x); long s = READ_ONCE(y); rcu_read_unlock();
+        return (void *)(r && !s);""",
+        "WRITE_ONCE(y, 1); synchronize_rcu(); WRITE_ONCE(x, 1);",
+        "a",
+        "Safe",
+    ),
+    "a reader that is in no critical section": (
+        "int x, y;",
+        "long r = READ_ONCE(x); long s = READ_ONCE(y); return (void *)(r && !s);",
+        "WRITE_ONCE(y, 1); synchronize_rcu(); WRITE_ONCE(x, 1);",
+        "a",
+        "Violated, assertion",
+    ),
+    "a critical section that is not left": (
+        "int x;",
+        "rcu_read_lock(); WRITE_ONCE(x, 1);",
+        "",
+        "0",
+        "Violated, flag",
+    ),
+    "a lock": (
+        "DEFINE_SPINLOCK(l); int x;",
+        "spin_lock(&l); x++; spin_unlock(&l);",
+        "spin_lock(&l); x++; spin_unlock(&l);",
+        "x != 2",
+        "Safe",
+    ),
+    "two locks": (
+        "DEFINE_SPINLOCK(l); DEFINE_SPINLOCK(m); int x;",
+        "spin_lock(&l); x++; spin_unlock(&l);",
+        "spin_lock(&m); x++; spin_unlock(&m);",
+        "0",
+        "Violated, race",
+    ),
+    "locks in opposite orders": (
+        "DEFINE_SPINLOCK(l); DEFINE_SPINLOCK(m);",
+        "spin_lock(&l); spin_lock(&m); spin_unlock(&m); spin_unlock(&l);",
+        "spin_lock(&m); spin_lock(&l); spin_unlock(&l); spin_unlock(&m);",
+        "0",
+        "Violated, hang",
+    ),
+    "a wait for a flag": (
+        "int x, y;",
+        "x = 1; smp_store_release(&y, 1);",
+        "while (!smp_load_acquire(&y)) cpu_relax(); return (void *)(long)!x;",
+        "b",
+        "Safe",
+    ),
+    "a relaxed wait for a flag": (
+        "int x, y;",
+        "x = 1; smp_store_release(&y, 1);",
+        "smp_cond_load_relaxed(&y, VAL); return (void *)(long)!x;",
+        "0",
+        "Violated, race",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_programs_of_the_kernel_are_answered_as_its_model_says(
+    name: str, model: str, tmp_path: Path
+) -> None:
+    *text, expected = ANSWERS[name]
+    found = explored(program(tmp_path, *text), model)
+    assert answer(found) == expected, found["reasons"]
+
+
+def test_the_program_of_the_page_is_safe_with_its_fence_alone(model: str, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs/linux-kernel.md").read_text()
+    start = page.index("    #include <weakspot/kernel.h>")
+    shown = textwrap.dedent(page[start : page.index("This one is Safe")])
+    assert shown.count("smp_rmb();") == 1
+    answers = []
+    for text in (shown, shown.replace("smp_rmb();", "")):
+        path = tmp_path / "page.c"
+        path.write_text(text)
+        answers.append(answer(explored(Program(compile_source(path).text), model)))
+    assert answers == ["Safe", "Violated, assertion, race"]
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "__atomic_store_n(&x, 1, __ATOMIC_SEQ_CST);",
+        "__atomic_exchange_n(&x, 1, __ATOMIC_ACQ_REL);",
+        "__atomic_thread_fence(__ATOMIC_RELEASE);",
+        "pthread_mutex_trylock(&l.mutex);",
+    ],
+)
+def test_what_the_kernel_has_not_is_reported(operation: str, model: str, tmp_path: Path) -> None:
+    globals_ = "int x; DEFINE_SPINLOCK(l);"
+    found = explored(program(tmp_path, globals_, operation, "spin_lock(&l);", "0"), model)
+    assert "program.c:3:" in found["reasons"][0]
+    assert "gives no meaning to this operation" in found["reasons"][0]
+    assert found["result"] != "Safe"
+
+
+@pytest.mark.parametrize("operation", ["smp_wmb();", "synchronize_rcu();", "atomic_inc(&x);"])
+def test_other_models_say_which_model_to_name(operation: str, tmp_path: Path) -> None:
+    made = program(tmp_path, SB, operation, "atomic_read(&x);", "0")
+    for name, acyclic in (("rc20", "program order"), ("imm", "dependencies")):
+        found = made.explore(str(MODELS / f"{name}.cat"), acyclic=acyclic)  # type: ignore[arg-type]
+        assert found["result"] == "Unknown"
+        assert "-m lkmm" in found["reasons"][0]
+
+
+def test_accesses_and_full_fences_mean_what_those_of_c_do_under_other_models(
+    tmp_path: Path,
+) -> None:
+    one = "WRITE_ONCE(x, 1); smp_mb(); return (void *)(long)READ_ONCE(y);"
+    two = "WRITE_ONCE(y, 1); smp_mb(); return (void *)(long)READ_ONCE(x);"
+    for text, result in ((one, "Safe"), (one.replace("smp_mb();", ""), "Violated")):
+        made = program(tmp_path, "int x, y;", text, two, "!a && !b")
+        found = made.explore(str(MODELS / "rc20.cat"), acyclic="program order")
+        assert found["result"] == result
