@@ -118,6 +118,26 @@ def test_a_thread_uses_no_variable_of_a_function_that_has_returned(tmp_path: Pat
         assert verdict(right, model) == SAFE
 
 
+def test_a_variable_is_another_one_in_each_call(tmp_path: Path) -> None:
+    """Also after the function that called has returned, whose own variables only its thread uses."""
+    text = """
+    void *add(void *x) { atomic_fetch_add((atomic_int *)x, 1); return 0; }
+    static void shares(void) {
+        atomic_int x = 0;
+        pthread_t t;
+        pthread_create(&t, 0, add, &x);
+        pthread_join(t, 0);
+        assert(x == 1);
+    }
+    atomic_int *volatile seen;
+    void (*volatile inner)(void) = shares;
+    static void calls(void) { atomic_int own = 0; seen = &own; inner(); }
+    void (*volatile outer)(void) = calls;
+    void *one(void *unused) { outer(); outer(); return 0; }
+    """
+    assert verdict(program(tmp_path, text, "one")) == SAFE
+
+
 def test_the_thread_itself_uses_no_variable_that_has_ended(tmp_path: Path) -> None:
     text = """
     static int *leak(void) { int local = 3; int *volatile p = &local; return p; }

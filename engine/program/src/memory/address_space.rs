@@ -12,6 +12,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 struct Arena {
     next: u64,
+    /// Addresses below this are not used again: other threads may know them.
+    known: u64,
     objects: Vec<Arc<Object>>,
 }
 
@@ -83,6 +85,7 @@ impl Memory {
             let base = ((area as u64) << 8 | thread as u64) << Memory::SHIFT;
             self.arenas.push(Arc::new(Arena {
                 next: base,
+                known: base,
                 objects: Vec::new(),
             }));
         }
@@ -207,12 +210,10 @@ impl Memory {
             return;
         }
         let arena = Arc::make_mut(&mut self.arenas[2 + 3 * thread]);
-        let mut known = false;
         for object in arena.objects.drain(mark..).rev() {
-            // addresses that other threads may know are not reused
-            known |= object.visibility == Visibility::Shared;
-            if !known {
-                arena.next = object.base;
+            match object.visibility {
+                Visibility::Shared => arena.known = arena.next,
+                _ => arena.next = object.base.max(arena.known),
             }
             for (address, byte) in object.stored() {
                 self.hash ^= mixed(address, byte);
