@@ -165,8 +165,7 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--reference",
             is_flag=True,
             help="Explore with the reference instead of the search: slowly, with no reduction, for "
-            "small programs under sc, tso, rc11 and rc20. It reports violations without their "
-            "executions.",
+            "small programs. It reports violations without their executions.",
         ),
         click.option(
             "--audit",
