@@ -119,7 +119,7 @@ def test_a_thread_uses_no_variable_of_a_function_that_has_returned(tmp_path: Pat
 
 
 def test_a_variable_is_another_one_in_each_call(tmp_path: Path) -> None:
-    """Also after the function that called has returned, whose own variables only its thread uses."""
+    """Also after the return of the function that called, whose own variables are its thread's."""
     text = """
     void *add(void *x) { atomic_fetch_add((atomic_int *)x, 1); return 0; }
     static void shares(void) {
