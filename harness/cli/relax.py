@@ -169,6 +169,9 @@ def relax(
             seconds=end.left,
             build=build,
         )
+        if end.passed and code == NOTHING_FOUND:
+            click.echo(f"time limit of {seconds:g} s: no weaker memory order was tried", err=True)
+            return INCONCLUSIVE
         if code == FINDINGS or end.passed:
             return code
         seconds = end.left if seconds is not None else None

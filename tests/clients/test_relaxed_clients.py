@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import click
@@ -129,6 +130,19 @@ def test_a_search_that_ends_before_it_begins_names_what_is_done(
         assert re.search(r"[\d,]+ of the [\d,]+ explorations were done", text)
     if "compiler" in text:
         assert "ring.c" in printed.err
+
+
+@pytest.mark.usefixtures("ring")
+def test_a_limit_that_ends_with_the_clients_leaves_the_answer_open(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shown(*_: object, **__: object) -> int:
+        time.sleep(0.02)
+        return 0
+
+    monkeypatch.setattr("weakspot.harness.cli.linearize.shown", shown)
+    assert guarded(commands, ("relax", "ring.c", *AS_QUEUE, "--for", "0.01s")) == 3
+    assert "no weaker memory order was tried" in capsys.readouterr().err
 
 
 def test_the_change_that_is_applied_is_the_one_that_is_printed(
