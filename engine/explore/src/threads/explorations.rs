@@ -147,7 +147,7 @@ impl ProgramSource<'_> {
             options.limits.time = most.saturating_sub(start.elapsed());
             let found = explore_under(&*self, &model, &options, &each);
             let resumes = matches!(options.extent, Extent::Open(_));
-            let other_tree = resumes && matches!(found, Err(ExploreError::OtherTree));
+            let other_tree = matches!(found, Err(ExploreError::OtherTree));
             if !self.sharing.has_changed() && !other_tree {
                 let mut found = found?;
                 found.seconds = start.elapsed().as_secs_f64();

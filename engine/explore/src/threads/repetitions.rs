@@ -1,7 +1,6 @@
 //! Threads that a limit has stopped, and whether they are in a state in which they were before.
 use crate::source::{Next, Resumed};
 use crate::threads::advance::{Runner, SuspendedThread, MAX_AHEAD};
-use crate::threads::local_state::LocalState;
 use crate::threads::retries::{HeaderState, Run};
 
 impl Runner<'_> {
@@ -22,32 +21,19 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether two states of a thread before the same event differ in nothing that what it does from
-    /// then on depends on, limits apart. No if an undone round was left out, since some of its events
-    /// are missing then.
+    /// Whether two states of a thread before the same event, with only reads, writes and fences in between,
+    /// differ in nothing that what it does from then on depends on, limits apart. No if an undone round
+    /// was left out, since some of its events are missing then.
     pub(super) fn repeats(&self, one: &SuspendedThread, other: &SuspendedThread) -> bool {
-        let (p, q) = (&one.local, &other.local);
         let known = |run: &SuspendedThread| run.local.postponed == 0 && run.local.undone.is_none();
-        let calls = |local: &LocalState| {
-            let calls = &local.calls;
-            (
-                calls.created,
-                calls.joined,
-                calls.detached.len(),
-                calls.spurious.clone(),
-            )
-        };
-        let same_local = calls(p) == calls(q) && (&p.rounds, &p.answers) == (&q.rounds, &q.answers);
         let state = |run: &SuspendedThread| {
             let pc = run.thread.frames.last()?.pc as usize;
             let live = self.live(&run.thread)?[pc].iter().copied();
             HeaderState::with(&run.thread, &run.local.memory, live)
         };
-        let state_of_one = state(one);
         known(one)
             && known(other)
-            && same_local
-            && state_of_one.is_some()
-            && state_of_one == state(other)
+            && one.local.answers == other.local.answers
+            && state(one) == state(other)
     }
 }
