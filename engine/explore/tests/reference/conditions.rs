@@ -407,33 +407,34 @@ fn a_barrier_may_be_for_another_number_of_threads_later() {
 /// A thread is stopped by the limit of rounds, and would never leave its loop, or would.
 #[test]
 fn a_loop_that_changes_memory_for_ever_hangs_and_one_that_counts_does_not() {
-    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n";
+    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n\
+                   @step = global i32 1, align 4\n";
     let silent = |operation: &str, last: u32| {
         format!(
-            "  %own = alloca i32\n  store i32 0, ptr %own\n  br label %head\n\
-             head:\n  %old = load i32, ptr %own\n  %new = {operation} i32 %old, 1\n  \
+            "  %own = alloca i32\n  store i32 0, ptr %own\n  \
+             %step = load atomic i32, ptr @step monotonic, align 4\n  br label %head\n\
+             head:\n  %old = load i32, ptr %own\n  %new = {operation} i32 %old, %step\n  \
              store i32 %new, ptr %own\n  %done = icmp eq i32 %new, {last}\n  \
              br i1 %done, label %end, label %head\nend:"
         )
     };
-    let writes = |last: u32| {
-        format!(
-            "  br label %head\n\
-             head:\n  %count = phi i32 [ 0, %0 ], [ %more, %next ]\n  \
-             %odd = and i32 %count, 1\n  store atomic i32 %odd, ptr @y monotonic, align 4\n  \
-             br label %next\nnext:\n  %more = add i32 %count, 1\n  \
-             %done = icmp eq i32 %more, {last}\n  br i1 %done, label %end, label %head\nend:"
-        )
-    };
+    // what ends the loop is read, and in the thousandth round it ends in any case
+    let counts = "  br label %head\n\
+                  head:\n  %count = phi i32 [ 0, %0 ], [ %more, %head ]\n  \
+                  %odd = and i32 %count, 1\n  store atomic i32 %odd, ptr @y monotonic, align 4\n  \
+                  %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                  %more = add i32 %count, 1\n  %sum = add i32 %more, %read\n  \
+                  %done = icmp eq i32 %sum, 1000\n  br i1 %done, label %end, label %head\nend:";
     let alternates = "  br label %head\n\
                       head:\n  %old = atomicrmw xor ptr @y, i32 1 monotonic\n  \
                       %read = load atomic i32, ptr @x monotonic, align 4\n  \
                       %done = icmp eq i32 %read, 1\n  br i1 %done, label %end, label %head\nend:";
-    let looks = "  load atomic i32, ptr @x monotonic, align 4";
+    let looks = "  load atomic i32, ptr @x monotonic, align 4\n  \
+                 load atomic i32, ptr @step monotonic, align 4";
     for (body, hangs) in [
         (silent("xor", 2), true),
         (silent("add", 6000), false),
-        (writes(9), false),
+        (counts.to_owned(), false),
         (alternates.to_owned(), true),
     ] {
         let text = program(globals, &[&body, looks], "  ret i32 0");
@@ -455,4 +456,26 @@ fn a_loop_that_changes_memory_for_ever_hangs_and_one_that_counts_does_not() {
             );
         }
     }
+}
+
+/// What the loop has read is needed for an address, or not: the first read is for one, the second is not.
+#[test]
+fn a_retry_does_not_depend_on_what_it_reads_in_the_end() {
+    let globals = "@x = global i32 0, align 4\n@a = global [2 x i32] zeroinitializer, align 4\n";
+    let retries = "  %first = load atomic i32, ptr @x monotonic, align 4\n  \
+                   %index = lshr i32 %first, 8\n  br label %head\n\
+                   head:\n  %old = phi i32 [ %first, %0 ], [ %read, %head ]\n  \
+                   %pair = cmpxchg ptr @x, i32 %old, i32 7 monotonic monotonic\n  \
+                   %read = extractvalue { i32, i1 } %pair, 0\n  \
+                   %ok = extractvalue { i32, i1 } %pair, 1\n  \
+                   br i1 %ok, label %done, label %head\n\
+                   done:\n  %at = getelementptr i32, ptr @a, i32 %index\n  \
+                   %data = load atomic i32, ptr %at monotonic, align 4\n  \
+                   %more = mul i32 %data, 10\n  %all = add i32 %more, %read\n  \
+                   store i32 %all, ptr @r0";
+    let publishes = "  store atomic i32 1, ptr @a monotonic, align 4\n  \
+                     store atomic i32 1, ptr @x release, align 4";
+    let by_dependencies = |(_, acyclic): &(&str, Acyclic)| *acyclic == Acyclic::Dependencies;
+    let models: Vec<_> = MODELS.into_iter().filter(by_dependencies).collect();
+    compare_under(&models, 2, &program(globals, &[retries, publishes], RESULT));
 }
