@@ -15,13 +15,14 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported, excerpt, quoted
+from weakspot.generators.source import overlay
 from weakspot.generators.source.clang import scratch_folder, time_is_up
 from weakspot.generators.source.languages.rust import LANGUAGE
 from weakspot.system import process, tools
@@ -128,13 +129,14 @@ def run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> tupl
     BadInput when it does not compile, Unsupported for an LLVM that is newer than ours, ToolFailed,
     LimitReached."""
     require_readable(rustc, path)
+    root, options = overlay.mirror(options)
     with scratch_folder() as scratch:
         # without a linked program there is no link-time optimisation, which brings std's code
         made, files = scratch / "program.bc", scratch / "program.d"
         emitted = f"--emit=llvm-bc={made},link={scratch / 'program'},dep-info={files}"
-        _run(rustc, path, [*options, emitted], end)
+        _run(rustc, overlay.below(root, path), [*options, emitted], end)
         names, _ = _dependencies(files)
-        return program_of(made.read_bytes(), "main"), names
+        return program_of(made.read_bytes(), "main", root), names
 
 
 def require_readable(rustc: Rustc, path: Path) -> None:
@@ -162,12 +164,12 @@ def text_of(bitcode: bytes) -> str:
         module.close()
 
 
-def program_of(bitcode: bytes, symbol: str) -> str:
+def program_of(bitcode: bytes, symbol: str, root: Path) -> str:
     """The text of the program whose main is `symbol`, "main" or a test's closure in a module with
-    libtest."""
+    libtest, which was compiled below a mirror's root."""
     import llvmlite.binding as llvm
 
-    return _FILE.sub(_renamed, _reduced(llvm, bitcode, symbol))
+    return _FILE.sub(partial(_renamed, root), _reduced(llvm, bitcode, symbol))
 
 
 def _run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> None:
@@ -292,17 +294,21 @@ _DEPENDENCY = re.compile(
 )
 
 
-def _renamed(match: re.Match[str]) -> str:
+def _renamed(root: Path, match: re.Match[str]) -> str:
     """A file's name; in std and the crates that it is made of, `<name>`."""
-    path = str(Path(match[2], match[1]))
+    path = Path(match[2], match[1])
     for where in (_LIBRARY, _DEPENDENCY):
-        if library := where.fullmatch(path):
+        if library := where.fullmatch(str(path)):
             return f'!DIFile(filename: "<{library["name"]}>", directory: ""'
+    if path.is_relative_to(root) and path.is_absolute():
+        return f'!DIFile(filename: "{overlay.original(root, path)}", directory: ""'
     return match[0]
 
 
 def read_text(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> Iterator[str]:
     """All that the IR depends on: the compiler, the files with their content, the environment."""
+    root, options = overlay.mirror(options)
+    path = overlay.below(root, path)
     with scratch_folder() as scratch:
         made = scratch / "program.d"
         _run(rustc, path, [*options, f"--emit=dep-info={made}"], end)
