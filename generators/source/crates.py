@@ -52,7 +52,8 @@ def entries(manifest: Path, build: Build, end: Deadline) -> tuple[Entry, ...]:
             else:
                 is_one = test.threads and not test.aside
             if is_one:
-                found.append(Entry(target, name, test.symbol))
+                path = "::".join(test.path) or "main"
+                found.append(Entry(target, name, test.symbol, path))
             else:
                 others.append(name)
     if not found:
