@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -314,3 +315,45 @@ def test_without_rustc_the_advice_says_how_to_get_it(monkeypatch: pytest.MonkeyP
     with pytest.raises(MissingTool, match="rustc is not installed") as raised:
         rust.find(Path())
     assert "rustup" in str(raised.value.advice)
+
+
+ASSEMBLY = """
+use std::arch::asm;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+static X: AtomicU32 = AtomicU32::new(0);
+static Y: AtomicU32 = AtomicU32::new(0);
+fn fence() {
+    let a = UnsafeCell::new(4_u64);
+    unsafe { asm!(BODY) };
+}
+fn main() {
+    let other = std::thread::spawn(|| { X.store(1, Relaxed); fence(); Y.load(Relaxed) });
+    Y.store(1, Relaxed);
+    fence();
+    let x = X.load(Relaxed);
+    assert!(x + other.join().unwrap() > 0);
+}
+"""
+
+
+@needs_rustc
+@pytest.mark.usefixtures("cache")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="of x86")
+@pytest.mark.parametrize(
+    ("body", "result"),
+    [
+        ('"lock not qword ptr [{0}]", in(reg) a.get(), options(nostack, preserves_flags)', "Safe"),
+        ('"lock or dword ptr [rsp - 8], 0"', "Safe"),
+        ('"lfence", options(nostack)', "Violated"),
+        (
+            '"mov {1:e}, 5", "add {1:e}, 0x10", "xchg {1}, qword ptr [{0}]", "sub {1}, 4", '
+            '"jz 2f", "lock xadd [{0}], {1}", "2:", "mfence", in(reg) a.get(), out(reg) _);'
+            "assert!(*a.get() == 21",
+            "Safe",
+        ),
+    ],
+)
+def test_assembly_in_intel_syntax(tmp_path: Path, body: str, result: str) -> None:
+    program = read(tmp_path, ASSEMBLY.replace("BODY", body))
+    assert explored(program)["result"] == result
