@@ -136,6 +136,40 @@ fn main() {
     thread.join().unwrap();
 }
 """,
+    "system_call_through_a_function": """
+use std::sync::atomic::{AtomicU32, Ordering::*};
+extern "C" { fn syscall(number: i64, ...) -> i64; }
+static WORD: AtomicU32 = AtomicU32::new(0);
+fn futex(number: i64, operation: i32, value: u32) {
+    unsafe { syscall(number, &WORD, operation, value, std::ptr::null::<u8>()) };
+}
+fn main() {
+    let thread = std::thread::spawn(|| while WORD.load(Acquire) == 0 { futex(202, 128, 0) });
+    WORD.store(1, Release);
+    futex(202, 129, 1);
+    thread.join().unwrap();
+}
+""",
+    "numbers": """
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hint::black_box;
+use std::{thread, time::Duration};
+fn main() {
+    let nanoseconds = thread::spawn(|| Duration::from_millis(1500).as_nanos());
+    assert_eq!(nanoseconds.join().unwrap(), 1_500_000_000);
+    let wide = black_box(0xfedc_ba98_7654_3210_0123_4567_89ab_cdef_u128);
+    assert_eq!(wide.wrapping_mul(wide), 0x446efc86a6f7108cdca5e20890f2a521);
+    let word = black_box(0x8765_4321_u32);
+    assert_eq!((word.rotate_left(black_box(8)), word.rotate_right(4)), (0x6543_2187, 0x1876_5432));
+    assert_eq!((word.rotate_left(black_box(0)), word.rotate_left(32)), (word, word));
+    let state = RandomState::new();
+    assert_eq!(state.hash_one(1), state.hash_one(1));
+    let mut hasher = state.build_hasher();
+    hasher.write_u8(1);
+    assert!(hasher.finish() != state.hash_one(2_u8));
+    assert!(thread::available_parallelism().unwrap().get() > 0);
+}
+""",
     "printing": """
 fn main() {
     let words = vec!["a".to_string(), format!("b{}", 1)];

@@ -175,6 +175,10 @@ impl<'a> Lower<'_, '_, 'a> {
                 return Ok(());
             }
         }
+        if (stem("fshl") || stem("fshr")) && bits.is_power_of_two() {
+            self.funnel(inst, stem("fshl"), bits, [arg(0), arg(1), arg(2)]);
+            return Ok(());
+        }
         if stem("objectsize") {
             // "unknown": all ones for the maximum asked, 0 for the minimum
             let value = if arg(1) == Operand::Const(1) {
@@ -190,5 +194,35 @@ impl<'a> Lower<'_, '_, 'a> {
             return Ok(());
         }
         Err(Error::unsupported(format!("the intrinsic {name}")))
+    }
+
+    /// A shift of two numbers, the high one first, beside one another; the high half, or the low
+    /// one, is the result. The distance is taken modulo the width.
+    fn funnel(&mut self, inst: &Inst<'a>, left: bool, bits: u32, [high, low, by]: [Operand; 3]) {
+        let dst = self.dst(inst);
+        let mut bin = |op, dst: Option<Register>, a, b| {
+            let dst = dst.unwrap_or_else(|| self.temporary(1));
+            let op = Op::Bin {
+                op,
+                bits,
+                dst,
+                a,
+                b,
+            };
+            self.emit(inst, op);
+            Operand::Register(dst)
+        };
+        let last = Operand::Const(u64::from(bits - 1));
+        let (from, to, back, forth) = match left {
+            true => (low, high, BinOp::Lshr, BinOp::Shl),
+            false => (high, low, BinOp::Shl, BinOp::Lshr),
+        };
+        let by = bin(BinOp::And, None, by, last);
+        let rest = bin(BinOp::Sub, None, last, by);
+        // in two steps, since a shift by the whole width has no result
+        let moved = bin(back, None, from, Operand::Const(1));
+        let moved = bin(back, None, moved, rest);
+        let kept = bin(forth, None, to, by);
+        bin(BinOp::Or, Some(dst), kept, moved);
     }
 }
