@@ -175,7 +175,41 @@ def program_of(bitcode: bytes, symbol: str, root: Path) -> str:
     libtest, which was compiled below a mirror's root."""
     import llvmlite.binding as llvm
 
-    return _FILE.sub(partial(_renamed, root), _reduced(llvm, bitcode, symbol))
+    return _uninitialised(_FILE.sub(partial(_renamed, root), _reduced(llvm, bitcode, symbol)))
+
+
+_MEMCPY = "@llvm.memcpy.p0.p0.i64"
+_UNDEFINED = re.compile(
+    r"@llvm\.memset\.p0\.i64\((?P<to>ptr [^,\n]*), i8 (?:undef|poison), "
+    r"i64 (?P<size>\d+), i1 false\)"
+)
+_ENTRY = re.compile(r"\{\n(?:[-\w.$\"]+:[^\n]*\n)?")
+
+
+def _uninitialised(text: str) -> str:
+    """The text in which memory that is filled with an undefined value, as an array of MaybeUninit
+    is, gets that of a local variable that is not initialised."""
+    if not _UNDEFINED.search(text):
+        return text
+    functions = re.split(r"^(?=define )", text, flags=re.M)
+    for number, function in enumerate(functions):
+        sizes: list[str] = []
+
+        def copied(match: re.Match[str], sizes: list[str] = sizes) -> str:
+            sizes.append(match["size"])
+            source = f"ptr %weakspot.undefined.{len(sizes)}"
+            return f"{_MEMCPY}({match['to']}, {source}, i64 {sizes[-1]}, i1 false)"
+
+        changed = _UNDEFINED.sub(copied, function)
+        entry = _ENTRY.search(changed)
+        if sizes and entry:
+            locals_ = "".join(
+                f"  %weakspot.undefined.{at} = alloca [{size} x i8], align 8\n"
+                for at, size in enumerate(sizes, start=1)
+            )
+            functions[number] = changed[: entry.end()] + locals_ + changed[entry.end() :]
+    declared = f"declare void {_MEMCPY}("
+    return "".join((*functions, "" if declared in text else f"{declared}ptr, ptr, i64, i1)\n"))
 
 
 def _run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> None:

@@ -162,12 +162,28 @@ fn main() {
     let word = black_box(0x8765_4321_u32);
     assert_eq!((word.rotate_left(black_box(8)), word.rotate_right(4)), (0x6543_2187, 0x1876_5432));
     assert_eq!((word.rotate_left(black_box(0)), word.rotate_left(32)), (word, word));
+    let (few, many) = (black_box(3_u64), black_box(u64::MAX - 1));
+    assert_eq!((few.saturating_sub(many), many.saturating_sub(few)), (0, u64::MAX - 4));
+    assert_eq!((few.saturating_add(many), few.saturating_add(4)), (u64::MAX, 7));
     let state = RandomState::new();
     assert_eq!(state.hash_one(1), state.hash_one(1));
     let mut hasher = state.build_hasher();
     hasher.write_u8(1);
     assert!(hasher.finish() != state.hash_one(2_u8));
     assert!(thread::available_parallelism().unwrap().get() > 0);
+}
+""",
+    "an_array_that_is_not_initialised": """
+use std::mem::MaybeUninit;
+fn list(value: u64) -> [MaybeUninit<u64>; 4] {
+    const UNINIT: MaybeUninit<u64> = MaybeUninit::uninit();
+    let mut made = [UNINIT; 4];
+    made[1].write(value);
+    made
+}
+fn main() {
+    let thread = std::thread::spawn(|| list(1));
+    assert_eq!(unsafe { thread.join().unwrap()[1].assume_init() }, 1);
 }
 """,
     "printing": """
