@@ -112,7 +112,7 @@ impl ProgramSource<'_> {
         let on = |reduction| options.reductions.has(reduction);
         self.reduce(options.reductions);
         let fences = self.program.has_asymmetric_fences();
-        let model = CheckedModel::new(model, options.acyclic, fences)?;
+        let model = CheckedModel::of(model, options.acyclic, fences)?;
         self.track_dependencies(model.acyclic == Acyclic::Dependencies, model.is_kernel());
         let ordered = self.has_barriers && on(Reduction::Arrivals) && model.orders_by_barriers()?;
         self.sharing.all_arrivals = !ordered;
