@@ -13,7 +13,7 @@ mod seeds;
 
 use dice::Dice;
 use explore::{Acyclic, FaultKind, Options, Reduction, Reductions};
-use found::{found, model};
+use found::{found, model, Found};
 use program::interpreter::Limits;
 use program::Program;
 use random_threads::{add_main, add_thread, run_threads, Body, LIBRARY, TARGET};
@@ -421,7 +421,8 @@ fn a_write_that_changes_nothing_is_left_out_where_it_continues_release_sequences
             ..Options::default()
         };
         let found = found(&program, &model(name), &options, Limits::default());
-        let violations = found.expect("few executions").0.violations;
+        let (Found { violations, .. }, counts) = found.expect("few executions");
+        assert_eq!(counts.truncated > 0, races, "{name}: {counts:?}");
         let seen = violations.contains(&(FaultKind::Race, None));
         assert_eq!(seen, races, "{name}: {violations:?}");
     }

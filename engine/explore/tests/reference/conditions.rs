@@ -221,6 +221,98 @@ fn a_round_that_subtracts_elsewhere_or_another_number_is_not_undone() {
     compare_reader("", &subtracts("l", 2), "", &end("l"));
 }
 
+/// What the subtraction reads may be what another thread has left.
+#[test]
+fn a_round_that_uses_what_it_subtracts_from_is_not_undone() {
+    let takes_back = "  %back = atomicrmw sub ptr @l, i32 1 monotonic\n  \
+                      store i32 %back, ptr @r0\n  br label %head";
+    compare_reader("", takes_back, "", RESULT);
+}
+
+/// The other thread adds meanwhile, and the round resets that too.
+#[test]
+fn a_round_that_ends_with_another_operation_is_not_undone() {
+    let resets = "  atomicrmw and ptr @l, i32 64 monotonic\n  br label %head";
+    let adds = "  atomicrmw or ptr @l, i32 2 monotonic";
+    compare_reader(
+        "",
+        resets,
+        adds,
+        "  %end = load i32, ptr @l\n  ret i32 %end",
+    );
+}
+
+/// A thread that sees the number in some way, while others are within a round.
+#[test]
+fn a_thread_that_sees_the_number_shows_the_rounds() {
+    let undoes = "  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %head";
+    let exchanges = "  %seen = atomicrmw xchg ptr @l, i32 0 monotonic\n  store i32 %seen, ptr @r2";
+    let end = "  %seen = load i32, ptr @r2\n  ret i32 %seen";
+    compare_reader("", undoes, exchanges, end);
+    let returns = format!(
+        "{TARGET}{LIBRARY}@l = global i32 0, align 4\n\
+         define ptr @reads(ptr %arg) {{\n  br label %head\nhead:\n  \
+         %old = atomicrmw add ptr @l, i32 1 monotonic\n  %bit = and i32 %old, 64\n  \
+         %writes = icmp ne i32 %bit, 0\n  br i1 %writes, label %undo, label %done\n\
+         undo:\n{undoes}\ndone:\n  ret ptr null\n}}\n\
+         define ptr @writes(ptr %arg) {{\n  atomicrmw add ptr @l, i32 64 monotonic\n  \
+         atomicrmw sub ptr @l, i32 64 monotonic\n  ret ptr null\n}}\n\
+         define ptr @looks(ptr %arg) {{\n  \
+         %seen = load atomic i32, ptr @l monotonic, align 4\n  %wide = zext i32 %seen to i64\n  \
+         %result = inttoptr i64 %wide to ptr\n  ret ptr %result\n}}\n\
+         define i32 @main() {{\n  %g = alloca i64\n  %h = alloca i64\n  %k = alloca i64\n  \
+         %r = alloca i64\n  \
+         call i32 @pthread_create(ptr %g, ptr null, ptr @reads, ptr null)\n  \
+         call i32 @pthread_create(ptr %h, ptr null, ptr @writes, ptr null)\n  \
+         call i32 @pthread_create(ptr %k, ptr null, ptr @looks, ptr null)\n  \
+         %i = load i64, ptr %k\n  call i32 @pthread_join(i64 %i, ptr %r)\n  \
+         %seen = load i64, ptr %r\n  %result = trunc i64 %seen to i32\n  ret i32 %result\n}}\n"
+    );
+    compare_under(&[("sc", Acyclic::ProgramOrder)], 2, &returns);
+}
+
+/// It adds for good if it comes first, and undoes that otherwise.
+#[test]
+fn an_addition_that_is_undone_because_of_a_round_is_not_one_that_stays() {
+    let globals = "@l = global i32 64, align 4\n@done = global i32 0, align 4\n";
+    let reads = "  br label %head\nhead:\n  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
+                 %bit = and i32 %old, 64\n  %writes = icmp ne i32 %bit, 0\n  \
+                 br i1 %writes, label %undo, label %done\n\
+                 undo:\n  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %head\ndone:";
+    let comes = "  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
+                 %second = icmp eq i32 %old, 65\n  br i1 %second, label %undo, label %done\n\
+                 undo:\n  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %done\n\
+                 done:\n  load atomic i32, ptr @l monotonic, align 4\n  \
+                 store atomic i32 1, ptr @done monotonic, align 4";
+    let leaves = "  br label %head\nhead:\n  \
+                  %come = load atomic i32, ptr @done monotonic, align 4\n  \
+                  %yet = icmp eq i32 %come, 0\n  br i1 %yet, label %head, label %leave\n\
+                  leave:\n  atomicrmw sub ptr @l, i32 64 monotonic";
+    let text = program(
+        globals,
+        &[reads, comes, leaves],
+        "  %end = load i32, ptr @l\n  ret i32 %end",
+    );
+    let models = ["sc", "rc20"].map(|name| (name, Acyclic::ProgramOrder));
+    compare_under(&models, 1, &text);
+}
+
+/// Each finds the other within its round, again and again.
+#[test]
+fn two_threads_may_undo_rounds_for_ever_because_of_one_another() {
+    let enters = "  br label %head\nhead:\n  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
+                  %taken = icmp ne i32 %old, 0\n  br i1 %taken, label %undo, label %done\n\
+                  undo:\n  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %head\n\
+                  done:\n  atomicrmw sub ptr @l, i32 1 monotonic";
+    let text = program(
+        "@l = global i32 0, align 4\n",
+        &[enters, enters],
+        "  ret i32 0",
+    );
+    let models = ["sc", "rc20"].map(|name| (name, Acyclic::ProgramOrder));
+    compare_under(&models, 2, &text);
+}
+
 const BARRIERS: &str = "\
 @a = global [32 x i8] zeroinitializer, align 8
 @b = global [32 x i8] zeroinitializer, align 8
