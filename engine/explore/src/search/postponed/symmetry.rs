@@ -165,21 +165,12 @@ impl PartialExecution {
     /// there.
     pub fn undecided_twins(&self, thread: ThreadId) -> impl Iterator<Item = EventPosition> + '_ {
         let run = &self.threads[thread];
-        let class = run.class;
-        let others = class..self.threads.len();
-        let others =
-            others.filter(move |other| *other != thread && self.threads[*other].class == class);
-        others.filter_map(move |other| {
-            let slots = &self.threads[other].slots;
-            let index = slots
-                .iter()
-                .position(|slot| slot.is_open() && slot.is_read())?;
-            let read = run.slots.get(index)?.added != 0;
-            let twins = read && self.are_the_same([thread, other], index);
-            twins.then_some(EventPosition {
-                thread: other,
-                index,
-            })
+        let others = self.threads.iter().enumerate().skip(run.class);
+        let others = others.filter(move |(_, other)| other.class == run.class);
+        others.filter_map(move |(thread, other)| {
+            let mut slots = other.slots.iter();
+            let index = slots.position(|slot| slot.is_open() && slot.is_read())?;
+            (run.slots.get(index)?.added != 0).then_some(EventPosition { thread, index })
         })
     }
 
