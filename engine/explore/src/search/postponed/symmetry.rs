@@ -167,10 +167,14 @@ impl PartialExecution {
         let run = &self.threads[thread];
         let others = self.threads.iter().enumerate().skip(run.class);
         let others = others.filter(move |(_, other)| other.class == run.class);
-        others.filter_map(move |(thread, other)| {
-            let mut slots = other.slots.iter();
+        others.filter_map(move |(other, its)| {
+            let mut slots = its.slots.iter();
             let index = slots.position(|slot| slot.is_open() && slot.is_read())?;
-            (run.slots.get(index)?.added != 0).then_some(EventPosition { thread, index })
+            let read = run.slots.get(index)?.added != 0;
+            (read && self.are_the_same([thread, other], index)).then_some(EventPosition {
+                thread: other,
+                index,
+            })
         })
     }
 
