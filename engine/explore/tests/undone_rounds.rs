@@ -392,6 +392,39 @@ fn rounds_are_left_out(text: &str) {
     }
 }
 
+/// Each thread finds the other within its round, again and again.
+#[test]
+fn two_threads_may_undo_rounds_for_ever_because_of_one_another() {
+    let text = "@l = global i32 0, align 4
+define ptr @enter(ptr %unused) {
+  br label %head
+head:
+  %old = atomicrmw add ptr @l, i32 1 acquire
+  %taken = icmp ne i32 %old, 0
+  br i1 %taken, label %undo, label %enter
+undo:
+  atomicrmw sub ptr @l, i32 1 monotonic
+  br label %head
+enter:
+  atomicrmw sub ptr @l, i32 1 release
+  ret ptr null
+}
+define i32 @main() {
+  %h = alloca i64
+  call i32 @pthread_create(ptr %h, ptr null, ptr @enter, ptr null)
+  call i32 @pthread_create(ptr %h, ptr null, ptr @enter, ptr null)
+  ret i32 0
+}
+";
+    let program = Program::from_ir(&format!("{}{text}", head())).expect("a program");
+    let options = Options {
+        acyclic: Some(Acyclic::ProgramOrder),
+        ..Options::default()
+    };
+    let found = found(&program, &model("sc"), &options, Limits::default());
+    assert!(found.expect("few executions").1.truncated > 0);
+}
+
 /// What a test-and-set loop has read is released to the last thread, or only what that loop has.
 const SPIN: &str = "\
 @l = global i32 0, align 4

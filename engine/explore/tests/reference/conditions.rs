@@ -195,20 +195,27 @@ fn a_loop_of_another_handler_is_no_retry() {
     compare(&text);
 }
 
-/// A reader announces itself, and takes that back, in some way, while there is a writer.
-fn compare_reader(globals: &str, takes_back: &str, other: &str, end: &str) {
-    let globals = format!("@l = global i32 0, align 4\n{globals}");
+/// A reader announces itself while there is a writer, and takes that back in some way. What it keeps is
+/// returned. What main does first.
+fn compare_reader_with(globals: &str, begin: &str, [takes_back, other]: [&str; 2], end: &str) {
+    let globals = format!("@l = global i32 64, align 4\n@kept = global i32 0, align 4\n{globals}");
     let reads = format!(
         "  br label %head\nhead:\n  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
          %bit = and i32 %old, 64\n  %writes = icmp ne i32 %bit, 0\n  \
-         br i1 %writes, label %undo, label %done\nundo:\n{takes_back}\ndone:"
+         br i1 %writes, label %undo, label %done\nundo:\n{takes_back}\ndone:\n  \
+         %kept = load i32, ptr @kept\n  store i32 %kept, ptr @r0"
     );
-    let writes = "  atomicrmw add ptr @l, i32 64 monotonic\n  \
-                  atomicrmw sub ptr @l, i32 64 monotonic";
-    let text = program(&globals, &[&reads, writes, other], end);
+    let writes = "  atomicrmw sub ptr @l, i32 64 monotonic";
+    let text = program_with(&globals, begin, &[&reads, writes, other], end);
     let models = ["sc", "rc20"].map(|name| (name, Acyclic::ProgramOrder));
     compare_under(&models, 2, &text);
 }
+
+fn compare_reader(globals: &str, takes_back: &str, other: &str, end: &str) {
+    compare_reader_with(globals, "", [takes_back, other], end);
+}
+
+const TAKES_BACK: &str = "  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %head";
 
 #[test]
 fn a_round_that_subtracts_elsewhere_or_another_number_is_not_undone() {
@@ -224,9 +231,9 @@ fn a_round_that_subtracts_elsewhere_or_another_number_is_not_undone() {
 /// What the subtraction reads may be what another thread has left.
 #[test]
 fn a_round_that_uses_what_it_subtracts_from_is_not_undone() {
-    let takes_back = "  %back = atomicrmw sub ptr @l, i32 1 monotonic\n  \
-                      store i32 %back, ptr @r0\n  br label %head";
-    compare_reader("", takes_back, "", RESULT);
+    let keeps = "  %back = atomicrmw sub ptr @l, i32 1 monotonic\n  \
+                 store i32 %back, ptr @kept\n  br label %head";
+    compare_reader("", keeps, "", RESULT);
 }
 
 /// The other thread adds meanwhile, and the round resets that too.
@@ -242,33 +249,42 @@ fn a_round_that_ends_with_another_operation_is_not_undone() {
     );
 }
 
-/// A thread that sees the number in some way, while others are within a round.
+/// A thread returns the number, or exchanges it, while others are within a round.
 #[test]
 fn a_thread_that_sees_the_number_shows_the_rounds() {
-    let undoes = "  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %head";
     let exchanges = "  %seen = atomicrmw xchg ptr @l, i32 0 monotonic\n  store i32 %seen, ptr @r2";
     let end = "  %seen = load i32, ptr @r2\n  ret i32 %seen";
-    compare_reader("", undoes, exchanges, end);
-    let returns = format!(
-        "{TARGET}{LIBRARY}@l = global i32 0, align 4\n\
-         define ptr @reads(ptr %arg) {{\n  br label %head\nhead:\n  \
-         %old = atomicrmw add ptr @l, i32 1 monotonic\n  %bit = and i32 %old, 64\n  \
-         %writes = icmp ne i32 %bit, 0\n  br i1 %writes, label %undo, label %done\n\
-         undo:\n{undoes}\ndone:\n  ret ptr null\n}}\n\
-         define ptr @writes(ptr %arg) {{\n  atomicrmw add ptr @l, i32 64 monotonic\n  \
-         atomicrmw sub ptr @l, i32 64 monotonic\n  ret ptr null\n}}\n\
-         define ptr @looks(ptr %arg) {{\n  \
-         %seen = load atomic i32, ptr @l monotonic, align 4\n  %wide = zext i32 %seen to i64\n  \
-         %result = inttoptr i64 %wide to ptr\n  ret ptr %result\n}}\n\
-         define i32 @main() {{\n  %g = alloca i64\n  %h = alloca i64\n  %k = alloca i64\n  \
-         %r = alloca i64\n  \
-         call i32 @pthread_create(ptr %g, ptr null, ptr @reads, ptr null)\n  \
-         call i32 @pthread_create(ptr %h, ptr null, ptr @writes, ptr null)\n  \
-         call i32 @pthread_create(ptr %k, ptr null, ptr @looks, ptr null)\n  \
-         %i = load i64, ptr %k\n  call i32 @pthread_join(i64 %i, ptr %r)\n  \
-         %seen = load i64, ptr %r\n  %result = trunc i64 %seen to i32\n  ret i32 %result\n}}\n"
-    );
-    compare_under(&[("sc", Acyclic::ProgramOrder)], 2, &returns);
+    compare_reader("", TAKES_BACK, exchanges, end);
+    let returns = "define ptr @returns(ptr %arg) {\n  \
+                   %seen = load atomic i32, ptr @l monotonic, align 4\n  \
+                   %wide = zext i32 %seen to i64\n  %result = inttoptr i64 %wide to ptr\n  \
+                   ret ptr %result\n}\n";
+    let begin = "  %g = alloca i64\n  %r = alloca i64\n  \
+                 call i32 @pthread_create(ptr %g, ptr null, ptr @returns, ptr null)\n";
+    let joins = "  %i = load i64, ptr %g\n  call i32 @pthread_join(i64 %i, ptr %r)\n  \
+                 %seen = load i64, ptr %r\n  %result = trunc i64 %seen to i32\n  \
+                 ret i32 %result";
+    compare_reader_with(returns, begin, [TAKES_BACK, ""], joins);
+}
+
+/// It waits elsewhere, or does something else, before it tries again.
+#[test]
+fn a_round_after_which_a_thread_does_something_else_is_not_undone() {
+    let looks = |then: &str| {
+        format!(
+            "  atomicrmw sub ptr @l, i32 1 release\n  br label %wait\nwait:\n  \
+             %now = load atomic i32, ptr @l acquire, align 4\n  %still = and i32 %now, 64\n  \
+             %taken = icmp ne i32 %still, 0\n  br i1 %taken, label %wait, label %free\n\
+             free:\n{then}"
+        )
+    };
+    let globals = "@x = global i32 0, align 4\n";
+    let stores = looks("  store atomic i32 1, ptr @x monotonic, align 4\n  br label %done");
+    let other = "  %x = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %l = load atomic i32, ptr @l monotonic, align 4\n  %all = mul i32 %x, 100\n  \
+                 %seen = add i32 %all, %l\n  store i32 %seen, ptr @r2";
+    let end = "  %seen = load i32, ptr @r2\n  ret i32 %seen";
+    compare_reader(globals, &stores, other, end);
 }
 
 /// It adds for good if it comes first, and undoes that otherwise.
@@ -295,22 +311,6 @@ fn an_addition_that_is_undone_because_of_a_round_is_not_one_that_stays() {
     );
     let models = ["sc", "rc20"].map(|name| (name, Acyclic::ProgramOrder));
     compare_under(&models, 1, &text);
-}
-
-/// Each finds the other within its round, again and again.
-#[test]
-fn two_threads_may_undo_rounds_for_ever_because_of_one_another() {
-    let enters = "  br label %head\nhead:\n  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
-                  %taken = icmp ne i32 %old, 0\n  br i1 %taken, label %undo, label %done\n\
-                  undo:\n  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %head\n\
-                  done:\n  atomicrmw sub ptr @l, i32 1 monotonic";
-    let text = program(
-        "@l = global i32 0, align 4\n",
-        &[enters, enters],
-        "  ret i32 0",
-    );
-    let models = ["sc", "rc20"].map(|name| (name, Acyclic::ProgramOrder));
-    compare_under(&models, 2, &text);
 }
 
 const BARRIERS: &str = "\

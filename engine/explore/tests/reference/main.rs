@@ -7,6 +7,7 @@
 mod conditions;
 #[path = "../dice/mod.rs"]
 mod dice;
+mod elements;
 mod emit;
 mod print;
 mod programs;
