@@ -366,6 +366,35 @@ fn a_weak_exchange_in_another_state_fails_again() {
     compare(&program(globals, &[tries, looks], RESULT));
 }
 
+/// Whether a thread waits depends on what it has read, which nothing else does.
+#[test]
+fn threads_that_may_wait_do_so_alike_or_not() {
+    let begin = "  br label %head\nhead:\n  %old = phi i32 [ 0, %0 ], [ %read, %head ]\n  \
+                 %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %flag = load atomic i32, ptr @y monotonic, align 4\n  \
+                 %more = icmp eq i32 %flag, 0\n  br i1 %more, label %head, label %done\n\
+                 done:\n  %is = icmp eq i32 %old, 1\n  \
+                 br i1 %is, label %count, label %end\n\
+                 count:\n  atomicrmw add ptr @z, i32 1 monotonic\n  br label %end\nend:";
+    let text = format!(
+        "{TARGET}{LIBRARY}@x = global i32 0, align 4\n@y = global i32 0, align 4\n\
+         @z = global i32 0, align 4\n\
+         define ptr @t(ptr %unused) {{\n{begin}\n  ret ptr null\n}}\n\
+         define i32 @main() {{\n  %g = alloca i64\n  %h = alloca i64\n  \
+         call i32 @pthread_create(ptr %g, ptr null, ptr @t, ptr null)\n  \
+         call i32 @pthread_create(ptr %h, ptr null, ptr @t, ptr null)\n  \
+         store atomic i32 1, ptr @x monotonic, align 4\n  \
+         store atomic i32 1, ptr @y monotonic, align 4\n  \
+         %i = load i64, ptr %g\n  call i32 @pthread_join(i64 %i, ptr null)\n  \
+         %j = load i64, ptr %h\n  call i32 @pthread_join(i64 %j, ptr null)\n  \
+         %result = load i32, ptr @z\n  ret i32 %result\n}}\n"
+    );
+    for name in ["imm", "riscv-programs"] {
+        compare_under(&[(name, Acyclic::Dependencies)], 1, &text);
+        compare_under(&[(name, Acyclic::Dependencies)], 2, &text);
+    }
+}
+
 /// Main looks at what the first of two threads that behave alike returns.
 #[test]
 fn the_results_of_threads_distinguish_them() {

@@ -124,23 +124,23 @@ impl PartialExecution {
     /// read different values there, which correspond.
     fn is_same(&self, at: EventPosition, twin: EventPosition) -> bool {
         let (slot, other) = (self.slot(at), self.slot(twin));
-        let same_progress = (slot.added == 0) == (other.added == 0)
-            && (slot.added != 0 || slot.waits_since == other.waits_since);
+        let same_progress =
+            (slot.added == 0) == (other.added == 0) && slot.waits_since == other.waits_since;
         if round_of(slot).is_some() {
             // in which order threads arrive at a barrier does not matter
             return same_progress;
         }
         let sources = slot.source.map(|source| exchanged([at, twin], source)) == other.source;
         let changes = match slot.label.action {
-            Action::Write { .. } if slot.added != 0 => !self.are_placed_alike(at, twin),
+            Action::Write { .. } => !self.are_placed_alike(at, twin),
             Action::Create { .. } | Action::Allocate { .. } | Action::Free { .. } => true,
             action => action.is_decision() && slot.value != other.value,
         };
         !changes && sources && same_progress
     }
 
-    /// Whether two writes of two threads are at locations that an exchange of the threads exchanges,
-    /// with the writes in the same order.
+    /// Whether an exchange of the threads of two writes exchanges what is written where these are, in
+    /// coherence order.
     fn are_placed_alike(&self, at: EventPosition, twin: EventPosition) -> bool {
         let order = |location: usize| self.locations[location].order.iter().copied();
         let [one, other] = [at, twin].map(|at| self.slot(at).location);
@@ -169,7 +169,7 @@ impl PartialExecution {
         let others = others.filter(move |(_, other)| other.class == run.class);
         others.filter_map(move |(other, its)| {
             let mut slots = its.slots.iter();
-            let index = slots.position(|slot| slot.is_open() && slot.is_read())?;
+            let index = slots.position(LocalEvent::is_open)?;
             let read = run.slots.get(index)?.added != 0;
             (read && self.are_the_same([thread, other], index)).then_some(EventPosition {
                 thread: other,
