@@ -217,7 +217,7 @@ impl<T: Clone> ThreadStates<T> {
         }
     }
 
-    /// Whether two events correspond.
+    /// Whether two events of the same instruction, which have the same memory order, correspond.
     fn agree<S: Source<Thread = T>>(
         &mut self,
         source: &S,
@@ -227,18 +227,23 @@ impl<T: Clone> ThreadStates<T> {
     ) -> bool {
         match (label.action, other.action) {
             (Action::Read { at, .. }, Action::Read { at: image, .. }) => {
-                exchanged(other.action, at, 0) == label.action
-                    && self.locations_agree(source, exchange, at, image)
+                self.locations_agree(source, exchange, at, image)
             }
             (
-                Action::Write { at, value, .. },
+                Action::Write {
+                    at,
+                    value,
+                    undefined,
+                    ..
+                },
                 Action::Write {
                     at: image,
                     value: other_value,
+                    undefined: bytes,
                     ..
                 },
             ) => {
-                exchanged(other.action, at, value) == label.action
+                undefined == bytes
                     && self.locations_agree(source, exchange, at, image)
                     && self.exchanges.each()[exchange]
                         .pair_values((at, value), (image, other_value))
@@ -289,15 +294,4 @@ impl<T: Clone> ThreadStates<T> {
             }
         }
     }
-}
-
-/// An access at another location; of a write, with another value.
-fn exchanged(mut action: Action, to: Location, number: u64) -> Action {
-    if let Action::Read { at, .. } | Action::Write { at, .. } = &mut action {
-        *at = to;
-    }
-    if let Action::Write { value, .. } = &mut action {
-        *value = number;
-    }
-    action
 }

@@ -13,7 +13,7 @@ struct Elements<'t> {
     /// What main does first.
     begin: &'t str,
     elements: [&'t str; 3],
-    /// What each thread does first.
+    /// What each thread does first, or alone.
     each: &'t str,
     /// What the one does with its element, `%own`. `%first` says whether that is the first one.
     does: &'t str,
@@ -53,14 +53,22 @@ impl Elements<'_> {
         } = *self;
         let [one, two, three] = elements;
         let is = if one.starts_with('@') { one } else { "null" };
-        format!(
-            "{TARGET}{LIBRARY}{GLOBALS}{globals}\
-             define ptr @t(ptr %own) {{\n  %first = icmp eq ptr %own, {is}\n{each}\n  \
-             %old = atomicrmw add ptr @count, i32 1 monotonic\n  \
+        let counts = format!(
+            "%old = atomicrmw add ptr @count, i32 1 monotonic\n  \
              %is = icmp eq i32 %old, {comes}\n  br i1 %is, label %does, label %next\n\
              does:\n{does}\n  br label %next\n\
              next:\n  %comes = icmp eq i32 %old, 1\n  br i1 %comes, label %second, label %end\n\
-             second:\n{second}\n  br label %end\nend:\n  ret ptr null\n}}\n\
+             second:\n{second}\n  br label %end\n"
+        );
+        let counts = if does.is_empty() {
+            "br label %end"
+        } else {
+            &counts
+        };
+        format!(
+            "{TARGET}{LIBRARY}{GLOBALS}{globals}\
+             define ptr @t(ptr %own) {{\n  %first = icmp eq ptr %own, {is}\n{each}\n  \
+             {counts}\nend:\n  ret ptr null\n}}\n\
              define ptr @other(ptr %unused) {{\n{other}\n  ret ptr null\n}}\n\
              define i32 @main() {{\n  %g = alloca i64\n  %h = alloca i64\n  %i = alloca i64\n  \
              %j = alloca i64\n{begin}\n  \
@@ -192,43 +200,47 @@ const FREES: &str = "  %freed = load atomic ptr, ptr @freed acquire, align 8\n  
                      frees:\n  call void @free(ptr %freed)\n  \
                      store atomic i32 1, ptr @go release, align 4\n  br label %end\nend:";
 
-/// Accesses its own element if one was freed.
-const ACCESSES: &str = "  %go = load atomic i32, ptr @go acquire, align 4\n  \
-                        %late = icmp eq i32 %go, 1\n  br i1 %late, label %access, label %next\n\
-                        access:\n  store atomic i32 1, ptr %own monotonic, align 4";
+/// Each thread finds the element of the one before it, and stores there. The first stores to its own, if
+/// one was freed.
+const FOLLOWS: &str = "  %old = atomicrmw xchg ptr @last, ptr %own acq_rel\n  \
+                       %none = icmp eq ptr %old, null\n  br i1 %none, label %one, label %all\n\
+                       all:\n  store atomic i32 1, ptr %old monotonic, align 4\n  \
+                       br label %end\n\
+                       one:\n  %go = load atomic i32, ptr @go acquire, align 4\n  \
+                       %late = icmp eq i32 %go, 1\n  br i1 %late, label %access, label %end\n\
+                       access:\n  store atomic i32 1, ptr %own monotonic, align 4\n";
 
 #[test]
 fn an_element_that_is_freed_is_not_exchanged() {
-    let globals = "@freed = global ptr null, align 8\n";
+    let globals = "@freed = global ptr null, align 8\n@last = global ptr null, align 8\n";
     let early =
         format!("{globals}define ptr @early(ptr %unused) {{\n{FREES}\n  ret ptr null\n}}\n");
     let starts = "  %k = alloca i64\n  \
                   call i32 @pthread_create(ptr %k, ptr null, ptr @early, ptr null)\n";
     let stores = "  store i32 0, ptr %one\n  store i32 0, ptr %two\n  store i32 0, ptr %three\n";
+    let own = format!("  store atomic i32 1, ptr %own monotonic, align 4\n{FOLLOWS}");
     for freed in ["%one", "%three"] {
         let shares = format!("  store atomic ptr {freed}, ptr @freed release, align 8");
         let begin = format!("{ALLOCATES}{stores}{shares}");
-        for each in ["", "  store atomic i32 1, ptr %own monotonic, align 4"] {
+        for each in [FOLLOWS, &own] {
             let elements = Elements {
                 globals,
                 begin: &begin,
                 elements: ["%one", "%two", "%three"],
                 each,
-                does: ACCESSES,
                 other: FREES,
                 ..ALIKE
             };
             elements.compare();
+            // allocated while another thread runs
+            let elements = Elements {
+                globals: &early,
+                begin: &format!("{starts}{begin}"),
+                other: "",
+                ..elements
+            };
+            elements.compare();
         }
-        // allocated while another thread runs
-        let elements = Elements {
-            globals: &early,
-            begin: &format!("{starts}{begin}"),
-            elements: ["%one", "%two", "%three"],
-            does: ACCESSES,
-            ..ALIKE
-        };
-        elements.compare();
         // by the thread that has it
         let elements = Elements {
             begin: &format!("{ALLOCATES}{stores}"),
@@ -294,9 +306,9 @@ fn a_thread_with_another_dependency_is_not_exchanged() {
          define ptr @t(ptr %own) {{\n  %second = icmp eq ptr %own, @f\n  \
          %read = load atomic i32, ptr @x monotonic, align 4\n  \
          br i1 %second, label %test, label %out\n\
-         test:\n  %seven = icmp eq i32 %read, 7\n  br i1 %seven, label %fence, label %out\n\
-         fence:\n  fence seq_cst\n  br label %out\n\
-         out:\n  store atomic i32 1, ptr @y monotonic, align 4\n  \
+         test:\n  %same = xor i32 %read, %read\n  br label %out\n\
+         out:\n  %none = phi i32 [ 0, %0 ], [ %same, %test ]\n  %new = or i32 %none, 1\n  \
+         store atomic i32 %new, ptr @y monotonic, align 4\n  \
          %one = icmp eq i32 %read, 1\n  br i1 %one, label %keep, label %end\n\
          keep:\n  store atomic i32 1, ptr @seen monotonic, align 4\n  br label %end\n\
          end:\n  ret ptr null\n}}\n\
