@@ -203,7 +203,7 @@ fn compare_reader_with(globals: &str, begin: &str, [takes_back, other]: [&str; 2
         "  br label %head\nhead:\n  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
          %bit = and i32 %old, 64\n  %writes = icmp ne i32 %bit, 0\n  \
          br i1 %writes, label %undo, label %done\nundo:\n{takes_back}\ndone:\n  \
-         %kept = load i32, ptr @kept\n  store i32 %kept, ptr @r0"
+         %result = load i32, ptr @kept\n  store i32 %result, ptr @r0"
     );
     let writes = "  atomicrmw sub ptr @l, i32 64 monotonic";
     let text = program_with(&globals, begin, &[&reads, writes, other], end);
@@ -232,7 +232,8 @@ fn a_round_that_subtracts_elsewhere_or_another_number_is_not_undone() {
 #[test]
 fn a_round_that_uses_what_it_subtracts_from_is_not_undone() {
     let keeps = "  %back = atomicrmw sub ptr @l, i32 1 monotonic\n  \
-                 store i32 %back, ptr @kept\n  br label %head";
+                 %still = and i32 %back, 64\n  %kept = or i32 %still, 1\n  \
+                 store i32 %kept, ptr @kept\n  br label %head";
     compare_reader("", keeps, "", RESULT);
 }
 
@@ -267,50 +268,56 @@ fn a_thread_that_sees_the_number_shows_the_rounds() {
     compare_reader_with(returns, begin, [TAKES_BACK, ""], joins);
 }
 
-/// It waits elsewhere, or does something else, before it tries again.
+/// The addition releases what comes before it, and the thread then goes another way.
 #[test]
 fn a_round_after_which_a_thread_does_something_else_is_not_undone() {
-    let looks = |then: &str| {
-        format!(
-            "  atomicrmw sub ptr @l, i32 1 release\n  br label %wait\nwait:\n  \
-             %now = load atomic i32, ptr @l acquire, align 4\n  %still = and i32 %now, 64\n  \
-             %taken = icmp ne i32 %still, 0\n  br i1 %taken, label %wait, label %free\n\
-             free:\n{then}"
-        )
-    };
-    let globals = "@x = global i32 0, align 4\n";
-    let stores = looks("  store atomic i32 1, ptr @x monotonic, align 4\n  br label %done");
-    let other = "  %x = load atomic i32, ptr @x monotonic, align 4\n  \
-                 %l = load atomic i32, ptr @l monotonic, align 4\n  %all = mul i32 %x, 100\n  \
-                 %seen = add i32 %all, %l\n  store i32 %seen, ptr @r2";
+    let globals = "@l = global i32 64, align 4\n@x = global i32 0, align 4\n\
+                   @data = global i32 0, align 4\n";
+    let reads = "  store i32 1, ptr @data\n  \
+                 %old = atomicrmw add ptr @l, i32 1 release\n  %bit = and i32 %old, 64\n  \
+                 %writes = icmp ne i32 %bit, 0\n  br i1 %writes, label %undo, label %done\n\
+                 undo:\n  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %wait\n\
+                 wait:\n  %now = load atomic i32, ptr @l monotonic, align 4\n  \
+                 %still = and i32 %now, 64\n  %taken = icmp ne i32 %still, 0\n  \
+                 br i1 %taken, label %wait, label %free\n\
+                 free:\n  store atomic i32 1, ptr @x monotonic, align 4\n  br label %done\ndone:";
+    let looks = "  %x = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %set = icmp eq i32 %x, 1\n  br i1 %set, label %look, label %end\n\
+                 look:\n  %l = load atomic i32, ptr @l acquire, align 4\n  \
+                 %none = icmp ult i32 %l, 64\n  br i1 %none, label %read, label %end\n\
+                 read:\n  %data = load i32, ptr @data\n  store i32 %data, ptr @r2\n  \
+                 br label %end\nend:";
+    let writes = "  atomicrmw sub ptr @l, i32 64 monotonic";
     let end = "  %seen = load i32, ptr @r2\n  ret i32 %seen";
-    compare_reader(globals, &stores, other, end);
+    let text = program(globals, &[reads, writes, looks], end);
+    compare_under(&[("rc20", Acyclic::ProgramOrder)], 2, &text);
 }
 
-/// It adds for good if it comes first, and undoes that otherwise.
+/// A thread changes the number while there is a writer. It adds for good if it comes first, and undoes
+/// that otherwise; or sets the bit in which a round adds.
 #[test]
-fn an_addition_that_is_undone_because_of_a_round_is_not_one_that_stays() {
+fn a_thread_that_changes_the_number_by_another_amount_shows_the_rounds() {
     let globals = "@l = global i32 64, align 4\n@done = global i32 0, align 4\n";
-    let reads = "  br label %head\nhead:\n  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
-                 %bit = and i32 %old, 64\n  %writes = icmp ne i32 %bit, 0\n  \
-                 br i1 %writes, label %undo, label %done\n\
-                 undo:\n  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %head\ndone:";
-    let comes = "  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
-                 %second = icmp eq i32 %old, 65\n  br i1 %second, label %undo, label %done\n\
-                 undo:\n  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %done\n\
-                 done:\n  load atomic i32, ptr @l monotonic, align 4\n  \
-                 store atomic i32 1, ptr @done monotonic, align 4";
+    let reads = format!(
+        "  br label %head\nhead:\n  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
+         %bit = and i32 %old, 64\n  %writes = icmp ne i32 %bit, 0\n  \
+         br i1 %writes, label %undo, label %done\nundo:\n{TAKES_BACK}\ndone:"
+    );
+    let undoes = "  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
+                  %second = icmp eq i32 %old, 65\n  br i1 %second, label %undo, label %done\n\
+                  undo:\n  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %done\n\
+                  done:\n  load atomic i32, ptr @l monotonic, align 4";
     let leaves = "  br label %head\nhead:\n  \
                   %come = load atomic i32, ptr @done monotonic, align 4\n  \
                   %yet = icmp eq i32 %come, 0\n  br i1 %yet, label %head, label %leave\n\
                   leave:\n  atomicrmw sub ptr @l, i32 64 monotonic";
-    let text = program(
-        globals,
-        &[reads, comes, leaves],
-        "  %end = load i32, ptr @l\n  ret i32 %end",
-    );
-    let models = ["sc", "rc20"].map(|name| (name, Acyclic::ProgramOrder));
-    compare_under(&models, 1, &text);
+    for changes in [undoes, "  atomicrmw or ptr @l, i32 1 monotonic"] {
+        let comes = format!("{changes}\n  store atomic i32 1, ptr @done monotonic, align 4");
+        let end = "  %end = load i32, ptr @l\n  ret i32 %end";
+        let text = program(globals, &[&reads, &comes, leaves], end);
+        let models = ["sc", "rc20"].map(|name| (name, Acyclic::ProgramOrder));
+        compare_under(&models, 1, &text);
+    }
 }
 
 const BARRIERS: &str = "\
