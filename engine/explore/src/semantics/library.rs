@@ -548,7 +548,7 @@ impl<'p, E: Events<'p>> Library<'p> for EventEnvironment<E> {
         let before = self.0.read_outside(t, (word, at), sleepers::WAKE, true)?;
         let all = before != 0 && count >= sleepers::number(before);
         if all && self.0.wakes_redundantly(call) {
-            return Err(Interruption::Blocked(Wait::Redundant, call.site));
+            return Err(Interruption::Blocked(Wait::Retried, call.site));
         }
         let after = self.left_of(t, call, before, (count, mask))?;
         self.0

@@ -33,6 +33,8 @@ pub struct Settings {
     pub looks_once: bool,
     /// Rounds that are undone are left out.
     pub undoes: bool,
+    /// Executions are left out in which a notification wakes all threads that sleep.
+    pub sleepless: bool,
     /// Read-modify-writes continue release sequences.
     pub updates_continue: bool,
 }
@@ -45,6 +47,7 @@ impl Default for Settings {
             fails_once: false,
             looks_once: false,
             undoes: false,
+            sleepless: false,
             updates_continue: true,
         }
     }

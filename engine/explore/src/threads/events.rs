@@ -1,5 +1,4 @@
 //! What the instructions and library calls of an explored thread are made of.
-use crate::reductions::Reduction;
 use crate::semantics::dependencies::{branches_on_reads, decisive_arguments, MARKED};
 use crate::semantics::environment::{
     AccessTarget, Accesses, CallRecord, Done, Events, Interruption,
@@ -155,8 +154,7 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
     }
 
     fn wakes_redundantly(&self, call: &ExternCall) -> bool {
-        let reductions = self.sharing.reductions;
-        call.function == Extern::Notify && reductions.has(Reduction::NotifiedSleepers)
+        call.function == Extern::Notify && self.settings.sleepless
     }
 
     fn share(&mut self, address: u64) -> Done<()> {

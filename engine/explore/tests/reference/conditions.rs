@@ -607,3 +607,22 @@ fn a_retry_does_not_depend_on_what_it_reads_in_the_end() {
     let models: Vec<_> = MODELS.into_iter().filter(by_dependencies).collect();
     compare_under(&models, 2, &program(globals, &[retries, publishes], RESULT));
 }
+
+/// The first read of a thread that a notification wakes races, and no later one does.
+#[test]
+fn a_thread_that_is_woken_has_read_before_it_slept() {
+    let waits = "  br label %head\nhead:\n  %value = load atomic i32, ptr @x acquire, align 4\n  \
+                 %same = icmp eq i32 %value, 0\n  br i1 %same, label %enters, label %next\n\
+                 enters:\n  %entered = call i32 @weakspot_begin_sleep(ptr @x)\n  \
+                 %again = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %still = icmp eq i32 %again, 0\n  br i1 %still, label %sleeps, label %never\n\
+                 never:\n  call void @weakspot_discard()\n  unreachable\n\
+                 sleeps:\n  call void @weakspot_sleep(ptr @x, i32 1)\n  br label %head\nnext:";
+    let wakes = "  store i32 0, ptr @x, align 4\n  store atomic i32 1, ptr @x release, align 4\n  \
+                 %woken = call i64 @weakspot_notify(ptr @x, i32 -1)";
+    let globals = "@x = global i32 0, align 4\ndeclare i32 @weakspot_begin_sleep(ptr)\n\
+                   declare void @weakspot_discard()\ndeclare void @weakspot_sleep(ptr, i32)\n\
+                   declare i64 @weakspot_notify(ptr, i32)\n";
+    let models = [("rc11", Acyclic::ProgramOrder)];
+    compare_under(&models, 2, &program(globals, &[waits, wakes], RESULT));
+}
