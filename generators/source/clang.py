@@ -234,7 +234,8 @@ def _compiled(
         environment = {**os.environ, "LC_ALL": "C", "ZIG_GLOBAL_CACHE_DIR": str(scratch / "zig")}
         command = [*clang.commands[language], *FLAGS, *flags, "-o", str(out), name]
         status, stderr = _execute(command, path, environment, clang.end)
-        stderr = re.sub(re.escape(str(scratch)) + r'[^"\s]*', "", stderr)  # random names
+        # random names; zig makes those below the program's folder relative
+        stderr = re.sub(r'[^"\s]*' + re.escape(scratch.name) + r'[^"\s]*', "", stderr)
         if status != 0 or not out.exists():
             return None, status, stderr
         return out.read_text(encoding="utf-8", errors="surrogateescape"), status, stderr

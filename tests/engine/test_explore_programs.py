@@ -427,3 +427,17 @@ def test_under_sc_a_scenario_ends_as_its_interleavings_do(path: Path) -> None:
     for end in ends - {"complete"}:
         assert ENDS[end] & kinds(found), (end, found["violations"])
     assert ("complete" in ends) == (found["complete"] > 0)
+
+
+def test_a_model_is_read_again_where_an_included_file_has_changed(tmp_path: Path) -> None:
+    """What was asked of a model is kept, but not for other axioms."""
+    axioms = tmp_path / "axioms.cat"
+    model = tmp_path / "mine.cat"
+    model.write_text('include "cos.cat"\nlet com = rf | co | fr\ninclude "axioms.cat"\n')
+    sb = program(tmp_path, SB, "one", "two")
+    strong = "acyclic po | com as sc\n"
+    weak = "acyclic po & loc | com as coherence\nacyclic po | rf as porf\n"
+    for text, complete in ((strong, 3), (strong, 3), (weak, 4), (strong, 3)):
+        axioms.write_text(text)
+        found = sb.explore(str(model), folders=[str(MODELS)])
+        assert (found["result"], found["complete"]) == ("Safe", complete)

@@ -253,3 +253,14 @@ def test_options_of_the_environment_are_in_the_key(
     assert question(path).key == first
     monkeypatch.setenv("CCC_OVERRIDE_OPTIONS", "+-fwrapv")
     assert question(path).key != first
+
+
+def test_a_program_in_the_folder_for_temporary_files_is_compiled_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from weakspot.generators.source.frontend import question
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    path = tmp_path / "program.c"
+    path.write_text("int main(void) { return 0; }\n")
+    assert question(path).key == question(path).key

@@ -5,11 +5,25 @@ use enumerate::{Configuration, ConfigurationError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+/// The models that programs were explored under last: what explorations have asked of one is asked
+/// again only where one of its files has changed.
+static MODELS: Mutex<Vec<Arc<Model>>> = Mutex::new(Vec::new());
+const MOST_MODELS: usize = 32;
+
 /// The model of a cat file or of a configuration, for programs.
-pub fn load_model(py: Python<'_>, model: &Path, folders: &[PathBuf]) -> PyResult<Model> {
-    Ok(load_configuration(py, model, folders)?.model)
+pub fn load_model(py: Python<'_>, model: &Path, folders: &[PathBuf]) -> PyResult<Arc<Model>> {
+    let loaded = load_configuration(py, model, folders)?.model;
+    let mut models = MODELS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = models.iter().find(|known| known.is_same(&loaded)) {
+        return Ok(known.clone());
+    }
+    models.truncate(MOST_MODELS - 1);
+    let loaded = Arc::new(loaded);
+    models.insert(0, loaded.clone());
+    Ok(loaded)
 }
 
 /// The model of a cat file or of a configuration, for litmus tests.

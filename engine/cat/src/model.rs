@@ -8,12 +8,16 @@ use crate::evaluation::prepared::Prepared;
 use crate::plan::statements;
 use crate::syntax::ast::{Block, Statement, StatementKind};
 use crate::syntax::files::{self, Files, FindFile};
+use std::any::Any;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// The definitions that every cat file starts with.
 const PRELUDE: &str = include_str!("prelude.cat");
 const PRELUDE_NAME: &str = "stdlib.cat";
+
+/// What users of a model have derived from it, for the next that asks.
+type Derived = RwLock<Vec<Arc<dyn Any + Send + Sync>>>;
 
 /// A cat file, parsed, with the files it includes.
 pub struct Model {
@@ -30,6 +34,7 @@ pub struct Model {
     /// The annotations that the bell file declares.
     tags: Vec<String>,
     plans: PlanCache,
+    derived: Derived,
 }
 
 impl Model {
@@ -117,6 +122,7 @@ impl Model {
                 .map(|file| Arc::new(file.statements))
                 .collect(),
             plans: PlanCache::default(),
+            derived: Derived::default(),
         })
     }
 
@@ -155,6 +161,32 @@ impl Model {
         let taken = self.takes(&|_| false)?;
         let takes = |name: &str| taken.iter().any(|taken| taken == name);
         Ok(takes("rmw") && ["addr", "data", "ctrl"].iter().any(|name| takes(name)))
+    }
+
+    /// Whether both models were read from the same texts.
+    pub fn is_same(&self, other: &Model) -> bool {
+        self.files.sources == other.files.sources
+    }
+
+    /// What `make` derives from the model alone, of which `is` says whether it is what is asked for.
+    /// It is kept as long as the model.
+    pub fn derived<T: Any + Send + Sync, E>(
+        &self,
+        is: impl Fn(&T) -> bool,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
+        let same = |one: &Arc<dyn Any + Send + Sync>| one.clone().downcast().ok();
+        let known = |all: &[Arc<dyn Any + Send + Sync>]| {
+            let mut known = all.iter().filter_map(same);
+            known.find(|one: &Arc<T>| is(one))
+        };
+        if let Some(found) = known(&self.derived.read().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(found);
+        }
+        let made = Arc::new(make()?);
+        let mut all = self.derived.write().unwrap_or_else(PoisonError::into_inner);
+        all.push(made.clone());
+        Ok(made)
     }
 
     /// Compiles the model for complete graphs. It is an error if the model makes a choice that the

@@ -13,6 +13,7 @@ const MAX_FILES: usize = 500;
 const MAX_BYTES: usize = 4 << 20;
 
 /// The text of a file.
+#[derive(PartialEq, Eq)]
 pub struct Source {
     pub name: String,
     pub text: String,

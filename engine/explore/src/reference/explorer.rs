@@ -117,7 +117,7 @@ impl<'a> Explorer<'a> {
     ) -> Result<Explorer<'a>, ExploreError> {
         let begun = Instant::now();
         let fences = program.has_asymmetric_fences();
-        let checked = CheckedModel::new(model, options.acyclic, fences)?;
+        let checked = CheckedModel::of(model, options.acyclic, fences)?;
         let dependencies = checked.acyclic == Acyclic::Dependencies;
         let traits = ModelTraits {
             asymmetric_fences: checked.defines_asymmetric_fences(),
@@ -129,7 +129,7 @@ impl<'a> Explorer<'a> {
             true => Guarantee::Unneeded,
             false => checked.guarantee,
         };
-        let checker = checked.into_checker();
+        let checker = checked.checker();
         if dependencies && !(checker.in_halves() && checker.coherent) {
             return Err(ExploreError::Unsuitable(format!(
                 "{} orders by dependencies, and does not use rmw, or has no axiom of coherence: the \

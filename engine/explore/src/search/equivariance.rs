@@ -9,7 +9,8 @@
 //! corresponds to what is learned from these events, and may contradict itself nowhere; a location
 //! that no event names is of no interest. The initial values of corresponding locations correspond.
 //! Threads that are not exchanged, main among them, correspond to themselves: if main reads
-//! `node[0].x` and no other element, the location would have to correspond to itself. So whatever
+//! `node[0].x` and no other element, the location would have to correspond to itself. What main returns
+//! leaves the program, and is the same. So whatever
 //! treats threads or elements differently is found where it shows, in an ordering comparison, in
 //! arithmetic, in a constant index, in initial values: a thread does something else. Nothing needs to
 //! be known of how a value is computed: a number packed into a lock's word corresponds to the number
@@ -209,6 +210,9 @@ impl<T: Clone> ThreadStates<T> {
             (Next::Done(result), Next::Done(other)) => {
                 let (result, other) = (*result, *other);
                 let thread = self.thread_of(node);
+                if thread == 0 {
+                    return result == other; // of the process
+                }
                 let at = self.result_of(thread);
                 self.exchanges.each()[exchange].pair_values((at, result), (at, other))
             }

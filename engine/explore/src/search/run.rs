@@ -24,21 +24,41 @@ use crate::search::execution::EndedExecution;
 use crate::source::{FaultKind, Source};
 use cat::{CatError, Model};
 use program::ir::SiteId;
-use std::sync::PoisonError;
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The recursion is as deep as an execution has events, times the number of nested revisits; only
 /// the used part of a stack takes memory.
 const STACK: usize = 1 << 28;
 
-/// A model that was asked whether programs can be explored under it.
+/// A model that was asked whether programs can be explored under it. What else explorations ask of
+/// it is asked once.
 pub struct CheckedModel {
+    stated: Option<Acyclic>,
+    asymmetric_fences: bool,
     pub acyclic: Acyclic,
     pub guarantee: Guarantee,
     /// Whether the model orders what follows a compare-exchange as after a branch on what it
     /// compares.
     pub branches: bool,
     checker: ConsistencyChecker,
+    updates_continue: OnceLock<bool>,
+    orders_by_barriers: OnceLock<bool>,
+    ordering_accesses: OnceLock<OrderingAccesses>,
+}
+
+/// What was answered before; else what `ask` answers.
+fn once<T: Clone>(
+    answer: &OnceLock<T>,
+    ask: impl FnOnce() -> Result<T, CatError>,
+) -> Result<T, CatError> {
+    match answer.get() {
+        Some(known) => Ok(known.clone()),
+        None => {
+            let asked = ask()?;
+            Ok(answer.get_or_init(|| asked).clone())
+        }
+    }
 }
 
 impl CheckedModel {
@@ -46,13 +66,25 @@ impl CheckedModel {
     /// po and rf, or, if the model orders by dependencies, of these, which is asked of the model in
     /// any case. `asymmetric_fences`: whether programs may contain any. Fails if the model allows
     /// executions that the search for its kind does not find.
-    pub fn new(
+    pub fn of(
         model: &Model,
         acyclic: Option<Acyclic>,
         asymmetric_fences: bool,
+    ) -> Result<Arc<CheckedModel>, ExploreError> {
+        model.derived(
+            |known: &CheckedModel| {
+                known.stated == acyclic && known.asymmetric_fences == asymmetric_fences
+            },
+            || CheckedModel::new(model, acyclic, asymmetric_fences),
+        )
+    }
+
+    fn new(
+        model: &Model,
+        stated: Option<Acyclic>,
+        asymmetric_fences: bool,
     ) -> Result<CheckedModel, ExploreError> {
-        let stated = acyclic.is_some();
-        let acyclic = match acyclic {
+        let acyclic = match stated {
             Some(known) => known,
             None => match ConsistencyChecker::new(model, None, asymmetric_fences) {
                 Ok(_) => Acyclic::ProgramOrder,
@@ -82,8 +114,10 @@ impl CheckedModel {
         }
         let proved = acyclic == Acyclic::ProgramOrder && checker.shows_porf_acyclic;
         Ok(CheckedModel {
+            stated,
+            asymmetric_fences,
             acyclic,
-            guarantee: match (proved, stated) {
+            guarantee: match (proved, stated.is_some()) {
                 _ if checker.is_kernel() => Guarantee::Refuted,
                 (true, _) => Guarantee::Proved,
                 (false, true) => Guarantee::Stated,
@@ -91,11 +125,14 @@ impl CheckedModel {
             },
             branches,
             checker,
+            updates_continue: OnceLock::new(),
+            orders_by_barriers: OnceLock::new(),
+            ordering_accesses: OnceLock::new(),
         })
     }
 
-    pub fn into_checker(self) -> ConsistencyChecker {
-        self.checker
+    pub fn checker(&self) -> ConsistencyChecker {
+        self.checker.clone()
     }
 
     /// Whether an execution without some reads stays consistent, and shows what is left as it did.
@@ -130,7 +167,9 @@ impl CheckedModel {
 
     /// See [`updates_continue`].
     pub fn updates_continue(&self) -> Result<bool, CatError> {
-        updates_continue(&mut self.checker.clone())
+        once(&self.updates_continue, || {
+            updates_continue(&mut self.checker())
+        })
     }
 
     /// The accesses that order others even where only one thread uses what they access.
@@ -139,7 +178,9 @@ impl CheckedModel {
             return Ok(OrderingAccesses::ALL);
         }
         let dependencies = self.acyclic == Acyclic::Dependencies;
-        OrderingAccesses::new(&mut self.checker.clone(), dependencies)
+        once(&self.ordering_accesses, || {
+            OrderingAccesses::new(&mut self.checker(), dependencies)
+        })
     }
 
     /// Whether the model has an axiom of coherence.
@@ -149,13 +190,15 @@ impl CheckedModel {
 
     /// Whether barriers order what threads do before them and after them.
     pub fn orders_by_barriers(&self) -> Result<bool, CatError> {
-        orders_by_barriers(&mut self.checker.clone())
+        once(&self.orders_by_barriers, || {
+            orders_by_barriers(&mut self.checker())
+        })
     }
 }
 
 /// Why programs cannot be explored under a model; none if they can.
 pub fn unsuitable(model: &Model, acyclic: Option<Acyclic>) -> Result<Option<String>, CatError> {
-    match CheckedModel::new(model, acyclic, true) {
+    match CheckedModel::of(model, acyclic, true) {
         Err(ExploreError::Model(error)) => Err(error),
         Err(error) => Ok(Some(error.to_string())),
         Ok(_) => Ok(None),
@@ -178,7 +221,7 @@ pub fn explore_each<S: Source>(
     options: &Options,
     each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
-    let model = CheckedModel::new(model, options.acyclic, true)?;
+    let model = CheckedModel::of(model, options.acyclic, true)?;
     explore_under(source, &model, options, each)
 }
 

@@ -150,8 +150,8 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
         Ok(())
     }
 
-    fn lock_progresses(&mut self, progresses: bool) {
-        self.still = !progresses && !self.program.has_trylock;
+    fn uses_lock(&mut self) {
+        self.still = !self.program.has_trylock;
     }
 
     fn wakes_redundantly(&self, call: &ExternCall) -> bool {

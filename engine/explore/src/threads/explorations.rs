@@ -112,7 +112,7 @@ impl ProgramSource<'_> {
         let on = |reduction| options.reductions.has(reduction);
         self.reduce(options.reductions);
         let fences = self.program.has_asymmetric_fences();
-        let model = CheckedModel::new(model, options.acyclic, fences)?;
+        let model = CheckedModel::of(model, options.acyclic, fences)?;
         self.track_dependencies(model.acyclic == Acyclic::Dependencies, model.is_kernel());
         let ordered = self.has_barriers && on(Reduction::Arrivals) && model.orders_by_barriers()?;
         self.sharing.all_arrivals = !ordered;
@@ -147,7 +147,7 @@ impl ProgramSource<'_> {
             options.limits.time = most.saturating_sub(start.elapsed());
             let found = explore_under(&*self, &model, &options, &each);
             let resumes = matches!(options.extent, Extent::Open(_));
-            let other_tree = resumes && matches!(found, Err(ExploreError::OtherTree));
+            let other_tree = matches!(found, Err(ExploreError::OtherTree));
             if !self.sharing.has_changed() && !other_tree {
                 let mut found = found?;
                 found.seconds = start.elapsed().as_secs_f64();

@@ -197,7 +197,7 @@ fn answer<'p>(
 fn orders_calls(model: &Model, options: &Options) -> Result<bool, ExploreError> {
     let acyclic = match options.acyclic {
         Some(known) => known,
-        None => CheckedModel::new(model, None, false)?.acyclic,
+        None => CheckedModel::of(model, None, false)?.acyclic,
     };
     Ok(acyclic == Acyclic::ProgramOrder)
 }

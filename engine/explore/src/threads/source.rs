@@ -102,10 +102,6 @@ impl<'p> ProgramSource<'p> {
     pub fn track_dependencies(&mut self, tracked: bool, kernel: bool) {
         self.sets.tracked = tracked;
         self.sets.branches_end = kernel;
-        if tracked {
-            self.retries = Retries::All;
-            self.settings.undoes = false;
-        }
     }
 
     /// Whether a thread's next event or its end depends on the event that is marked.

@@ -238,7 +238,10 @@ fn threads_that_are_found_to_differ_cannot_be_explored_further() {
     options.limits.executions = MOST;
     options.extent = Extent::Open(found.open);
     let found = explore(&program, &model("sc"), &options);
-    assert!(matches!(found, Err(ExploreError::Unsupported { .. })), "{found:?}");
+    assert!(
+        matches!(found, Err(ExploreError::Unsupported { .. })),
+        "{found:?}"
+    );
 }
 
 #[test]

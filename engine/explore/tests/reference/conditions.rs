@@ -1,12 +1,13 @@
 //! Programs for which a reduction would leave out too much, if it had one condition less. Each is
 //! explored by the reference and by the search, with the reductions and without each.
 use crate::random_threads::{LIBRARY, TARGET};
-use crate::{model, Compared, Comparison, Stack};
-use explore::Acyclic;
+use crate::{model, options, rounds, Compared, Comparison, Stack, MODELS};
+use explore::{Acyclic, FaultKind, ProgramSource};
+use program::Program;
 use std::fmt::Write;
 
 /// Globals, the bodies of threads, which main starts and joins, and what main does then.
-fn program(globals: &str, threads: &[&str], end: &str) -> String {
+pub fn program(globals: &str, threads: &[&str], end: &str) -> String {
     program_with(globals, "", threads, end)
 }
 
@@ -39,9 +40,9 @@ fn program_with(globals: &str, begin: &str, threads: &[&str], end: &str) -> Stri
 }
 
 /// What main returns: the result of thread 0.
-const RESULT: &str = "  %result = load i32, ptr @r0\n  ret i32 %result";
+pub const RESULT: &str = "  %result = load i32, ptr @r0\n  ret i32 %result";
 
-fn compare(text: &str) {
+pub fn compare(text: &str) {
     let models = [
         ("sc", Acyclic::ProgramOrder),
         ("rc11", Acyclic::ProgramOrder),
@@ -50,7 +51,7 @@ fn compare(text: &str) {
     compare_under(&models, 4, text);
 }
 
-fn compare_under(models: &[(&str, Acyclic)], loops: u32, text: &str) {
+pub fn compare_under(models: &[(&str, Acyclic)], loops: u32, text: &str) {
     let loaded = models.iter().map(|(name, acyclic)| (*acyclic, model(name)));
     let comparison = Comparison {
         models: loaded.collect(),
@@ -421,4 +422,190 @@ fn the_results_of_threads_distinguish_them() {
          ret i32 %result\n}}\n"
     );
     compare(&text);
+}
+
+/// Between the two reads, the thread has written what main returns.
+#[test]
+fn a_round_with_a_write_is_no_retry() {
+    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n";
+    let writes = "  %first = load atomic i32, ptr @x monotonic, align 4\n  br label %head\n\
+                  head:\n  %value = phi i32 [ %first, %0 ], [ %next, %again ]\n  \
+                  %done = icmp eq i32 %value, 2\n  br i1 %done, label %end, label %again\n\
+                  again:\n  store atomic i32 1, ptr @y monotonic, align 4\n  \
+                  %next = load atomic i32, ptr @x monotonic, align 4\n  br label %head\nend:";
+    let stores = "  store atomic i32 2, ptr @x monotonic, align 4";
+    let end = "  %end = load i32, ptr @y\n  ret i32 %end";
+    compare(&program(globals, &[writes, stores], end));
+}
+
+/// The value that it has read is gone when the thread is back at its exchange, which fails for a reason.
+#[test]
+fn an_exchange_that_fails_for_a_reason_waits() {
+    let globals = "@x = global i32 1, align 4\n";
+    let tries = "  br label %head\n\
+                 head:\n  %value = phi i32 [ 0, %0 ], [ %read, %try ]\n  \
+                 %odd = icmp eq i32 %value, 9\n  br i1 %odd, label %done, label %try\n\
+                 try:\n  %pair = cmpxchg weak ptr @x, i32 0, i32 5 monotonic monotonic\n  \
+                 %read = extractvalue { i32, i1 } %pair, 0\n  \
+                 %ok = extractvalue { i32, i1 } %pair, 1\n  \
+                 br i1 %ok, label %done, label %head\ndone:";
+    let looks = "  load atomic i32, ptr @x monotonic, align 4";
+    compare(&program(globals, &[tries, looks], RESULT));
+}
+
+/// How often a value was read is added up, of reads whose values are not known yet.
+#[test]
+fn a_weak_exchange_after_a_read_that_is_postponed_fails_again() {
+    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n";
+    let adds = "  br label %again\n\
+                again:\n  %sum = phi i32 [ 0, %0 ], [ %more, %again ]\n  \
+                %read = load atomic i32, ptr @y monotonic, align 4\n  \
+                %more = add i32 %sum, %read\n  \
+                %pair = cmpxchg weak ptr @x, i32 0, i32 1 monotonic monotonic\n  \
+                %ok = extractvalue { i32, i1 } %pair, 1\n  \
+                br i1 %ok, label %done, label %again\n\
+                done:\n  store i32 %more, ptr @r0";
+    let writes = "  store atomic i32 1, ptr @y monotonic, align 4";
+    compare(&program(globals, &[adds, writes], RESULT));
+}
+
+/// A plain read of a round in vain races with a write that comes after the loop.
+#[test]
+fn a_read_of_a_round_in_vain_may_race() {
+    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n\
+                   @p = global i32 0, align 4\n";
+    let waits = "  br label %head\n\
+                 head:\n  %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %done = icmp eq i32 %read, 1\n  br i1 %done, label %end, label %again\n\
+                 again:\n  %seen = load i32, ptr @p\n  br label %head\n\
+                 end:\n  store atomic i32 1, ptr @y monotonic, align 4";
+    let writes = "  store atomic i32 1, ptr @x monotonic, align 4\n  \
+                  %read = load atomic i32, ptr @y monotonic, align 4\n  \
+                  %is = icmp eq i32 %read, 1\n  br i1 %is, label %writes, label %end\n\
+                  writes:\n  store i32 1, ptr @p\n  br label %end\nend:";
+    let models = [
+        ("rc11", Acyclic::ProgramOrder),
+        ("rc20", Acyclic::ProgramOrder),
+    ];
+    for threads in [[waits, writes], [writes, waits]] {
+        compare_under(&models, 2, &program(globals, &threads, "  ret i32 0"));
+    }
+}
+
+/// The other thread finds the mutex locked by a round in vain, and says so.
+#[test]
+fn a_round_in_vain_that_locks_is_noticed_by_trylock() {
+    let globals = "@m = global [40 x i8] zeroinitializer, align 8\n@x = global i32 0, align 4\n\
+                   @y = global i32 0, align 4\n\
+                   declare i32 @pthread_mutex_lock(ptr)\ndeclare i32 @pthread_mutex_trylock(ptr)\n\
+                   declare i32 @pthread_mutex_unlock(ptr)\n";
+    let waits = "  br label %head\n\
+                 head:\n  call i32 @pthread_mutex_lock(ptr @m)\n  \
+                 %read = load i32, ptr @x\n  call i32 @pthread_mutex_unlock(ptr @m)\n  \
+                 %done = icmp eq i32 %read, 1\n  br i1 %done, label %end, label %head\nend:";
+    let tries = "  %busy = call i32 @pthread_mutex_trylock(ptr @m)\n  \
+                 %free = icmp eq i32 %busy, 0\n  br i1 %free, label %frees, label %end\n\
+                 frees:\n  call i32 @pthread_mutex_unlock(ptr @m)\n  br label %end\n\
+                 end:\n  %seen = phi i32 [ 1, %0 ], [ 2, %frees ]\n  store i32 %seen, ptr @y\n  \
+                 call i32 @pthread_mutex_lock(ptr @m)\n  store i32 1, ptr @x\n  \
+                 call i32 @pthread_mutex_unlock(ptr @m)";
+    let end = "  %end = load i32, ptr @y\n  ret i32 %end";
+    compare_under(
+        &[("sc", Acyclic::ProgramOrder)],
+        3,
+        &program(globals, &[waits, tries], end),
+    );
+}
+
+/// Main meets a thread at a barrier, joins it, and then uses the barrier for itself alone.
+#[test]
+fn a_barrier_may_be_for_another_number_of_threads_later() {
+    let init = |count| format!("  call i32 @pthread_barrier_init(ptr @a, ptr null, i32 {count})\n");
+    let wait = "  call i32 @pthread_barrier_wait(ptr @a)\n";
+    let (two, one) = (init(2), init(1));
+    let text = format!(
+        "{TARGET}{LIBRARY}{BARRIERS}declare i32 @pthread_barrier_destroy(ptr)\n\
+         define ptr @t(ptr %arg) {{\n{wait}  ret ptr null\n}}\n\
+         define i32 @main() {{\n  %h = alloca i64\n{two}  \
+         call i32 @pthread_create(ptr %h, ptr null, ptr @t, ptr null)\n{wait}  \
+         %j = load i64, ptr %h\n  call i32 @pthread_join(i64 %j, ptr null)\n  \
+         call i32 @pthread_barrier_destroy(ptr @a)\n{one}{wait}  ret i32 0\n}}\n"
+    );
+    compare_under(&[("sc", Acyclic::ProgramOrder)], 2, &text);
+}
+
+/// A thread is stopped by the limit of rounds, and would never leave its loop, or would.
+#[test]
+fn a_loop_that_changes_memory_for_ever_hangs_and_one_that_counts_does_not() {
+    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n\
+                   @step = global i32 1, align 4\n";
+    let silent = |operation: &str, last: u32| {
+        format!(
+            "  %own = alloca i32\n  store i32 0, ptr %own\n  \
+             %step = load atomic i32, ptr @step monotonic, align 4\n  br label %head\n\
+             head:\n  %old = load i32, ptr %own\n  %new = {operation} i32 %old, %step\n  \
+             store i32 %new, ptr %own\n  %done = icmp eq i32 %new, {last}\n  \
+             br i1 %done, label %end, label %head\nend:"
+        )
+    };
+    // what ends the loop is read, and in the thousandth round it ends in any case
+    let counts = "  br label %head\n\
+                  head:\n  %count = phi i32 [ 0, %0 ], [ %more, %head ]\n  \
+                  %odd = and i32 %count, 1\n  store atomic i32 %odd, ptr @y monotonic, align 4\n  \
+                  %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                  %more = add i32 %count, 1\n  %sum = add i32 %more, %read\n  \
+                  %done = icmp eq i32 %sum, 1000\n  br i1 %done, label %end, label %head\nend:";
+    let alternates = "  br label %head\n\
+                      head:\n  %old = atomicrmw xor ptr @y, i32 1 monotonic\n  \
+                      %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                      %done = icmp eq i32 %read, 1\n  br i1 %done, label %end, label %head\nend:";
+    let looks = "  load atomic i32, ptr @x monotonic, align 4\n  \
+                 load atomic i32, ptr @step monotonic, align 4";
+    for (body, hangs) in [
+        (silent("xor", 2), true),
+        (silent("add", 6000), false),
+        (counts.to_owned(), false),
+        (alternates.to_owned(), true),
+    ] {
+        let text = program(globals, &[&body, looks], "  ret i32 0");
+        let program = Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}"));
+        for (name, acyclic) in MODELS {
+            let mut source = ProgramSource::new(&program, rounds(3));
+            let found = source.explore(&model(name), &options(acyclic, 1_000, 60));
+            let found = found.unwrap_or_else(|error| panic!("{error}"));
+            let kinds: Vec<_> = found
+                .violations
+                .iter()
+                .map(|seen| seen.fault.kind)
+                .collect();
+            let expected = [FaultKind::Hang];
+            assert_eq!(
+                kinds,
+                expected[usize::from(!hangs)..],
+                "under {name}: {body}"
+            );
+        }
+    }
+}
+
+/// What the loop has read is needed for an address, or not: the first read is for one, the second is not.
+#[test]
+fn a_retry_does_not_depend_on_what_it_reads_in_the_end() {
+    let globals = "@x = global i32 0, align 4\n@a = global [2 x i32] zeroinitializer, align 4\n";
+    let retries = "  %first = load atomic i32, ptr @x monotonic, align 4\n  \
+                   %index = lshr i32 %first, 8\n  br label %head\n\
+                   head:\n  %old = phi i32 [ %first, %0 ], [ %read, %head ]\n  \
+                   %pair = cmpxchg ptr @x, i32 %old, i32 7 monotonic monotonic\n  \
+                   %read = extractvalue { i32, i1 } %pair, 0\n  \
+                   %ok = extractvalue { i32, i1 } %pair, 1\n  \
+                   br i1 %ok, label %done, label %head\n\
+                   done:\n  %at = getelementptr i32, ptr @a, i32 %index\n  \
+                   %data = load atomic i32, ptr %at monotonic, align 4\n  \
+                   %more = mul i32 %data, 10\n  %all = add i32 %more, %read\n  \
+                   store i32 %all, ptr @r0";
+    let publishes = "  store atomic i32 1, ptr @a monotonic, align 4\n  \
+                     store atomic i32 1, ptr @x release, align 4";
+    let by_dependencies = |(_, acyclic): &(&str, Acyclic)| *acyclic == Acyclic::Dependencies;
+    let models: Vec<_> = MODELS.into_iter().filter(by_dependencies).collect();
+    compare_under(&models, 2, &program(globals, &[retries, publishes], RESULT));
 }

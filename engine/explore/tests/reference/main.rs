@@ -16,6 +16,7 @@ mod programs;
 mod random_threads;
 #[path = "../seeds/mod.rs"]
 mod seeds;
+mod starts;
 
 use cat::Model;
 use emit::emit;
