@@ -229,11 +229,11 @@ fn a_round_that_subtracts_elsewhere_or_another_number_is_not_undone() {
     compare_reader("", &subtracts("l", 2), "", &end("l"));
 }
 
-/// What the subtraction reads may be what another thread has left.
+/// The writer may have left when the reader subtracts.
 #[test]
 fn a_round_that_uses_what_it_subtracts_from_is_not_undone() {
     let keeps = "  %back = atomicrmw sub ptr @l, i32 1 monotonic\n  \
-                 %still = and i32 %back, 64\n  %kept = or i32 %still, 1\n  \
+                 %still = and i32 %back, 64\n  %kept = xor i32 %still, 64\n  \
                  store i32 %kept, ptr @kept\n  br label %head";
     compare_reader("", keeps, "", RESULT);
 }
@@ -269,7 +269,7 @@ fn a_thread_that_sees_the_number_shows_the_rounds() {
     compare_reader_with(returns, begin, [TAKES_BACK, ""], joins);
 }
 
-/// The addition releases what comes before it, and the thread then goes another way.
+/// The addition releases what comes before it, and the thread then goes another way, without an end.
 #[test]
 fn a_round_after_which_a_thread_does_something_else_is_not_undone() {
     let globals = "@l = global i32 64, align 4\n@x = global i32 0, align 4\n\
@@ -281,7 +281,9 @@ fn a_round_after_which_a_thread_does_something_else_is_not_undone() {
                  wait:\n  %now = load atomic i32, ptr @l monotonic, align 4\n  \
                  %still = and i32 %now, 64\n  %taken = icmp ne i32 %still, 0\n  \
                  br i1 %taken, label %wait, label %free\n\
-                 free:\n  store atomic i32 1, ptr @x monotonic, align 4\n  br label %done\ndone:";
+                 free:\n  store atomic i32 1, ptr @x monotonic, align 4\n  br label %hang\n\
+                 hang:\n  %more = load atomic i32, ptr @l monotonic, align 4\n  \
+                 %ever = icmp eq i32 %more, 128\n  br i1 %ever, label %done, label %hang\ndone:";
     let looks = "  %x = load atomic i32, ptr @x monotonic, align 4\n  \
                  %set = icmp eq i32 %x, 1\n  br i1 %set, label %look, label %end\n\
                  look:\n  %l = load atomic i32, ptr @l acquire, align 4\n  \

@@ -124,8 +124,8 @@ impl PartialExecution {
     /// read different values there, which correspond.
     fn is_same(&self, at: EventPosition, twin: EventPosition) -> bool {
         let (slot, other) = (self.slot(at), self.slot(twin));
-        let same_progress =
-            (slot.added == 0) == (other.added == 0) && slot.waits_since == other.waits_since;
+        let same_progress = (slot.added == 0) == (other.added == 0)
+            && (slot.added != 0 || slot.waits_since == other.waits_since);
         if round_of(slot).is_some() {
             // in which order threads arrive at a barrier does not matter
             return same_progress;
