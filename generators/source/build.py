@@ -49,11 +49,12 @@ class Target(msgspec.Struct, frozen=True):
 class Entry(msgspec.Struct, frozen=True):
     """A program of a Rust crate: what cargo builds, and the `symbol` of a test in it, or "main".
     `name` is that of the test as `cargo test` prints it, behind the target's where that is no
-    library."""
+    library; `test` is it without the target's."""
 
     target: Target
     name: str = ""
     symbol: str = "main"
+    test: str = "main"
 
 
 class Build(msgspec.Struct, frozen=True, kw_only=True):

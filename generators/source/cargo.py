@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput, ToolFailed, excerpt, quoted
-from weakspot.generators.source import rust
+from weakspot.generators.source import overlay, rust
 from weakspot.generators.source.build import Target
 from weakspot.generators.source.clang import time_is_up
 from weakspot.generators.source.language import MANIFEST
@@ -171,12 +171,13 @@ def build(
     """The bitcode of a target, built as far as it is not up to date. With `loom`, `cfg(loom)` is
     set, and LOOM compiled in place of that crate, whatever its version. Raises BadInput when the
     crate or a dependency does not compile, ToolFailed, MissingTool, LimitReached."""
+    root, options = overlay.mirror(options)
     rustc = rust.find(target.folder)
     flags = (*_own_flags(), *MEANING, *(("--cfg=loom", "--check-cfg=cfg(loom)") if loom else ()))
     flags += tuple(options)
     folder = _folder(target, rustc, (*flags, *features, LOOM.read_text(encoding="utf-8")))
     name = "-".join((target.package, target.kind, target.name, *(["test"] * target.tested)))
-    made = folder / "bitcode" / f"{name}.bc"
+    made = (folder if root == Path("/") else root.parent) / "bitcode" / f"{name}.bc"
     made.parent.mkdir(exist_ok=True)
     command = [
         *("rustc", "--manifest-path", MANIFEST, *target.arguments, "--message-format=json"),
@@ -192,7 +193,7 @@ def build(
             wrapper.chmod(0o755)
         variables["RUSTC_WRAPPER"] = str(wrapper)
     manifest = target.folder / MANIFEST
-    ended = _run(command, target.folder, manifest, end, variables)
+    ended = _run(command, overlay.below(root, target.folder), manifest, end, variables)
     if ended.code != 0:
         raise _error(ended, manifest, end)
     if not made.is_file():

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput
-from weakspot.generators.source import cargo, rust
+from weakspot.generators.source import cargo, overlay, rust
 from weakspot.generators.source.build import Build, Entry, Target, options
 from weakspot.system import cache
 from weakspot.system.deadline import Deadline
@@ -52,7 +52,8 @@ def entries(manifest: Path, build: Build, end: Deadline) -> tuple[Entry, ...]:
             else:
                 is_one = test.threads and not test.aside
             if is_one:
-                found.append(Entry(target, name, test.symbol))
+                path = "::".join(test.path) or "main"
+                found.append(Entry(target, name, test.symbol, path))
             else:
                 others.append(name)
     if not found:
@@ -72,6 +73,15 @@ def bitcode(entry: Entry, build: Build, end: Deadline) -> Path:
     """Where the bitcode of a program is, which cargo brings up to date first; see cargo.build."""
     words = options(entry.target.root, Build(entry=entry).over(build)).meaning
     return cargo.build(entry.target, words, build.all_features, end, loom=build.of_loom)
+
+
+def text(entry: Entry, build: Build, end: Deadline) -> str:
+    """The text of a program; see rust.program_of."""
+    made, symbol = bitcode(entry, build, end), entry.symbol
+    root, _ = overlay.mirror(options(entry.target.root, Build(entry=entry).over(build)).meaning)
+    if root != Path("/") and symbol != "main":  # its name depends on where the crate is
+        symbol = next(each.symbol for each in _tests(made).tests if each.path == _path(symbol))
+    return rust.program_of(made.read_bytes(), symbol, root)
 
 
 def _name(target: Target, test: _Test) -> str:

@@ -146,8 +146,7 @@ def _compiled(unit: Question, folder: Path, build: Build, end: Deadline) -> tupl
     limited = msgspec.structs.replace(unit.compiler, end=end)
     names: Collection[str]
     if unit.entry is not None:
-        bitcode = crates.bitcode(unit.entry, build, end)
-        raw, names = rust.program_of(bitcode.read_bytes(), unit.entry.symbol), ()
+        raw, names = crates.text(unit.entry, build, end), ()
     elif sources()[unit.path.suffix].compiler == "rustc":
         raw, names = rust.run(rust.find(unit.path.parent), unit.path, unit.options, end)
     else:

@@ -34,7 +34,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     `of_old` where the build names a version that matches `old`. `flags` are clang's, `options`
     those for any compiler. `quick` makes clang read less of the library's headers, which suffices
     for most sources. `grammar` is the module of its tree-sitter grammar, `block` how Markdown
-    calls it; without a grammar, sources are not rewritten. `compiler` reads it. `orders` are the
+    calls it. `compiler` reads it. `orders` are the
     names of the memory orders there, `fence` is that of the function of fences."""
 
     name: str
@@ -44,8 +44,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     versions: str
     example: str
     flags: tuple[str, ...]
+    grammar: str
     block: str
-    grammar: str = ""
     compiler: Literal["clang", "rustc"] = "clang"
     orders: Mapping[str, str] = msgspec.field(default_factory=lambda: C_ORDER)
     fence: str = "atomic_thread_fence"

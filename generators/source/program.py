@@ -253,7 +253,7 @@ def _placed(
             message,
             place=":".join(str(each) for each in (path, *place[1:]) if each),
             excerpt=excerpt(path, place[1], place[2]),
-            advice=_advice(message),
+            advice=_advice(message, path),
         )
     if of_ir:
         problem = {**problem, "message": f"{problem['message']}, line {of_ir} of the IR"}
@@ -270,7 +270,7 @@ def _placed(
                 "of a gate are files with a main"
             )
         return reported(problem, BadInput, source=path, advice=advice)
-    return reported(problem, Unsupported, source=path, advice=_advice(problem["message"]))
+    return reported(problem, Unsupported, source=path, advice=_advice(problem["message"], path))
 
 
 _RANDOM = ("rand", "random", "rand_r", "lrand48", "drand48", "arc4random")
@@ -278,9 +278,12 @@ _RANDOM = ("rand", "random", "rand_r", "lrand48", "drand48", "arc4random")
 _STREAM = re.compile(r"\bstd::basic_\w*(?:stream|buf)<|\bstd::basic_ios<|\bstd::ios_base\b")
 
 
-def _advice(message: str) -> str:
-    """What to do about something that the engine does not support."""
+def _advice(message: str, path: Path) -> str:
+    """What to do about something that the engine does not support, in the source at the path."""
+    rust = path.suffix == ".rs"
     guard = "guard it with #ifndef WEAKSPOT, which is defined while weakspot reads a source"
+    if rust:
+        guard = "leave it out with #[cfg(not(weakspot))]: weakspot is set while it reads a source"
     if _STREAM.search(message):
         return (
             "streams other than std::cout and std::cerr are not modelled: make text of numbers "
@@ -294,7 +297,7 @@ def _advice(message: str) -> str:
             "matter, for example { return weakspot_choose(4); } for 0 to 3, where "
             "unsigned weakspot_choose(unsigned) returns each value below its argument"
         )
-    if undefined:
+    if undefined and not rust:
         return f"name the source that defines it too: weakspot check driver.c library.c; or {guard}"
     if "inline assembly" in message:
         return (

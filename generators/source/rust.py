@@ -15,13 +15,14 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported, excerpt, quoted
+from weakspot.generators.source import overlay
 from weakspot.generators.source.clang import scratch_folder, time_is_up
 from weakspot.generators.source.languages.rust import LANGUAGE
 from weakspot.system import process, tools
@@ -55,6 +56,12 @@ _GIVEN = {
     re.compile(rf"{_STD}3sys3pal4unix14stack_overflow3imp12make_handler"): "\n  ret ptr null",
     re.compile(rf"{_STD}3sys3pal4unix14stack_overflow3imp12drop_handler"): "\n  ret void",
     re.compile(r"rust_eh_personality"): "\n  ret i32 0",
+    # the keys of HashMap's hashes, which are random
+    re.compile(rf"{_STD}3sys6random\w*19hashmap_random_keys"): """
+  ret {{ i64, i64 }} {{ i64 1, i64 2 }}""",
+    # it reads files of the system
+    re.compile(rf"{_STD}6thread9functions21available_parallelism"): """
+  ret {{ i64, ptr }} {{ i64 0, ptr inttoptr (i64 2 to ptr) }}""",
     re.compile(rf"{_STD}2io5stdio(?:6__print|7__eprint)"): "\n  ret void",
 }
 """Functions of std with what they do here, in terms of their parameters."""
@@ -128,13 +135,14 @@ def run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> tupl
     BadInput when it does not compile, Unsupported for an LLVM that is newer than ours, ToolFailed,
     LimitReached."""
     require_readable(rustc, path)
+    root, options = overlay.mirror(options)
     with scratch_folder() as scratch:
         # without a linked program there is no link-time optimisation, which brings std's code
         made, files = scratch / "program.bc", scratch / "program.d"
         emitted = f"--emit=llvm-bc={made},link={scratch / 'program'},dep-info={files}"
-        _run(rustc, path, [*options, emitted], end)
+        _run(rustc, overlay.below(root, path), [*options, emitted], end)
         names, _ = _dependencies(files)
-        return program_of(made.read_bytes(), "main"), names
+        return program_of(made.read_bytes(), "main", root), names
 
 
 def require_readable(rustc: Rustc, path: Path) -> None:
@@ -162,12 +170,46 @@ def text_of(bitcode: bytes) -> str:
         module.close()
 
 
-def program_of(bitcode: bytes, symbol: str) -> str:
+def program_of(bitcode: bytes, symbol: str, root: Path) -> str:
     """The text of the program whose main is `symbol`, "main" or a test's closure in a module with
-    libtest."""
+    libtest, which was compiled below a mirror's root."""
     import llvmlite.binding as llvm
 
-    return _FILE.sub(_renamed, _reduced(llvm, bitcode, symbol))
+    return _uninitialised(_FILE.sub(partial(_renamed, root), _reduced(llvm, bitcode, symbol)))
+
+
+_MEMCPY = "@llvm.memcpy.p0.p0.i64"
+_UNDEFINED = re.compile(
+    r"@llvm\.memset\.p0\.i64\((?P<to>ptr [^,\n]*), i8 (?:undef|poison), "
+    r"i64 (?P<size>\d+), i1 false\)"
+)
+_ENTRY = re.compile(r"\{\n(?:[-\w.$\"]+:[^\n]*\n)?")
+
+
+def _uninitialised(text: str) -> str:
+    """The text in which memory that is filled with an undefined value, as an array of MaybeUninit
+    is, gets that of a local variable that is not initialised."""
+    if not _UNDEFINED.search(text):
+        return text
+    functions = re.split(r"^(?=define )", text, flags=re.M)
+    for number, function in enumerate(functions):
+        sizes: list[str] = []
+
+        def copied(match: re.Match[str], sizes: list[str] = sizes) -> str:
+            sizes.append(match["size"])
+            source = f"ptr %weakspot.undefined.{len(sizes)}"
+            return f"{_MEMCPY}({match['to']}, {source}, i64 {sizes[-1]}, i1 false)"
+
+        changed = _UNDEFINED.sub(copied, function)
+        entry = _ENTRY.search(changed)
+        if sizes and entry:
+            locals_ = "".join(
+                f"  %weakspot.undefined.{at} = alloca [{size} x i8], align 8\n"
+                for at, size in enumerate(sizes, start=1)
+            )
+            functions[number] = changed[: entry.end()] + locals_ + changed[entry.end() :]
+    declared = f"declare void {_MEMCPY}("
+    return "".join((*functions, "" if declared in text else f"{declared}ptr, ptr, i64, i1)\n"))
 
 
 def _run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> None:
@@ -292,17 +334,21 @@ _DEPENDENCY = re.compile(
 )
 
 
-def _renamed(match: re.Match[str]) -> str:
+def _renamed(root: Path, match: re.Match[str]) -> str:
     """A file's name; in std and the crates that it is made of, `<name>`."""
-    path = str(Path(match[2], match[1]))
+    path = Path(match[2], match[1])
     for where in (_LIBRARY, _DEPENDENCY):
-        if library := where.fullmatch(path):
+        if library := where.fullmatch(str(path)):
             return f'!DIFile(filename: "<{library["name"]}>", directory: ""'
+    if path.is_relative_to(root) and path.is_absolute():
+        return f'!DIFile(filename: "{overlay.original(root, path)}", directory: ""'
     return match[0]
 
 
 def read_text(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> Iterator[str]:
     """All that the IR depends on: the compiler, the files with their content, the environment."""
+    root, options = overlay.mirror(options)
+    path = overlay.below(root, path)
     with scratch_folder() as scratch:
         made = scratch / "program.d"
         _run(rustc, path, [*options, f"--emit=dep-info={made}"], end)

@@ -15,7 +15,7 @@ _PARENTHESISED = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
 _SYSCALL = re.compile(
     r"^(?P<indent> +)(?P<result>%\S+ = )?(?:tail )?(?P<how>call|invoke) (?:noundef )?i64 "
     r"\(i64, \.\.\.\) "
-    r"@syscall\(i64 (?:noundef )?(?P<number>\d+)"
+    r"@syscall\(i64 (?:noundef )?(?P<number>\d+|%[-\w.$]+)"
     rf"(?P<arguments>(?:[^()\n]|{_PARENTHESISED})*)\)[^\n]*?(?P<place>, !dbg !\d+)?"
     r"(?:, !noalias !\d+)?$",
     re.MULTILINE,
@@ -31,6 +31,8 @@ _SYSTEM_CALLS = {
     39: ("weakspot_getpid", 0),
 }
 """System calls of Linux on x86-64 by number: the function, and the number of its arguments."""
+_ANY = ("weakspot_syscall", 7)
+"""The function for a number that is not a constant, which is its first argument."""
 
 _ARGUMENT = re.compile(
     r"(?P<type>ptr|i32|i64) (?:(?:noundef|nonnull|signext|zeroext|noalias|readonly|readnone) "
@@ -59,20 +61,24 @@ def replace_system_calls(text: str) -> str:
     used: set[str] = set()
 
     def replaced(match: re.Match[str]) -> str:
-        name, count = _SYSTEM_CALLS.get(int(match["number"]), ("", 0))
-        texts = re.findall(rf"(?:[^(),\n]|{_PARENTHESISED})+", match["arguments"])
+        number, arguments = match["number"], match["arguments"]
+        if number.startswith("%"):
+            (name, count), arguments = _ANY, f"i64 {number}{arguments}"
+        else:
+            name, count = _SYSTEM_CALLS.get(int(number), ("", 0))
+        texts = re.findall(rf"(?:[^(),\n]|{_PARENTHESISED})+", arguments)
         given = [_ARGUMENT.fullmatch(each.strip()) for each in texts][:count]
         if not name or None in given:
             return match[0]
         used.add(f"declare i64 @{name}({', '.join(['i64'] * count)})\n")
         lines, values = [], []
-        for number, argument in enumerate(given):
+        for at, argument in enumerate(given):
             assert argument is not None
             type_, value = argument["type"], argument["value"]
             if type_ == "i64":
                 values.append(f"i64 {value}")
                 continue
-            wide = f"%system.{match.start()}.{number}"
+            wide = f"%system.{match.start()}.{at}"
             cast = "ptrtoint" if type_ == "ptr" else "zext"
             lines.append(
                 f"{match['indent']}{wide} = {cast} {type_} {value} to i64{match['place'] or ''}"

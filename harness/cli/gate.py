@@ -12,7 +12,7 @@ from weakspot.harness.cli.errors import BAD, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import cluster_option, unfold_option
 from weakspot.harness.cli.output import say, tell, watched
-from weakspot.harness.cli.source_options import compiler_options
+from weakspot.harness.cli.source_options import compiler_options, crate_options
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.report.outputs import OUTPUTS, File, Printed
 from weakspot.system.files import disk
@@ -84,6 +84,7 @@ Examples:
     "--write-baseline", is_flag=True, help="Accept the present findings: they no longer fail."
 )
 @compiler_options
+@crate_options
 @unfold_option
 @cluster_option
 @output_options

@@ -20,6 +20,8 @@ import msgspec
 from weakspot import __version__
 from weakspot.errors import BadInput, Interrupted, LimitReached, WeakspotError
 from weakspot.generators.litmus import Test, read_test
+from weakspot.generators.source.build import Build, Entry
+from weakspot.generators.source.language import MANIFEST
 from weakspot.harness.campaign import plan
 from weakspot.harness.campaign.cache import project_folder
 from weakspot.harness.campaign.check_jobs import Check
@@ -34,7 +36,7 @@ from weakspot.harness.corpus import models
 from weakspot.harness.corpus.material import default_models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.gate.config import Config
-from weakspot.harness.gate.outcome import Note, ScenarioResult
+from weakspot.harness.gate.outcome import Note, ScenarioResult, source_of
 from weakspot.harness.gate.scenarios import Answer, AnswerStore, Scenario
 from weakspot.harness.values.descriptions import resumption
 from weakspot.harness.values.exploration import Exploration
@@ -123,6 +125,7 @@ class Answers(Events):
         self._questions: dict[str, Question] = {}
         self._store = AnswerStore(self.folder, lambda key: self._questions[key].scenario)
         self._scenarios: dict[str, Scenario] = {}
+        self._entries: dict[str, Entry] = {}
         self._digests: dict[Path, str] = {}
         self._explorer = EngineExplorer(part=config.explore.part)
         self._checker = Engine()
@@ -134,12 +137,12 @@ class Answers(Events):
         answers, and to those that it did not suffice for, which resume, until all is answered or no
         time is left.
         """
-        self._files = tuple(files)
+        self._files = files = tuple(self._named(files))
         self._read()
-        configured = {file: self._readable(file) for file in files}
+        configured = {file: self._readable(file) for file in files if file not in self.unreadable}
         while due := [
             question
-            for file in files
+            for file in configured
             for question in (*configured[file], *self._weaker(file), *self._compared(file))
             if self._is_due(question)
         ]:
@@ -182,7 +185,7 @@ class Answers(Events):
 
     def path(self, file: str) -> Path:
         """A file of the project as errors name it: relative to where the user is."""
-        return Path(os.path.relpath(self.config.root / file))
+        return Path(os.path.relpath(self.config.root / source_of(file)))
 
     def _ask(self, questions: Sequence[Question], *, later: int) -> None:
         """Ask the questions, and leave time for so many that may follow."""
@@ -285,6 +288,27 @@ class Answers(Events):
         with ThreadPoolExecutor(max_workers=cores()) as pool:
             list(pool.map(read, programs))
 
+    def _named(self, files: Sequence[str]) -> Iterator[str]:
+        """The scenarios, with those of a crate in place of its manifest."""
+        for file in files:
+            if Path(file).name != MANIFEST:
+                yield file
+                continue
+            from weakspot.generators.source import crates  # which few need
+
+            try:
+                found = crates.entries(self.path(file), self.config.build, Deadline(self.ends))
+            except Interrupted:
+                raise
+            except WeakspotError as error:
+                self.unreadable[file] = error
+                yield file
+                continue
+            for each in found:
+                root = Path(os.path.relpath(each.target.root, self.config.root)).as_posix()
+                self._entries[name := f"{root}::{each.test}"] = each
+                yield name
+
     def _readable(self, file: str) -> list[Question]:
         try:
             return list(self._configured(file))
@@ -348,11 +372,12 @@ class Answers(Events):
 
     def _scenario(self, file: str) -> Scenario:
         if file not in self._scenarios:
+            build, entry = self.config.build, self._entries.get(file)
             self._scenarios[file] = Scenario(
                 name=file,
                 path=self.path(file),
                 test=self.tests.get(file),
-                build=self.config.build,
+                build=Build(entry=entry).over(build) if entry else build,
                 bounds=self.config.bounds,
                 end=Deadline(self.ends),
             )

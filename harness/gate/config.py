@@ -61,7 +61,7 @@ from weakspot.errors import BadInput
 from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import NO_OPTIONS, Build
-from weakspot.generators.source.language import sources
+from weakspot.generators.source.language import MANIFEST, sources
 from weakspot.harness import machines
 from weakspot.harness.campaign import plan
 from weakspot.harness.corpus.models import LANGUAGE, MACHINES, Model
@@ -72,7 +72,7 @@ from weakspot.system.durations import seconds_of
 from weakspot.system.project_file import PYPROJECT
 
 BASELINE = "weakspot-baseline.json"
-SUFFIXES = (*sources(), ".litmus")
+SUFFIXES = (*sources(), ".litmus", MANIFEST)
 SEVERITIES = ("error", "warning", "note")
 
 Duration = int | float | str
@@ -88,6 +88,8 @@ class BuildTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     flags: tuple[str, ...] = ()
     compile_commands: str = ""
     sources: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    loom: bool = False
 
 
 class Explore(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -249,6 +251,8 @@ class ProjectFile:
             compile_commands=named,
             sources=tuple(folder / name for name in table.sources),
             assembly=self._tables.asm,
+            features=table.features,
+            loom=table.loom,
             origin=os.path.relpath(self._text.path),
         )
 
@@ -385,8 +389,13 @@ def _matching(folder: Path, pattern: str) -> Iterator[str]:
     if not pattern or Path(pattern).is_absolute():
         return
     for path in folder.glob(pattern):
-        if path.is_file() and path.suffix in SUFFIXES:
+        if path.is_file() and is_scenario(path):
             yield Path(os.path.relpath(path, folder)).as_posix()
+
+
+def is_scenario(path: Path) -> bool:
+    """Whether a file is a scenario, or the manifest of a crate, whose tests are."""
+    return path.suffix in SUFFIXES or path.name == MANIFEST
 
 
 def fails(config: Config, id: str, severity: str) -> bool:

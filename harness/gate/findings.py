@@ -24,6 +24,7 @@ from weakspot.harness.gate.outcome import (
     RequiredOrder,
     SourceSpan,
     Status,
+    source_of,
 )
 from weakspot.harness.gate.source_spans import source_span
 from weakspot.harness.gate.suggested_repairs import suggested_repairs
@@ -114,7 +115,7 @@ class GateFindings:
         the scenarios."""
         for each in self.work.answered:
             if each.answer.verdict is None:
-                for name in (Path(each.file).name, *each.answer.files):
+                for name in (Path(source_of(each.file)).name, *each.answer.files):
                     yield (
                         os.path.normpath(Path(each.file).parent / name),
                         each.file,
@@ -131,7 +132,7 @@ class GateFindings:
         """A scenario that was not checked, at the place of the error, which may be in a header."""
         match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", why.place or "", re.DOTALL)
         path, line, column = (match[1], match[2], match[3]) if match else ("", None, None)
-        name = Path(os.path.relpath(path, self.config.root)).as_posix() if path else file
+        name = Path(os.path.relpath(path, self.config.root)).as_posix() if path else source_of(file)
         there = source_span(self.config.root, name, int(line or 1), int(column or 0))
         finding = _of_input("WS002", file, there, f"{file}: {why.message}", why.advice)
         return self._input(finding, there, file, why.message, why.message)
@@ -163,7 +164,7 @@ class GateFindings:
         given = violations_of(self.record, finding)
         violation = min((each for _, each in given), key=_length)
         witness = violation.witness
-        places = self._places(file, finding, witness) or (SourceSpan(file, 1),)
+        places = self._places(file, finding, witness) or (SourceSpan(source_of(file), 1),)
         models = tuple(exploration.model for exploration, _ in given)
         all_ = self.record.explorations_of[finding.subject]
         tests = [test for exploration, _ in given for test in exploration.tests]

@@ -21,6 +21,11 @@ BAD_INPUT = ("WS002", "WS003")
 """The findings about the input itself, which always fail: no baseline accepts them."""
 
 
+def source_of(name: str) -> str:
+    """The file of a scenario: its name, but for the test of a crate, which is behind it."""
+    return name.partition("::")[0]
+
+
 class SourceSpan(msgspec.Struct, frozen=True):
     """A word of a source line in the project.
 

@@ -34,8 +34,8 @@ they tell what the program's accesses depend on."""
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """A file of the project to ask about. `name` is relative to the project's folder, `path` to
-    where the user is; a litmus file has a `test`."""
+    """A file of the project to ask about, or a test of a Rust crate, `FILE::TEST`. `name` is
+    relative to the project's folder, `path` to where the user is; a litmus file has a `test`."""
 
     name: str
     path: Path

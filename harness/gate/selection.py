@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from weakspot.errors import BadInput
-from weakspot.harness.gate.config import SUFFIXES, Config, read, without_file
+from weakspot.generators.source.language import manifest_of
+from weakspot.harness.gate.config import SUFFIXES, Config, is_scenario, read, without_file
 from weakspot.system import project_file
 
 Selected = tuple[Config, tuple[str, ...]]
@@ -50,7 +51,8 @@ def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:
     """The scenarios that `paths` select, relative to the configuration's folder.
 
     A file selects itself. A folder selects the configured scenarios below it, or, if there are
-    none, the litmus tests below it. Raises BadInput for a path that selects nothing.
+    none, the crate that it is of, or the litmus tests below it. Raises BadInput for a path that
+    selects nothing.
     """
     if not paths:
         return config.scenarios
@@ -61,6 +63,8 @@ def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:
             below = [
                 each for each in config.scenarios if name == "." or each.startswith(f"{name}/")
             ]
+            if not below and (manifest := manifest_of(path)):
+                below = [Path(os.path.relpath(manifest.absolute(), config.root)).as_posix()]
             if not below:
                 below = [
                     Path(os.path.relpath(file.absolute(), config.root)).as_posix()
@@ -70,13 +74,13 @@ def chosen(config: Config, paths: Sequence[Path]) -> tuple[str, ...]:
                 raise BadInput(
                     "no scenario in this folder",
                     place=str(path),
-                    advice="name a folder with scenarios that weakspot.toml lists, or with .litmus "
-                    "files",
+                    advice="name a folder with scenarios that weakspot.toml lists, with .litmus "
+                    "files, or with a Cargo.toml",
                 )
             found.update(dict.fromkeys(below))
         elif not path.is_file():
             raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
-        elif path.suffix not in SUFFIXES:
+        elif not is_scenario(path):
             raise BadInput(
                 f"not a scenario: {path.name}",
                 place=str(path),

@@ -3,13 +3,12 @@ what was meant."""
 
 from __future__ import annotations
 
-import json
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from weakspot.errors import BadInput, WeakspotError
+from weakspot.generators.source import overlay
 from weakspot.generators.source.program import Program
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.program_groups import ProgramGroup
@@ -111,20 +110,7 @@ def rewrite_and_compile(
 def read_changed(change: Rewritten, read: Read) -> Sequence[tuple[str, Program]]:
     """The programs with the changed files in place of those on the disk."""
     with tempfile.TemporaryDirectory(prefix="weakspot-") as folder:
-        files = []
-        for number, (path, content) in enumerate(change.after.items()):
-            copy = Path(folder, f"{number}")
-            copy.write_bytes(content)
-            # clang names the current folder as the shell does, perhaps through a link
-            shell = Path(os.environ.get("PWD", Path.cwd())) / os.path.relpath(path)
-            files += [
-                {"type": "file", "name": name, "external-contents": str(copy)}
-                for name in {path, os.path.normpath(shell)}
-            ]
-        overlay = Path(folder, "overlay.json")
-        overlay.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": files}))
-        # one word, since ziglang's clang takes a second one for a source
-        return read(f"-ivfsoverlay{overlay}")
+        return read(overlay.option(change.after, Path(folder)))
 
 
 def _check(

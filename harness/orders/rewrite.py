@@ -6,7 +6,7 @@ replaced. Where none is written, which means seq_cst, it is added to a call, and
 a call (`operators`). A macro that holds the memory order is changed where it is defined, if all
 annotations that use it are to have the same memory order; one that is passed it, where it is used.
 A fence is put before or after the statement. Everything else is left to the user and reported as
-`ByHand`.
+`ByHand`. In Rust (`rust_orders`), constants are as macros here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import tree_sitter
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import C_ORDER
-from weakspot.harness.orders import syntax
+from weakspot.harness.orders import rust_orders, syntax
 from weakspot.harness.orders.operators import as_call
 from weakspot.harness.orders.syntax import Call, Syntax, Unclear, statement
 from weakspot.harness.values.annotations import Annotation
@@ -231,7 +231,21 @@ class _Sources(dict[str, Syntax]):
 
     def macro(self, each: Annotation, paths: Iterable[str]) -> tuple[str, str] | None:
         """The file and the name of the macro that holds the memory order, if one does; the file is
-        its own, or the only other one of these that defines it."""
+        its own, or the only other one of these that defines it. In Rust, a constant."""
+        if each.rust:
+            name = rust_orders.constant(self[each.path], each)
+            definitions = rust_orders.definitions
+        else:
+            name, definitions = self._macro(each), syntax.definitions
+        if name is None:
+            return None
+        defining = [path for path in paths if definitions(self[path], name)]
+        if each.path in defining or len(defining) != 1:
+            return each.path, name
+        return defining[0], name
+
+    def _macro(self, each: Annotation) -> str | None:
+        """What stands for the memory order and does not name one."""
         call = self._call(each)
         if call is None:
             return None
@@ -239,22 +253,21 @@ class _Sources(dict[str, Syntax]):
         if len(given) != 1 or given[0].type != "identifier":
             return None
         name = self[each.path].text(given[0])
-        if _ORDER.fullmatch(name):
-            return None
-        defining = [path for path in paths if syntax.definitions(self[path], name)]
-        if each.path in defining or len(defining) != 1:
-            return each.path, name
-        return defining[0], name
+        return None if _ORDER.fullmatch(name) else name
 
     def edits(self, each: Annotation, order: str, *, through_macros: bool = False) -> list[_Edit]:
         """The edits that give an annotation this memory order."""
         if each.mixed:
             raise Unclear("operations with different memory orders come from this place")
+        source = self[each.path]
+        if each.rust and order == "none" and not each.passed:
+            return [self._removed(each)]
+        if each.rust:
+            return [_Edit(each.path, *one) for one in rust_orders.changes(source, each, order)]
         found = self._call(each)
         if found is None:
             return self._operator(each, order)
         call, given = found
-        source = self[each.path]
         if order == "none":
             return [self._removed(each)]
         orders = order.split("/")
@@ -297,6 +310,8 @@ class _Sources(dict[str, Syntax]):
             return []
         if each.mixed:
             raise Unclear("operations with different memory orders come from this place")
+        if each.rust:
+            raise Unclear("weakspot writes no new fences into Rust sources")
         source = self[each.path]
         node = source.node(each.line, each.column)
         whole, edits = statement(node), []
@@ -339,7 +354,10 @@ class _Sources(dict[str, Syntax]):
     def definition(
         self, path: str, macro: str, users: Sequence[tuple[Annotation, str]]
     ) -> list[_Edit]:
-        """The edit that gives this memory order to all that use a macro."""
+        """The edit that gives this memory order to all that use a macro, or a constant of Rust."""
+        if users[0][0].rust:
+            wanted = {(each.order, order) for each, order in users}
+            return [_Edit(path, *rust_orders.definition(self[path], macro, wanted))]
         orders = {_single(order) for _, order in users}
         if self.cautious and any(each.passed and each.kind == "CAS" for each, _ in users):
             raise Unclear(f"its memory order is {macro}, perhaps of one outcome only")

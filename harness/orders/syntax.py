@@ -1,5 +1,5 @@
-"""The syntax tree of a C or C++ source: which call or operator stands at a place, and where
-statements can be put before and after it.
+"""The syntax tree of a source: which call or operator stands at a place, and where statements can
+be put before and after it; for Rust, which `rust_orders` reads, the tree alone.
 
 tree-sitter parses what is written, macros included, without preprocessing; where a file uses
 constructs that its grammar does not know, only the nodes around them are marked as errors. What
@@ -26,6 +26,7 @@ _BLOCKS = {
     "preproc_ifdef",
     "preproc_else",
     "preproc_elif",
+    "block",  # of Rust
 }
 #: a statement put before one of these, or before what they hold, would not run each time
 _ENCLOSING = {"for_statement", "for_range_loop", "do_statement", "else_clause"}
@@ -66,10 +67,10 @@ class Syntax:
     def root(self) -> tree_sitter.Node:
         """The tree by the grammar of the file's language; for a file that several languages have,
         by the grammar that understands most of it."""
-        known = candidates(Path(self.path)) or languages()
-        grammars = [importlib.import_module(each.grammar) for each in known if each.grammar]
-        if not grammars:
-            raise Unclear(f"weakspot does not rewrite {known[0].name} yet")
+        known = candidates(Path(self.path)) or (
+            each for each in languages() if each.compiler == "clang"
+        )
+        grammars = [importlib.import_module(each.grammar) for each in known]
         trees = [
             tree_sitter.Parser(tree_sitter.Language(each.language())).parse(self.source).root_node
             for each in grammars
@@ -191,14 +192,14 @@ def ends_line(node: tree_sitter.Node) -> bool:
     return behind is None or behind.start_point.row > node.end_point.row
 
 
-def definitions(syntax: Syntax, macro: str) -> list[tuple[int, str]]:
+def definitions(syntax: Syntax, name: str) -> list[tuple[int, str]]:
     """Where the value of each `#define` of a macro without parameters begins, and the value."""
     found = []
-    for node in _all(syntax.root):
+    for node in nodes(syntax.root):
         if node.type != "preproc_def":
             continue
-        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if name is not None and value is not None and syntax.text(name) == macro:
+        its_name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if its_name is not None and value is not None and syntax.text(its_name) == name:
             text = syntax.text(value)
             found.append((value.start_byte + len(text) - len(text.lstrip()), text.strip()))
     return found
@@ -206,7 +207,7 @@ def definitions(syntax: Syntax, macro: str) -> list[tuple[int, str]]:
 
 def macro_line(syntax: Syntax, macro: str) -> int | None:
     """The line in which a macro with parameters is defined, if the file does."""
-    for node in _all(syntax.root):
+    for node in nodes(syntax.root):
         name = node.child_by_field_name("name")
         if node.type == "preproc_function_def" and name is not None and syntax.text(name) == macro:
             return node.start_point.row + 1
@@ -215,7 +216,7 @@ def macro_line(syntax: Syntax, macro: str) -> int | None:
 
 def contains(node: tree_sitter.Node, *types: str) -> bool:
     """Whether a node of one of these types is below, or is the node itself."""
-    return any(each.type in types for each in _all(node))
+    return any(each.type in types for each in nodes(node))
 
 
 def _code(nodes: Sequence[tree_sitter.Node]) -> list[tree_sitter.Node]:
@@ -223,10 +224,11 @@ def _code(nodes: Sequence[tree_sitter.Node]) -> list[tree_sitter.Node]:
 
 
 def _errors(root: tree_sitter.Node) -> int:
-    return sum(each.is_error or each.is_missing for each in _all(root)) if root.has_error else 0
+    return sum(each.is_error or each.is_missing for each in nodes(root)) if root.has_error else 0
 
 
-def _all(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+def nodes(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    """A node and those below it, in the order of the source."""
     waiting = [node]
     while waiting:
         yield (here := waiting.pop())

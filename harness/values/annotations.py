@@ -29,7 +29,7 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     `path` is the file, `file` its name in the programs; `order` is the order in the source of the
     first program that has the annotation. `mixed` marks a place with several operations of one kind
     and different orders, as a macro can have; `passed` one where a function is called that takes
-    the memory order as an argument. `cpp` tells C++ from C.
+    the memory order as an argument. `cpp` and `rust` tell these from C.
     """
 
     path: str
@@ -42,6 +42,7 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     mixed: bool = False
     passed: bool = False
     cpp: bool = False
+    rust: bool = False
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -112,6 +113,7 @@ def annotate(programs: Sequence[Program]) -> tuple[tuple[Annotation, ...], tuple
                     mixed=bool(key[-1]),
                     passed=site is not operation,
                     cpp=program.language == "c++" and not site.file.endswith(".c"),
+                    rust=site.file.endswith(".rs"),
                 ),
             )
     keys = sorted(found, key=lambda key: (found[key].file, found[key].line, found[key].column, key))

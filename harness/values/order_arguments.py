@@ -14,6 +14,10 @@ import msgspec
 from weakspot.generators.litmus import Site
 
 _ARGUMENT = re.compile(r"[\w.:>-]+\s*\(")
+_PARAMETERS = (
+    r"[(,<]\s*(?:const\s+)?(?:std\s*::\s*)?memory_order\s+%s\b",
+    r"[(,]\s*%s\s*:\s*(?:\w+\s*::\s*)*Ordering\b",
+)
 _MOST = 16
 """Nested wrappers that are followed."""
 
@@ -34,6 +38,8 @@ def written_at(site: Site, source: Callable[[str], SourceText]) -> Site:
             break
         caller, _, place = site.chain[0].partition("@")
         file, line, column = place.rsplit(":", 2)
+        if file.startswith("<"):  # the library calls it
+            break
         site = msgspec.structs.replace(
             site,
             file=file,
@@ -46,16 +52,18 @@ def written_at(site: Site, source: Callable[[str], SourceText]) -> Site:
 
 
 def _takes_order(source: SourceText, line: int, column: int) -> bool:
-    """Whether an argument of the call at a position is a parameter of type memory_order."""
+    """Whether an argument of the call at a position is a parameter of type memory_order, or
+    Ordering in Rust."""
     if not 0 < line <= len(source.starts):
         return False
     begin = source.starts[line - 1] + max(column, 1) - 1
     call = _ARGUMENT.match(source.text, begin)
     if call is None:
         return False
-    parameter = r"[(,<]\s*(?:const\s+)?(?:std\s*::\s*)?memory_order\s+%s\b"
     return any(
-        re.search(parameter % name, source.text[:begin]) for name in _names(source.text, call.end())
+        re.search(parameter % name, source.text[:begin])
+        for name in _names(source.text, call.end())
+        for parameter in _PARAMETERS
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,6 +134,56 @@ fn main() {
     WORD.store(1, Release);
     unsafe { syscall(202, &WORD, 129, 1) };
     thread.join().unwrap();
+}
+""",
+    "system_call_through_a_function": """
+use std::sync::atomic::{AtomicU32, Ordering::*};
+extern "C" { fn syscall(number: i64, ...) -> i64; }
+static WORD: AtomicU32 = AtomicU32::new(0);
+fn futex(number: i64, operation: i32, value: u32) {
+    unsafe { syscall(number, &WORD, operation, value, std::ptr::null::<u8>()) };
+}
+fn main() {
+    let thread = std::thread::spawn(|| while WORD.load(Acquire) == 0 { futex(202, 128, 0) });
+    WORD.store(1, Release);
+    futex(202, 129, 1);
+    thread.join().unwrap();
+}
+""",
+    "numbers": """
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hint::black_box;
+use std::{thread, time::Duration};
+fn main() {
+    let nanoseconds = thread::spawn(|| Duration::from_millis(1500).as_nanos());
+    assert_eq!(nanoseconds.join().unwrap(), 1_500_000_000);
+    let wide = black_box(0xfedc_ba98_7654_3210_0123_4567_89ab_cdef_u128);
+    assert_eq!(wide.wrapping_mul(wide), 0x446efc86a6f7108cdca5e20890f2a521);
+    let word = black_box(0x8765_4321_u32);
+    assert_eq!((word.rotate_left(black_box(8)), word.rotate_right(4)), (0x6543_2187, 0x1876_5432));
+    assert_eq!((word.rotate_left(black_box(0)), word.rotate_left(32)), (word, word));
+    let (few, many) = (black_box(3_u64), black_box(u64::MAX - 1));
+    assert_eq!((few.saturating_sub(many), many.saturating_sub(few)), (0, u64::MAX - 4));
+    assert_eq!((few.saturating_add(many), few.saturating_add(4)), (u64::MAX, 7));
+    let state = RandomState::new();
+    assert_eq!(state.hash_one(1), state.hash_one(1));
+    let mut hasher = state.build_hasher();
+    hasher.write_u8(1);
+    assert!(hasher.finish() != state.hash_one(2_u8));
+    assert!(thread::available_parallelism().unwrap().get() > 0);
+}
+""",
+    "an_array_that_is_not_initialised": """
+use std::mem::MaybeUninit;
+fn list(value: u64) -> [MaybeUninit<u64>; 4] {
+    const UNINIT: MaybeUninit<u64> = MaybeUninit::uninit();
+    let mut made = [UNINIT; 4];
+    made[1].write(value);
+    made
+}
+fn main() {
+    let thread = std::thread::spawn(|| list(1));
+    assert_eq!(unsafe { thread.join().unwrap()[1].assume_init() }, 1);
 }
 """,
     "printing": """
@@ -314,3 +365,45 @@ def test_without_rustc_the_advice_says_how_to_get_it(monkeypatch: pytest.MonkeyP
     with pytest.raises(MissingTool, match="rustc is not installed") as raised:
         rust.find(Path())
     assert "rustup" in str(raised.value.advice)
+
+
+ASSEMBLY = """
+use std::arch::asm;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+static X: AtomicU32 = AtomicU32::new(0);
+static Y: AtomicU32 = AtomicU32::new(0);
+fn fence() {
+    let a = UnsafeCell::new(4_u64);
+    unsafe { asm!(BODY) };
+}
+fn main() {
+    let other = std::thread::spawn(|| { X.store(1, Relaxed); fence(); Y.load(Relaxed) });
+    Y.store(1, Relaxed);
+    fence();
+    let x = X.load(Relaxed);
+    assert!(x + other.join().unwrap() > 0);
+}
+"""
+
+
+@needs_rustc
+@pytest.mark.usefixtures("cache")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="of x86")
+@pytest.mark.parametrize(
+    ("body", "result"),
+    [
+        ('"lock not qword ptr [{0}]", in(reg) a.get(), options(nostack, preserves_flags)', "Safe"),
+        ('"lock or dword ptr [rsp - 8], 0"', "Safe"),
+        ('"lfence", options(nostack)', "Violated"),
+        (
+            '"mov {1:e}, 5", "add {1:e}, 0x10", "xchg {1}, qword ptr [{0}]", "sub {1}, 4", '
+            '"jz 2f", "lock xadd [{0}], {1}", "2:", "mfence", in(reg) a.get(), out(reg) _);'
+            "assert!(*a.get() == 21",
+            "Safe",
+        ),
+    ],
+)
+def test_assembly_in_intel_syntax(tmp_path: Path, body: str, result: str) -> None:
+    program = read(tmp_path, ASSEMBLY.replace("BODY", body))
+    assert explored(program)["result"] == result

@@ -25,7 +25,7 @@ from weakspot.generators.source.irtext import closing, parts
 
 _CALL = re.compile(
     r"^(?P<indent> +)(?:(?P<result>%\S+) = )?(?:tail |notail )?call (?P<type>\{[^}]*\}|\S+) asm"
-    r"(?P<flags>(?: sideeffect| alignstack| unwind)*)"
+    r"(?: sideeffect| alignstack| unwind)*(?P<intel> inteldialect)?(?: unwind)?"
     r' "(?P<template>[^"]*)", "(?P<constraints>[^"]*)"\(',
     re.MULTILINE,
 )
@@ -44,7 +44,12 @@ def replace_assembly(text: str, meanings: Sequence[Meaning] = ()) -> tuple[str, 
         arguments = tuple(map(_argument, given))
         try:
             made = _function(
-                match["template"], match["constraints"], tuple(results), arguments, meanings
+                match["template"],
+                match["constraints"],
+                tuple(results),
+                arguments,
+                meanings,
+                intel=match["intel"] is not None,
             )
         except NotUnderstood:
             continue
@@ -82,11 +87,13 @@ def _function(
     results: tuple[str, ...],
     arguments: tuple[Argument, ...],
     meanings: Sequence[Meaning],
+    *,
+    intel: bool,
 ) -> tuple[str, str]:
     """The name of the wrapper, and the C function. Raises NotUnderstood."""
     operands = read_operands(constraints, results, arguments)
     given = _given(template, operands, meanings)
-    body = statements(template, operands) if given is None else [given]
+    body = statements(template, operands, intel=intel) if given is None else [given]
     lines = [
         f"{c_type(type_)} {name}{f' = {initial}' if initial else ''};"
         for name, (type_, initial) in operands.variables.items()

@@ -1,10 +1,11 @@
 """Instructions as C statements.
 
 In: the template of an inline assembly statement, as LLVM writes it, and its operands. Out: C
-statements in terms of the operands' variables. x86 is in AT&T syntax; of the other instruction sets
-fences and hints are known. Sources of the meanings: Intel's SDM, volume 2; the Arm ARM (DMB, DSB);
-the Power ISA, book II (sync); the RISC-V specification (FENCE); for the fences of C11 that they are
-at least as strong as: https://www.cl.cam.ac.uk/~pes20/cpp/cpp0xmappings.html.
+statements in terms of the operands' variables. x86 is in AT&T syntax, or translated to it
+(`intel`); of the other instruction sets fences and hints are known. Sources of the meanings:
+Intel's SDM, volume 2; the Arm ARM (DMB, DSB); the Power ISA, book II (sync); the RISC-V
+specification (FENCE); for the fences of C11 that they are at least as strong as:
+https://www.cl.cam.ac.uk/~pes20/cpp/cpp0xmappings.html.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from weakspot.generators.source.assembly.intel import in_att_syntax
 from weakspot.generators.source.assembly.operands import WIDTH, NotUnderstood, Operand, Operands
 
 SEQ_CST, ACQ_REL = "__ATOMIC_SEQ_CST", "__ATOMIC_ACQ_REL"
@@ -67,9 +69,10 @@ class _Value(msgspec.Struct, frozen=True):
     variable: str | None = None
 
 
-def statements(template: str, operands: Operands) -> list[str]:
+def statements(template: str, operands: Operands, *, intel: bool = False) -> list[str]:
     """The statements for a whole template. Raises NotUnderstood."""
-    return _Translation(operands).translated(template)
+    found = instructions(template)
+    return _Translation(operands).translated(list(map(in_att_syntax, found)) if intel else found)
 
 
 def instructions(template: str) -> list[str]:
@@ -141,8 +144,7 @@ class _Translation:
             name for name, (_, initial) in operands.variables.items() if initial is not None
         }
 
-    def translated(self, template: str) -> list[str]:
-        found = instructions(template)
+    def translated(self, found: Sequence[str]) -> list[str]:
         if found[:2] == _SAME_PAIR and found[2:3] and found[2].startswith("lock cmpxchg16b"):
             # a load: whatever was in the registers, memory stays as it is
             for register in ("rax", "rdx"):
@@ -431,6 +433,8 @@ class _Translation:
             if its.locked:
                 pointer, all_ones = self._pointer(target, its.width), f"(uint{its.width}_t)-1"
                 self._out.append(f"__atomic_fetch_xor({pointer}, {all_ones}, {SEQ_CST});")
+                # a locked instruction is a barrier for all accesses, and this one is used as such
+                self._out.append(f"__atomic_thread_fence({SEQ_CST});")
                 return
             sign = "~" if its.name == "not" else "-"
             result = self._new(its.width, f"{sign}{self._read(target, its.width)}")

@@ -30,6 +30,7 @@ LANGUAGE = Language(
         *("-C", "lto=fat"),  # the module has std's code in it
         *MEANING,
     ),
+    grammar="tree_sitter_rust",
     block="rust",
     compiler="rustc",
     orders={

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from weakspot.harness.gate.outcome import GateOutcome, ScenarioResult
+from weakspot.harness.gate.outcome import GateOutcome, ScenarioResult, source_of
 from weakspot.harness.report.gate import plain
 from weakspot.harness.report.outputs import File
 
@@ -37,7 +37,7 @@ def _case(outcome: GateOutcome, scenario: ScenarioResult) -> ElementTree.Element
         "testcase",
         classname=scenario.file,
         name=scenario.model,
-        file=scenario.file,
+        file=source_of(scenario.file),
         time=f"{scenario.seconds:.3f}",
     )
     here = [

@@ -1,6 +1,7 @@
 //! Threads that a limit has stopped, and whether they are in a state in which they were before.
 use crate::source::{Next, Resumed};
 use crate::threads::advance::{Runner, SuspendedThread, MAX_AHEAD};
+use crate::threads::local_state::LocalState;
 use crate::threads::retries::{HeaderState, Run};
 
 impl Runner<'_> {
@@ -21,19 +22,28 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether two states of a thread before the same event, with only reads, writes and fences in between,
-    /// differ in nothing that what it does from then on depends on, limits apart. No if an undone round
-    /// was left out, since some of its events are missing then.
-    pub(super) fn repeats(&self, one: &SuspendedThread, other: &SuspendedThread) -> bool {
-        let known = |run: &SuspendedThread| run.local.postponed == 0 && run.local.undone.is_none();
+    /// Whether two states of a thread before the same event, or at its end, differ in nothing that
+    /// what it does from then on depends on, limits apart. How far it is from where it would be found
+    /// to wait is not compared: it waits only where it would come back to the same state.
+    pub(super) fn is_same_state(&self, one: &SuspendedThread, other: &SuspendedThread) -> bool {
+        let (p, q) = (&one.local, &other.local);
+        let calls = |local: &LocalState| {
+            let calls = &local.calls;
+            (
+                calls.created,
+                calls.joined,
+                calls.detached.len(),
+                calls.spurious.clone(),
+            )
+        };
         let state = |run: &SuspendedThread| {
             let pc = run.thread.frames.last()?.pc as usize;
             let live = self.live(&run.thread)?[pc].iter().copied();
             HeaderState::with(&run.thread, &run.local.memory, live)
         };
-        known(one)
-            && known(other)
-            && one.local.answers == other.local.answers
+        (p.postponed, q.postponed) == (0, 0)
+            && calls(p) == calls(q)
+            && (&p.rounds, &p.answers) == (&q.rounds, &q.answers)
             && state(one) == state(other)
     }
 }

@@ -197,20 +197,27 @@ fn a_loop_of_another_handler_is_no_retry() {
     compare(&text);
 }
 
-/// A reader announces itself, and takes that back, in some way, while there is a writer.
-fn compare_reader(globals: &str, takes_back: &str, other: &str, end: &str) {
-    let globals = format!("@l = global i32 0, align 4\n{globals}");
+/// A reader announces itself while there is a writer, and takes that back in some way. What it keeps is
+/// returned. What main does first.
+fn compare_reader_with(globals: &str, begin: &str, [takes_back, other]: [&str; 2], end: &str) {
+    let globals = format!("@l = global i32 64, align 4\n@kept = global i32 0, align 4\n{globals}");
     let reads = format!(
         "  br label %head\nhead:\n  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
          %bit = and i32 %old, 64\n  %writes = icmp ne i32 %bit, 0\n  \
-         br i1 %writes, label %undo, label %done\nundo:\n{takes_back}\ndone:"
+         br i1 %writes, label %undo, label %done\nundo:\n{takes_back}\ndone:\n  \
+         %result = load i32, ptr @kept\n  store i32 %result, ptr @r0"
     );
-    let writes = "  atomicrmw add ptr @l, i32 64 monotonic\n  \
-                  atomicrmw sub ptr @l, i32 64 monotonic";
-    let text = program(&globals, &[&reads, writes, other], end);
+    let writes = "  atomicrmw sub ptr @l, i32 64 monotonic";
+    let text = program_with(&globals, begin, &[&reads, writes, other], end);
     let models = ["sc", "rc20"].map(|name| (name, Acyclic::ProgramOrder));
     compare_under(&models, 2, &text);
 }
+
+fn compare_reader(globals: &str, takes_back: &str, other: &str, end: &str) {
+    compare_reader_with(globals, "", [takes_back, other], end);
+}
+
+const TAKES_BACK: &str = "  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %head";
 
 #[test]
 fn a_round_that_subtracts_elsewhere_or_another_number_is_not_undone() {
@@ -221,6 +228,98 @@ fn a_round_that_subtracts_elsewhere_or_another_number_is_not_undone() {
     let shares = "  atomicrmw add ptr @k, i32 0 monotonic";
     compare_reader(globals, &subtracts("k", 1), shares, &end("k"));
     compare_reader("", &subtracts("l", 2), "", &end("l"));
+}
+
+/// What the subtraction reads may be what another thread has left.
+#[test]
+fn a_round_that_uses_what_it_subtracts_from_is_not_undone() {
+    let keeps = "  %back = atomicrmw sub ptr @l, i32 1 monotonic\n  \
+                 %still = and i32 %back, 64\n  %kept = or i32 %still, 1\n  \
+                 store i32 %kept, ptr @kept\n  br label %head";
+    compare_reader("", keeps, "", RESULT);
+}
+
+/// The other thread adds meanwhile, and the round resets that too.
+#[test]
+fn a_round_that_ends_with_another_operation_is_not_undone() {
+    let resets = "  atomicrmw and ptr @l, i32 64 monotonic\n  br label %head";
+    let adds = "  atomicrmw or ptr @l, i32 2 monotonic";
+    compare_reader(
+        "",
+        resets,
+        adds,
+        "  %end = load i32, ptr @l\n  ret i32 %end",
+    );
+}
+
+/// A thread returns the number, or exchanges it, while others are within a round.
+#[test]
+fn a_thread_that_sees_the_number_shows_the_rounds() {
+    let exchanges = "  %seen = atomicrmw xchg ptr @l, i32 0 monotonic\n  store i32 %seen, ptr @r2";
+    let end = "  %seen = load i32, ptr @r2\n  ret i32 %seen";
+    compare_reader("", TAKES_BACK, exchanges, end);
+    let returns = "define ptr @returns(ptr %arg) {\n  \
+                   %seen = load atomic i32, ptr @l monotonic, align 4\n  \
+                   %wide = zext i32 %seen to i64\n  %result = inttoptr i64 %wide to ptr\n  \
+                   ret ptr %result\n}\n";
+    let begin = "  %g = alloca i64\n  %r = alloca i64\n  \
+                 call i32 @pthread_create(ptr %g, ptr null, ptr @returns, ptr null)\n";
+    let joins = "  %i = load i64, ptr %g\n  call i32 @pthread_join(i64 %i, ptr %r)\n  \
+                 %seen = load i64, ptr %r\n  %result = trunc i64 %seen to i32\n  \
+                 ret i32 %result";
+    compare_reader_with(returns, begin, [TAKES_BACK, ""], joins);
+}
+
+/// The addition releases what comes before it, and the thread then goes another way.
+#[test]
+fn a_round_after_which_a_thread_does_something_else_is_not_undone() {
+    let globals = "@l = global i32 64, align 4\n@x = global i32 0, align 4\n\
+                   @data = global i32 0, align 4\n";
+    let reads = "  store i32 1, ptr @data\n  \
+                 %old = atomicrmw add ptr @l, i32 1 release\n  %bit = and i32 %old, 64\n  \
+                 %writes = icmp ne i32 %bit, 0\n  br i1 %writes, label %undo, label %done\n\
+                 undo:\n  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %wait\n\
+                 wait:\n  %now = load atomic i32, ptr @l monotonic, align 4\n  \
+                 %still = and i32 %now, 64\n  %taken = icmp ne i32 %still, 0\n  \
+                 br i1 %taken, label %wait, label %free\n\
+                 free:\n  store atomic i32 1, ptr @x monotonic, align 4\n  br label %done\ndone:";
+    let looks = "  %x = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %set = icmp eq i32 %x, 1\n  br i1 %set, label %look, label %end\n\
+                 look:\n  %l = load atomic i32, ptr @l acquire, align 4\n  \
+                 %none = icmp ult i32 %l, 64\n  br i1 %none, label %read, label %end\n\
+                 read:\n  %data = load i32, ptr @data\n  store i32 %data, ptr @r2\n  \
+                 br label %end\nend:";
+    let writes = "  atomicrmw sub ptr @l, i32 64 monotonic";
+    let end = "  %seen = load i32, ptr @r2\n  ret i32 %seen";
+    let text = program(globals, &[reads, writes, looks], end);
+    compare_under(&[("rc20", Acyclic::ProgramOrder)], 2, &text);
+}
+
+/// A thread changes the number while there is a writer. It adds for good if it comes first, and undoes
+/// that otherwise; or sets the bit in which a round adds.
+#[test]
+fn a_thread_that_changes_the_number_by_another_amount_shows_the_rounds() {
+    let globals = "@l = global i32 64, align 4\n@done = global i32 0, align 4\n";
+    let reads = format!(
+        "  br label %head\nhead:\n  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
+         %bit = and i32 %old, 64\n  %writes = icmp ne i32 %bit, 0\n  \
+         br i1 %writes, label %undo, label %done\nundo:\n{TAKES_BACK}\ndone:"
+    );
+    let undoes = "  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
+                  %second = icmp eq i32 %old, 65\n  br i1 %second, label %undo, label %done\n\
+                  undo:\n  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %done\n\
+                  done:\n  load atomic i32, ptr @l monotonic, align 4";
+    let leaves = "  br label %head\nhead:\n  \
+                  %come = load atomic i32, ptr @done monotonic, align 4\n  \
+                  %yet = icmp eq i32 %come, 0\n  br i1 %yet, label %head, label %leave\n\
+                  leave:\n  atomicrmw sub ptr @l, i32 64 monotonic";
+    for changes in [undoes, "  atomicrmw or ptr @l, i32 1 monotonic"] {
+        let comes = format!("{changes}\n  store atomic i32 1, ptr @done monotonic, align 4");
+        let end = "  %end = load i32, ptr @l\n  ret i32 %end";
+        let text = program(globals, &[&reads, &comes, leaves], end);
+        let models = ["sc", "rc20"].map(|name| (name, Acyclic::ProgramOrder));
+        compare_under(&models, 1, &text);
+    }
 }
 
 const BARRIERS: &str = "\
@@ -274,6 +373,35 @@ fn a_weak_exchange_in_another_state_fails_again() {
                  store i32 %failures, ptr @r0";
     let looks = "  load atomic i32, ptr @x monotonic, align 4";
     compare(&program(globals, &[tries, looks], RESULT));
+}
+
+/// Whether a thread waits depends on what it has read, which nothing else does.
+#[test]
+fn threads_that_may_wait_do_so_alike_or_not() {
+    let begin = "  br label %head\nhead:\n  %old = phi i32 [ 0, %0 ], [ %read, %head ]\n  \
+                 %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %flag = load atomic i32, ptr @y monotonic, align 4\n  \
+                 %more = icmp eq i32 %flag, 0\n  br i1 %more, label %head, label %done\n\
+                 done:\n  %is = icmp eq i32 %old, 1\n  \
+                 br i1 %is, label %count, label %end\n\
+                 count:\n  atomicrmw add ptr @z, i32 1 monotonic\n  br label %end\nend:";
+    let text = format!(
+        "{TARGET}{LIBRARY}@x = global i32 0, align 4\n@y = global i32 0, align 4\n\
+         @z = global i32 0, align 4\n\
+         define ptr @t(ptr %unused) {{\n{begin}\n  ret ptr null\n}}\n\
+         define i32 @main() {{\n  %g = alloca i64\n  %h = alloca i64\n  \
+         call i32 @pthread_create(ptr %g, ptr null, ptr @t, ptr null)\n  \
+         call i32 @pthread_create(ptr %h, ptr null, ptr @t, ptr null)\n  \
+         store atomic i32 1, ptr @x monotonic, align 4\n  \
+         store atomic i32 1, ptr @y monotonic, align 4\n  \
+         %i = load i64, ptr %g\n  call i32 @pthread_join(i64 %i, ptr null)\n  \
+         %j = load i64, ptr %h\n  call i32 @pthread_join(i64 %j, ptr null)\n  \
+         %result = load i32, ptr @z\n  ret i32 %result\n}}\n"
+    );
+    for name in ["imm", "riscv-programs"] {
+        compare_under(&[(name, Acyclic::Dependencies)], 1, &text);
+        compare_under(&[(name, Acyclic::Dependencies)], 2, &text);
+    }
 }
 
 /// Main looks at what the first of two threads that behave alike returns.

@@ -371,11 +371,20 @@ impl Random<'_> {
 impl Threads {
     /// The program of a seed.
     pub fn random(seed: u64) -> Threads {
+        Threads::drawn(seed, false)
+    }
+
+    /// One whose last two threads, at least, behave alike.
+    pub fn alike(seed: u64) -> Threads {
+        Threads::drawn(seed, true)
+    }
+
+    fn drawn(seed: u64, always_alike: bool) -> Threads {
         let dice = &mut Dice::new(seed + 1);
         dice.below(2);
         let style = dice.below(12);
         let count = dice.one(&[2, 2, 3]) as usize;
-        let alike = dice.happens(4);
+        let alike = dice.happens(4) || always_alike;
         let meets = dice.happens(6);
         let mut random = Random { dice, style };
         let mut bodies = Vec::new();

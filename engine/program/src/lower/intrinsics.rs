@@ -175,6 +175,19 @@ impl<'a> Lower<'_, '_, 'a> {
                 return Ok(());
             }
         }
+        if (stem("fshl") || stem("fshr")) && bits.is_power_of_two() {
+            self.funnel(inst, stem("fshl"), bits, [arg(0), arg(1), arg(2)]);
+            return Ok(());
+        }
+        for (prefix, bound, op) in [
+            ("usub.sat", BinOp::Umax, BinOp::Sub),
+            ("uadd.sat", BinOp::Umin, BinOp::Add),
+        ] {
+            if stem(prefix) {
+                self.saturated(inst, bits, (bound, op), arg(0), arg(1));
+                return Ok(());
+            }
+        }
         if stem("objectsize") {
             // "unknown": all ones for the maximum asked, 0 for the minimum
             let value = if arg(1) == Operand::Const(1) {
@@ -190,5 +203,68 @@ impl<'a> Lower<'_, '_, 'a> {
             return Ok(());
         }
         Err(Error::unsupported(format!("the intrinsic {name}")))
+    }
+
+    /// `max(a, b) - b`, and `min(a, !b) + b`: unsigned numbers that stay in their range.
+    fn saturated(
+        &mut self,
+        inst: &Inst<'a>,
+        bits: u32,
+        (bound, op): (BinOp, BinOp),
+        a: Operand,
+        b: Operand,
+    ) {
+        let other = match op {
+            BinOp::Add => self.binary(inst, BinOp::Xor, bits, b, Operand::Const(u64::MAX)),
+            _ => b,
+        };
+        let a = self.binary(inst, bound, bits, a, other);
+        let dst = self.dst(inst);
+        let op = Op::Bin {
+            op,
+            bits,
+            dst,
+            a,
+            b,
+        };
+        self.emit(inst, op);
+    }
+
+    fn binary(&mut self, inst: &Inst<'a>, op: BinOp, bits: u32, a: Operand, b: Operand) -> Operand {
+        let dst = self.temporary(1);
+        let op = Op::Bin {
+            op,
+            bits,
+            dst,
+            a,
+            b,
+        };
+        self.emit(inst, op);
+        Operand::Register(dst)
+    }
+
+    /// A shift of two numbers, the high one first, beside one another; the high half, or the low
+    /// one, is the result. The distance is taken modulo the width.
+    fn funnel(&mut self, inst: &Inst<'a>, left: bool, bits: u32, [high, low, by]: [Operand; 3]) {
+        let last = Operand::Const(u64::from(bits - 1));
+        let (from, to, back, forth) = match left {
+            true => (low, high, BinOp::Lshr, BinOp::Shl),
+            false => (high, low, BinOp::Shl, BinOp::Lshr),
+        };
+        let by = self.binary(inst, BinOp::And, bits, by, last);
+        let rest = self.binary(inst, BinOp::Sub, bits, last, by);
+        // in two steps, since a shift by the whole width has no result
+        let moved = self.binary(inst, back, bits, from, Operand::Const(1));
+        let a = self.binary(inst, back, bits, moved, rest);
+        let b = self.binary(inst, forth, bits, to, by);
+        let dst = self.dst(inst);
+        let op = Op::Bin {
+            op: BinOp::Or,
+            bits,
+            dst,
+            a,
+            b,
+        };
+        self.emit(inst, op);
     }
 }

@@ -120,6 +120,18 @@ impl<'a> Lower<'_, '_, 'a> {
                 self.bin(inst, op, high, ah, bh);
                 self.bin(inst, op, dst + 1, Operand::Register(high), carry);
             }
+            Some(BinOp::Mul) => {
+                let carried = self.product(inst, dst, al, bl);
+                let high = [(al, bh), (ah, bl)].map(|(a, b)| {
+                    let register = self.temporary(1);
+                    self.bin(inst, BinOp::Mul, register, a, b);
+                    Operand::Register(register)
+                });
+                let sum = self.temporary(1);
+                self.bin(inst, BinOp::Add, sum, high[0], high[1]);
+                let sum = Operand::Register(sum);
+                self.bin(inst, BinOp::Add, dst + 1, sum, carried);
+            }
             Some(op @ (BinOp::Shl | BinOp::Lshr | BinOp::Ashr)) => {
                 let Operand::Const(distance @ 0..=127) = bl else {
                     return unsupported();
@@ -129,6 +141,33 @@ impl<'a> Lower<'_, '_, 'a> {
             _ => return unsupported(),
         }
         Ok(())
+    }
+
+    /// The product of two 64-bit numbers: the low half, in a register, and the high one, by the
+    /// halves of both (Knuth, The Art of Computer Programming, volume 2, 4.3.1, algorithm M).
+    fn product(&mut self, inst: &Inst<'a>, low: Register, a: Operand, b: Operand) -> Operand {
+        let half = Operand::Const(32);
+        let mask = Operand::Const(0xffff_ffff);
+        let mut bin = |op, a, b| {
+            let dst = self.temporary(1);
+            self.bin(inst, op, dst, a, b);
+            Operand::Register(dst)
+        };
+        let [al, bl] = [a, b].map(|each| bin(BinOp::And, each, mask));
+        let [ah, bh] = [a, b].map(|each| bin(BinOp::Lshr, each, half));
+        let lowest = bin(BinOp::Mul, al, bl);
+        let carried = bin(BinOp::Lshr, lowest, half);
+        let first = bin(BinOp::Mul, ah, bl);
+        let first = bin(BinOp::Add, first, carried);
+        let second = bin(BinOp::Mul, al, bh);
+        let middle = bin(BinOp::And, first, mask);
+        let middle = bin(BinOp::Add, middle, second);
+        let highest = bin(BinOp::Mul, ah, bh);
+        let [first, middle] = [first, middle].map(|each| bin(BinOp::Lshr, each, half));
+        let high = bin(BinOp::Add, highest, first);
+        let high = bin(BinOp::Add, high, middle);
+        self.bin(inst, BinOp::Mul, low, a, b);
+        high
     }
 
     /// Shifts by a constant distance.
