@@ -125,6 +125,9 @@ impl ProgramSource<'_> {
         self.settings.asymmetric_fences = model.defines_asymmetric_fences();
         self.settings.branches = model.branches;
         self.settings.fails_once = options.fails_once;
+        // of a user's own model nobody else states that a graph holds without a read
+        let own = options.acyclic.is_none() && !model.is_kernel();
+        self.settings.every_round = own && !model.holds_in_smaller();
         let stated = options.acyclic.is_some() && model.states_coherence() && !model.is_kernel();
         let in_smaller = model.holds_in_smaller() && !self.compares_calls;
         self.settings.looks_once = on(Reduction::BoundedSpins) && stated && in_smaller;

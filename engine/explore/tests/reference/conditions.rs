@@ -2,7 +2,8 @@
 //! explored by the reference and by the search, with the reductions and without each.
 use crate::random_threads::{LIBRARY, TARGET};
 use crate::{model, options, rounds, Compared, Comparison, Stack, MODELS};
-use explore::{Acyclic, FaultKind, ProgramSource};
+use explore::{Acyclic, FaultKind, Options, ProgramSource, Search};
+use program::interpreter::Limits;
 use program::Program;
 use std::fmt::Write;
 
@@ -563,14 +564,18 @@ fn a_loop_that_changes_memory_for_ever_hangs_and_one_that_counts_does_not() {
                  load atomic i32, ptr @step monotonic, align 4";
     for (body, hangs) in [
         (silent("xor", 2), true),
-        (silent("add", 6000), false),
+        (silent("add", 2_000_000_000), false),
         (counts.to_owned(), false),
         (alternates.to_owned(), true),
     ] {
         let text = program(globals, &[&body, looks], "  ret i32 0");
         let program = Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}"));
         for (name, acyclic) in MODELS {
-            let mut source = ProgramSource::new(&program, rounds(3));
+            let limits = Limits {
+                instructions: 30_000,
+                ..rounds(3)
+            };
+            let mut source = ProgramSource::new(&program, limits);
             let found = source.explore(&model(name), &options(acyclic, 1_000, 60));
             let found = found.unwrap_or_else(|error| panic!("{error}"));
             let kinds: Vec<_> = found
@@ -586,6 +591,67 @@ fn a_loop_that_changes_memory_for_ever_hangs_and_one_that_counts_does_not() {
             );
         }
     }
+}
+
+/// Under this model, of which nothing is stated, a thread has to read twice before it writes again: the
+/// assertion fails after a round in vain alone.
+#[test]
+fn rounds_are_explored_where_a_model_may_need_their_reads() {
+    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n\
+                   @z = global i32 0, align 4\n";
+    let waits = "  store atomic i32 1, ptr @y monotonic, align 4\n  br label %head\n\
+                 head:\n  %seen = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %done = icmp eq i32 %seen, 1\n  br i1 %done, label %end, label %head\n\
+                 end:\n  store atomic i32 1, ptr @z monotonic, align 4";
+    let stores = "  store atomic i32 1, ptr @x monotonic, align 4";
+    let checks = "  load atomic i32, ptr @y monotonic, align 4\n  \
+                  %last = load atomic i32, ptr @z monotonic, align 4\n  \
+                  %bad = icmp eq i32 %last, 1\n  br i1 %bad, label %fails, label %end\n\
+                  fails:\n  call void @__assert_fail(ptr @text, ptr @text, i32 1, ptr @text)\n  \
+                  unreachable\nend:\n  ret i32 0";
+    let text = program(globals, &[waits, stores], checks);
+    let program = Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}"));
+    for search in [None, Some(Search::Revisits), Some(Search::Postpones)] {
+        let options = Options {
+            acyclic: None,
+            search,
+            ..options(Acyclic::ProgramOrder, 1_000, 60)
+        };
+        let mut source = ProgramSource::new(&program, rounds(4));
+        let found = source.explore(&model("reads_between"), &options);
+        let found = found.unwrap_or_else(|error| panic!("{error}"));
+        println!(
+            "{:?} {:?} {:?}",
+            found.counts,
+            found.violations.len(),
+            found.safe().is_ok()
+        );
+        let kinds: Vec<_> = found
+            .violations
+            .iter()
+            .map(|seen| seen.fault.kind)
+            .collect();
+        assert_eq!(kinds, [FaultKind::Assertion]);
+    }
+}
+
+/// The thread that wakes looks at how many have slept.
+#[test]
+fn a_futex_says_how_many_threads_it_has_woken() {
+    let globals = "@x = global i32 0, align 4\ndeclare i32 @weakspot_begin_sleep(ptr, i32)\n\
+                   declare void @weakspot_discard()\ndeclare void @weakspot_sleep(ptr, i32)\n\
+                   declare i32 @weakspot_wake(ptr, i32, i32)\n";
+    let wakes = "  store atomic i32 1, ptr @x monotonic, align 4\n  \
+                 %count = call i32 @weakspot_wake(ptr @x, i32 9, i32 -1)\n  \
+                 store i32 %count, ptr @r0";
+    let sleeps = "  %entered = call i32 @weakspot_begin_sleep(ptr @x, i32 -1)\n  \
+                  %enters = icmp ne i32 %entered, 0\n  \
+                  br i1 %enters, label %compares, label %end\n\
+                  compares:\n  %value = load atomic i32, ptr @x monotonic, align 4\n  \
+                  %same = icmp eq i32 %value, 0\n  br i1 %same, label %waits, label %never\n\
+                  never:\n  call void @weakspot_discard()\n  unreachable\n\
+                  waits:\n  call void @weakspot_sleep(ptr @x, i32 0)\n  br label %end\nend:";
+    compare(&program(globals, &[wakes, sleeps], RESULT));
 }
 
 /// What the loop has read is needed for an address, or not: the first read is for one, the second is not.
