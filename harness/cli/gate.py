@@ -56,7 +56,7 @@ def _in_a_folder(ctx: click.Context, param: click.Parameter, given: Path | None)
 Reads weakspot.toml, or [tool.weakspot] in pyproject.toml, in this folder or above it:
 
   [gate]
-  scenarios = ["tests/weakspot/*.cpp"]   programs with a main, and .litmus files
+  scenarios = ["tests/weakspot/*.cpp"]   programs with a main, .litmus files, a Cargo.toml
   [build]
   include = ["include"]
 
