@@ -321,10 +321,10 @@ fn compare_each(seeds: std::ops::Range<u64>, most: u64) {
     assert!(some < all, "{some} of {all}");
 }
 
-/// Threads that meet so often at a barrier for all of them.
-fn meeting(threads: u64, rounds: u64, alike: bool) -> Program {
+/// Threads that meet so often at a barrier for all of them, and then do this.
+fn meeting(threads: u64, rounds: u64, alike: bool, then: &str) -> Program {
     let mut text = HEAD.to_owned();
-    let wait = "  call i32 @pthread_barrier_wait(ptr @b)\n".repeat(rounds as usize);
+    let wait = "  call i32 @pthread_barrier_wait(ptr @b)\n".repeat(rounds as usize) + then;
     let mut main = String::new();
     for thread in 0..threads {
         let start = if alike { 0 } else { thread };
@@ -361,7 +361,7 @@ fn threads_that_meet_have_one_execution_in_every_model_that_barriers_order() {
     for (name, acyclic) in MODELS {
         let model = model(name);
         for (threads, rounds, alike) in [(2, 3, false), (3, 1, true), (4, 3, false), (5, 2, true)] {
-            let program = meeting(threads, rounds, alike);
+            let program = meeting(threads, rounds, alike, "");
             let mut options = Options {
                 acyclic: Some(acyclic),
                 reductions: Reductions::ALL.with(Reduction::Symmetry, alike),
@@ -376,6 +376,18 @@ fn threads_that_meet_have_one_execution_in_every_model_that_barriers_order() {
             assert_eq!(one, name != "coherence", "{name}, {threads}: {counts:?}");
         }
     }
+}
+
+#[test]
+fn threads_that_have_met_behave_alike() {
+    let program = meeting(3, 1, true, "  atomicrmw add ptr @x, i32 1 monotonic\n");
+    let options = Options {
+        acyclic: Some(Acyclic::ProgramOrder),
+        ..Options::default()
+    };
+    let mut source = ProgramSource::new(&program, Limits::default());
+    let counts = source.explore(&model("sc"), &options).unwrap().counts;
+    assert_eq!((counts.complete, counts.represented), (1, 6), "{counts:?}");
 }
 
 #[test]

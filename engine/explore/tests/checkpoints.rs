@@ -97,7 +97,7 @@ fn asked<'p>(
 }
 
 /// Explores with the limits that `next` gives for each part, each in a "process" of its own, which
-/// knows of the one before only what was stored. Returns how many parts there were.
+/// knows of the one before only what was stored. Returns how many parts have resumed one.
 fn in_parts(
     program: &Program,
     model: &Model,
@@ -105,6 +105,7 @@ fn in_parts(
     next: impl Fn(u64) -> Limits,
 ) -> (Exploration, u64) {
     let mut stored: Option<Vec<u8>> = None;
+    let mut resumed = 0;
     for part in 1.. {
         let earlier = stored.take().map(|bytes| {
             let read = Checkpoint::from_bytes(&bytes);
@@ -115,8 +116,9 @@ fn in_parts(
             ..options.clone()
         };
         let answer = asked(program, model, &options, earlier);
+        resumed += u64::from(answer.found.resumed);
         match answer.checkpoint {
-            None => return (answer.found, part),
+            None => return (answer.found, resumed),
             Some(checkpoint) => stored = Some(checkpoint.to_bytes()),
         }
     }
@@ -214,13 +216,13 @@ fn resume_by_numbers_of_executions(mut divisions: Divisions) {
                 workers,
                 ..options.clone()
             };
-            let (found, parts) = in_parts(program, model, &options, |part| Limits {
+            let (found, times) = in_parts(program, model, &options, |part| Limits {
                 executions: part * step,
                 ..Limits::default()
             });
             let what = format!("{name} under {}: {options:?}", model.name);
             assert_eq!(Found::of(&found), Found::of(whole), "{what}");
-            resumed += parts - 1;
+            resumed += times;
         }
     });
     assert!(resumed > 200, "{resumed}");
@@ -233,14 +235,14 @@ fn resuming_by_time_finds_the_same() {
         if whole.counts.all() < 20 {
             return;
         }
-        let (found, parts) = in_parts(program, model, options, |part| Limits {
+        let (found, times) = in_parts(program, model, options, |part| Limits {
             // more each time, so that what every part repeats does not take all of it
             time: Duration::from_millis(part * part),
             ..Limits::default()
         });
         let what = format!("{name} under {}: {options:?}", model.name);
         assert_eq!(Found::of(&found), Found::of(whole), "{what}");
-        resumed += parts - 1;
+        resumed += times;
     });
     assert!(resumed > 0);
 }

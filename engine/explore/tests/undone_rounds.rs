@@ -13,7 +13,7 @@ mod seeds;
 
 use dice::Dice;
 use explore::{Acyclic, FaultKind, Options, Reduction, Reductions};
-use found::{found, model};
+use found::{found, model, Found};
 use program::interpreter::Limits;
 use program::Program;
 use random_threads::{add_main, add_thread, run_threads, Body, LIBRARY, TARGET};
@@ -344,9 +344,26 @@ define i32 @main() {
 }
 ";
 
+/// The writer, where it tries until there is no reader.
+const TRIES: &str = "\
+  br label %try
+try:
+  %pair = cmpxchg ptr @l, i32 0, i32 64 acquire monotonic
+  %done = extractvalue { i32, i1 } %pair, 1
+  br i1 %done, label %leave, label %try
+leave:
+";
+
 #[test]
 fn rounds_are_left_out_where_read_modify_writes_continue_release_sequences() {
-    let program = Program::from_ir(&format!("{}{LOCK}", head())).expect("a program");
+    let adds = "  atomicrmw add ptr @l, i32 64 acquire\n";
+    for lock in [LOCK.to_owned(), LOCK.replace(adds, TRIES)] {
+        rounds_are_left_out(&format!("{}{lock}", head()));
+    }
+}
+
+fn rounds_are_left_out(text: &str) {
+    let program = Program::from_ir(text).expect("a program");
     // `causal` and `raced` have no axiom of coherence, `coherence` does not order what a thread does
     // before what follows its end, and `direct` does not continue them
     let continues = ["sc", "tso", "rc11", "rc20"];
@@ -373,6 +390,39 @@ fn rounds_are_left_out_where_read_modify_writes_continue_release_sequences() {
             "{name}: {some:?}, {every:?}"
         );
     }
+}
+
+/// Each thread finds the other within its round, again and again.
+#[test]
+fn two_threads_may_undo_rounds_for_ever_because_of_one_another() {
+    let text = "@l = global i32 0, align 4
+define ptr @enter(ptr %unused) {
+  br label %head
+head:
+  %old = atomicrmw add ptr @l, i32 1 acquire
+  %taken = icmp ne i32 %old, 0
+  br i1 %taken, label %undo, label %enter
+undo:
+  atomicrmw sub ptr @l, i32 1 monotonic
+  br label %head
+enter:
+  atomicrmw sub ptr @l, i32 1 release
+  ret ptr null
+}
+define i32 @main() {
+  %h = alloca i64
+  call i32 @pthread_create(ptr %h, ptr null, ptr @enter, ptr null)
+  call i32 @pthread_create(ptr %h, ptr null, ptr @enter, ptr null)
+  ret i32 0
+}
+";
+    let program = Program::from_ir(&format!("{}{text}", head())).expect("a program");
+    let options = Options {
+        acyclic: Some(Acyclic::ProgramOrder),
+        ..Options::default()
+    };
+    let found = found(&program, &model("sc"), &options, Limits::default());
+    assert!(found.expect("few executions").1.truncated > 0);
 }
 
 /// What a test-and-set loop has read is released to the last thread, or only what that loop has.
@@ -421,7 +471,8 @@ fn a_write_that_changes_nothing_is_left_out_where_it_continues_release_sequences
             ..Options::default()
         };
         let found = found(&program, &model(name), &options, Limits::default());
-        let violations = found.expect("few executions").0.violations;
+        let (Found { violations, .. }, counts) = found.expect("few executions");
+        assert_eq!(counts.blocked, if races { 4 } else { 2 }, "{name}");
         let seen = violations.contains(&(FaultKind::Race, None));
         assert_eq!(seen, races, "{name}: {violations:?}");
     }

@@ -184,3 +184,73 @@ fn draw(
         _ => graph.set_source(last, NONE, 0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exploration::Acyclic;
+    use cat::Model;
+    use std::path::Path;
+
+    /// A model of the package.
+    fn model(name: &str) -> Model {
+        let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+        let model = Model::load(&models.join(format!("{name}.cat")), &[models]);
+        model.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The accesses that order others in a model, by their kinds.
+    fn ordering(model: &Model, acyclic: Acyclic) -> Vec<(Kind, Order)> {
+        let mut checker = ConsistencyChecker::new(model, Some(acyclic), false)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let found = OrderingAccesses::new(&mut checker, acyclic == Acyclic::Dependencies)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let mut kinds = KINDS.to_vec();
+        kinds.retain(|(kind, order)| found.contains(*kind, *order));
+        kinds
+    }
+
+    #[test]
+    fn accesses_of_one_thread_order_where_the_model_orders_by_their_kind() {
+        use Kind::{Read, Update, Write};
+        use Order::{Acq, AcqRel, Rel, Rlx, Sc};
+        let locked = [Rlx, Acq, Rel, AcqRel, Sc].map(|order| (Update, order));
+        let on_x86 = [&[(Write, Sc)][..], &locked].concat();
+        let acquires = [(Update, Acq), (Update, AcqRel), (Update, Sc)];
+        let on_arm = [&[(Read, Acq), (Read, Sc)][..], &acquires].concat();
+        let barriers = [(Read, Acq), (Read, Sc), (Write, Rel), (Write, Sc)];
+        let on_power = [&barriers[..], &locked[1..]].concat();
+        for (name, acyclic, expected) in [
+            ("sc", Acyclic::ProgramOrder, vec![]),
+            ("tso", Acyclic::ProgramOrder, on_x86),
+            ("rc11", Acyclic::ProgramOrder, vec![]),
+            ("rc20", Acyclic::ProgramOrder, vec![]),
+            ("imm", Acyclic::Dependencies, vec![]),
+            ("aarch64-programs", Acyclic::Dependencies, on_arm.clone()),
+            ("power-programs", Acyclic::Dependencies, on_power),
+            ("riscv-programs", Acyclic::Dependencies, on_arm),
+        ] {
+            assert_eq!(ordering(&model(name), acyclic), expected, "{name}");
+        }
+    }
+    /// What orders is an access that reads what depends on an earlier read, or two accesses.
+    #[test]
+    fn accesses_order_where_the_model_orders_by_more_than_one() {
+        let released = [Order::Acq, Order::Rel].map(|order| (Kind::Update, order));
+        let acquires = [(Kind::Read, Order::Acq), (Kind::Update, Order::Acq)];
+        let two = [&[acquires[0], (Kind::Write, Order::Rel)][..], &released].concat();
+        for (axiom, expected) in [
+            ("data; (rf & int); [R & ACQ]; po", acquires.to_vec()),
+            ("po; [W & REL]; po; [R & ACQ]; po | data; 0", two),
+        ] {
+            let text = format!(
+                "with co from linearisations(W, 0)\nlet fr = rf^-1; co\n\
+                 let fence = po; [F & SC]; po\n\
+                 acyclic (rf | co | fr) & ext | {axiom} | fence as order"
+            );
+            let model = Model::parse(&text, "test.cat", &|_| None);
+            let model = model.unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(ordering(&model, Acyclic::Dependencies), expected, "{axiom}");
+        }
+    }
+}

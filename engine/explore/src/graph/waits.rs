@@ -76,15 +76,10 @@ impl Graph {
 
     /// The wait with a cause before the event of this index of a thread.
     fn caused_wait(&self, thread: ThreadId, index: u32) -> Option<EventId> {
-        let mut id = self.threads[thread].waits;
-        while id != NONE && self.event(id).index >= index {
-            let event = self.event(id);
-            if event.index == index && event.source != NONE {
-                return Some(id);
-            }
-            id = event.po_predecessor;
-        }
-        None
+        let wait = |id: EventId| (id != NONE).then_some(id);
+        let before = |id: &EventId| wait(self.event(*id).po_predecessor);
+        let mut waits = std::iter::successors(wait(self.threads[thread].waits), before);
+        waits.find(|id| self.event(*id).index == index && self.event(*id).source != NONE)
     }
 
     /// Whether the event of this index of a thread may read from a write, after the waits before it.

@@ -9,7 +9,8 @@
 //! corresponds to what is learned from these events, and may contradict itself nowhere; a location
 //! that no event names is of no interest. The initial values of corresponding locations correspond.
 //! Threads that are not exchanged, main among them, correspond to themselves: if main reads
-//! `node[0].x` and no other element, the location would have to correspond to itself. So whatever
+//! `node[0].x` and no other element, the location would have to correspond to itself. What main returns
+//! leaves the program, and is the same. So whatever
 //! treats threads or elements differently is found where it shows, in an ordering comparison, in
 //! arithmetic, in a constant index, in initial values: a thread does something else. Nothing needs to
 //! be known of how a value is computed: a number packed into a lock's word corresponds to the number
@@ -53,27 +54,27 @@ impl<T: Clone> ThreadStates<T> {
         self.prepared = true;
         let mut node = self.main(source);
         let mut nodes = vec![node];
-        // the threads that are created one directly after the other, by what they are exchanged with
-        let mut classes: Vec<Vec<(ThreadId, Node)>> = Vec::new();
-        let mut open = 0;
+        // the threads that are created one directly after the other, and what creates them
+        let mut classes: Vec<Vec<(ThreadId, Node)>> = vec![Vec::new()];
         for _ in 0..events {
             let Next::Event(label) = self.next(node) else {
                 break;
             };
             match label.action {
                 Action::Create { thread } => {
-                    let before = |node: Node| self.thread(node);
-                    let of = |class: &&mut Vec<(ThreadId, Node)>| {
-                        let (first, creator) = class[0];
-                        source.exchangeable((before(creator), first), (before(node), thread))
+                    let like = |class: &&mut Vec<(ThreadId, Node)>| {
+                        class.first().is_none_or(|(first, creator)| {
+                            let (one, two) = (self.thread(*creator), self.thread(node));
+                            source.exchangeable((one, *first), (two, thread))
+                        })
                     };
-                    match classes[open..].iter_mut().find(of) {
+                    match classes.last_mut().filter(like) {
                         Some(class) => class.push((thread, node)),
                         None => classes.push(vec![(thread, node)]),
                     }
                 }
                 action if action.has_answer() => break,
-                _ => open = classes.len(),
+                _ => classes.push(Vec::new()),
             }
             node = self.reach(source, node, Transition::Answered(Answer::default()));
             nodes.push(node);
@@ -81,7 +82,7 @@ impl<T: Clone> ThreadStates<T> {
         classes.retain(|class| {
             let equal = |pair: &[(ThreadId, Node)]| {
                 let [one, other] = [pair[0], pair[1]].map(|(thread, at)| (self.thread(at), thread));
-                one.1 + 1 == other.1 && source.are_symmetric(one, other)
+                source.are_symmetric(one, other)
             };
             !class.windows(2).all(equal)
         });
@@ -204,74 +205,52 @@ impl<T: Clone> ThreadStates<T> {
                 let (label, other) = (*label, *other);
                 label.site == other.site
                     && label.dependencies == other.dependencies
-                    && self.agree(source, exchange, (node, &label), &other)
+                    && self.agree(source, exchange, &label, &other)
             }
             (Next::Done(result), Next::Done(other)) => {
                 let (result, other) = (*result, *other);
                 let thread = self.thread_of(node);
+                if thread == 0 {
+                    return result == other; // of the process
+                }
                 let at = self.result_of(thread);
                 self.exchanges.each()[exchange].pair_values((at, result), (at, other))
             }
-            (
-                Next::Truncated {
-                    message,
-                    site,
-                    limit,
-                    ..
-                },
-                Next::Truncated {
-                    message: other_message,
-                    site: other_site,
-                    limit: other_limit,
-                    ..
-                },
-            ) => (message, site, limit) == (other_message, other_site, other_limit),
+            (Next::Truncated { .. }, Next::Truncated { .. }) => true,
             (next, other) => next == other,
         }
     }
 
-    /// Whether two events correspond.
+    /// Whether two events of the same instruction, which have the same memory order, correspond.
     fn agree<S: Source<Thread = T>>(
         &mut self,
         source: &S,
         exchange: usize,
-        (node, label): (Node, &EventLabel),
+        label: &EventLabel,
         other: &EventLabel,
     ) -> bool {
         match (label.action, other.action) {
             (Action::Read { at, .. }, Action::Read { at: image, .. }) => {
-                moved(other.action, at) == label.action
-                    && self.locations_agree(source, exchange, at, image)
+                self.locations_agree(source, exchange, at, image)
             }
             (
-                Action::Write { at, value, .. },
+                Action::Write {
+                    at,
+                    value,
+                    undefined,
+                    ..
+                },
                 Action::Write {
                     at: image,
                     value: other_value,
+                    undefined: bytes,
                     ..
                 },
             ) => {
-                let same = match moved(other.action, at) {
-                    Action::Write {
-                        at,
-                        order,
-                        rmw,
-                        undefined,
-                        ..
-                    } => Action::Write {
-                        at,
-                        order,
-                        value,
-                        rmw,
-                        undefined,
-                    },
-                    other => other,
-                };
-                same == label.action
+                undefined == bytes
                     && self.locations_agree(source, exchange, at, image)
-                    && (self.is_unvalued(source, node, label)
-                        || self.exchanges.each()[exchange]
-                            .pair_values((at, value), (image, other_value)))
+                    && self.exchanges.each()[exchange]
+                        .pair_values((at, value), (image, other_value))
             }
             (Action::Free { base }, Action::Free { base: image }) => {
                 // what is in no initial memory is exchanged with nothing
@@ -293,50 +272,19 @@ impl<T: Clone> ThreadStates<T> {
             Pair::Known => true,
             Pair::Other => false,
             Pair::New => {
-                let initial = (self.initial(source, at), self.initial(source, image));
-                let (value, other) = match initial {
-                    (Initial::Value(value), Initial::Value(other)) => (value, other),
-                    (
-                        Initial::Indeterminate { value, undefined },
-                        Initial::Indeterminate {
-                            value: other,
-                            undefined: bytes,
-                        },
-                    ) if undefined == bytes => (value, other),
-                    (Initial::Outside, Initial::Outside) if at == image => (0, 0),
-                    _ => return false,
+                let (one, other) = (self.initial(source, at), self.initial(source, image));
+                let agree = match (one, other) {
+                    (Initial::Value(_), Initial::Value(_)) => true,
+                    (Initial::Outside, Initial::Outside) => at == image,
+                    (one, other) => one == other,
                 };
-                self.exchanges.are_freed_together(at, image)
-                    && self.exchanges.each()[exchange].pair_values((at, value), (image, other))
+                let values = [one, other].map(|initial| initial.answer().value);
+                agree
+                    && self.exchanges.are_freed_together(at, image)
+                    && self.exchanges.each()[exchange]
+                        .pair_values((at, values[0]), (image, values[1]))
             }
         }
-    }
-
-    /// Whether a write's value depends on reads that are postponed: it is arbitrary then, and the
-    /// write is in no graph.
-    fn is_unvalued<S: Source<Thread = T>>(
-        &self,
-        source: &S,
-        node: Node,
-        label: &EventLabel,
-    ) -> bool {
-        if label.dependencies.data == 0 {
-            return false;
-        }
-        let mut postponed = Vec::new();
-        let mut at = node;
-        while let Some((before, transition)) = self.origin(at) {
-            if matches!(transition, Transition::Created(_)) {
-                break;
-            }
-            postponed.push(transition == Transition::Postponed);
-            at = before;
-        }
-        postponed.reverse();
-        let reads = source.reads(label.dependencies.data);
-        reads
-            .iter()
-            .any(|read| postponed.get(*read as usize) != Some(&false))
     }
 
     /// The thread that a state is of.
@@ -350,13 +298,4 @@ impl<T: Clone> ThreadStates<T> {
             }
         }
     }
-}
-
-/// An access at another location.
-fn moved(action: Action, to: Location) -> Action {
-    let mut action = action;
-    if let Action::Read { at, .. } | Action::Write { at, .. } = &mut action {
-        *at = to;
-    }
-    action
 }

@@ -185,8 +185,8 @@ pub trait Events<'p>: Accesses {
     }
     /// Records that an operation call begins, or has returned.
     fn record_call(&mut self, t: &mut Thread, call: &ExternCall, returned: bool) -> Done<()>;
-    /// Whether writes count as progress of the thread from now on.
-    fn lock_progresses(&mut self, _progresses: bool) {}
+    /// In the rest of the instruction, writes of a mutex count as no progress of the thread.
+    fn uses_lock(&mut self) {}
     /// Whether a thread need not wake all threads that sleep.
     fn wakes_redundantly(&self, _call: &ExternCall) -> bool {
         false

@@ -394,9 +394,8 @@ impl<'p, E: Events<'p>> Library<'p> for EventEnvironment<E> {
     /// the mutex without waiting (trylock).
     fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<(Lock, Val)> {
         let (at, held) = (call.args[0], t.holds(call.args[0].bits));
-        self.0.lock_progresses(false);
+        self.0.uses_lock();
         let (lock, now) = self.acquire(t, at, call.site, held)?;
-        self.0.lock_progresses(true);
         if matches!(lock, Lock::Acquire(_) | Lock::Again) {
             self.hold(t, at.bits, held + 1, mutex::free(now.bits));
         }
@@ -417,9 +416,8 @@ impl<'p, E: Events<'p>> Library<'p> for EventEnvironment<E> {
         match held {
             0 => return self.refuse_use(t, at, OwnersUse::unlock(call), call.site),
             1 => {
-                self.0.lock_progresses(false);
+                self.0.uses_lock();
                 self.release(t, at, call.site)?;
-                self.0.lock_progresses(true);
             }
             _ => {}
         }
@@ -442,10 +440,9 @@ impl<'p, E: Events<'p>> Library<'p> for EventEnvironment<E> {
             false => self.either(t, call)?,
         };
         if returns {
-            self.0.lock_progresses(false);
+            self.0.uses_lock();
             self.release(t, mutex, call.write_site)?;
             self.reacquire(t, mutex, site)?;
-            self.0.lock_progresses(true);
             if !timed {
                 self.chosen(t, call, true);
             }
@@ -551,7 +548,7 @@ impl<'p, E: Events<'p>> Library<'p> for EventEnvironment<E> {
         let before = self.0.read_outside(t, (word, at), sleepers::WAKE, true)?;
         let all = before != 0 && count >= sleepers::number(before);
         if all && self.0.wakes_redundantly(call) {
-            return Err(Interruption::Blocked(Wait::Redundant, call.site));
+            return Err(Interruption::Blocked(Wait::Retried, call.site));
         }
         let after = self.left_of(t, call, before, (count, mask))?;
         self.0

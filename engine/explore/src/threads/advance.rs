@@ -183,7 +183,8 @@ impl Runner<'_> {
         let after_calls = run.local.after_calls;
         let after_calls =
             after_calls.is_some_and(|(epoch, at)| epoch == thread.epoch && at >= from);
-        rounds == 0 && self.may_race(thread, from)
+        self.settings.every_round
+            || rounds == 0 && self.may_race(thread, from)
             || after_calls && self.sharing.continues(thread.id, rounds)
     }
 

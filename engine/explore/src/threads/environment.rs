@@ -31,8 +31,12 @@ pub struct Settings {
     /// Of a loop that looks a limited number of times, the first and the last of the rounds that
     /// change nothing are performed.
     pub looks_once: bool,
+    /// Rounds that change nothing are explored, since the model may need their reads.
+    pub every_round: bool,
     /// Rounds that are undone are left out.
     pub undoes: bool,
+    /// Executions are left out in which a notification wakes all threads that sleep.
+    pub sleepless: bool,
     /// Read-modify-writes continue release sequences.
     pub updates_continue: bool,
 }
@@ -44,7 +48,9 @@ impl Default for Settings {
             branches: true,
             fails_once: false,
             looks_once: false,
+            every_round: false,
             undoes: false,
+            sleepless: false,
             updates_continue: true,
         }
     }

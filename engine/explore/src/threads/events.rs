@@ -1,5 +1,4 @@
 //! What the instructions and library calls of an explored thread are made of.
-use crate::reductions::Reduction;
 use crate::semantics::dependencies::{branches_on_reads, decisive_arguments, MARKED};
 use crate::semantics::environment::{
     AccessTarget, Accesses, CallRecord, Done, Events, Interruption,
@@ -150,13 +149,12 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
         Ok(())
     }
 
-    fn lock_progresses(&mut self, progresses: bool) {
-        self.still = !progresses && !self.program.has_trylock;
+    fn uses_lock(&mut self) {
+        self.still = !self.program.has_trylock;
     }
 
     fn wakes_redundantly(&self, call: &ExternCall) -> bool {
-        let reductions = self.sharing.reductions;
-        call.function == Extern::Notify && reductions.has(Reduction::NotifiedSleepers)
+        call.function == Extern::Notify && self.settings.sleepless
     }
 
     fn share(&mut self, address: u64) -> Done<()> {

@@ -9,6 +9,7 @@ use crate::source::*;
 use crate::threads::retries::Retries;
 use crate::threads::source::{ProgramSource, ProgramThread};
 use cat::Model;
+use program::ir::Extern;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
@@ -94,6 +95,7 @@ impl ProgramSource<'_> {
             (Reduction::BoundedSpins, self.settings.looks_once),
             (Reduction::Retries, self.retries != Retries::All),
             (Reduction::UndoneRounds, self.settings.undoes),
+            (Reduction::NotifiedSleepers, self.settings.sleepless),
         ];
         used.into_iter().fold(reductions, |some, (each, on)| {
             some.with(each, on && some.has(each))
@@ -123,9 +125,12 @@ impl ProgramSource<'_> {
         self.settings.asymmetric_fences = model.defines_asymmetric_fences();
         self.settings.branches = model.branches;
         self.settings.fails_once = options.fails_once;
+        // of a user's own model nobody else states that a graph holds without a read
+        let own = options.acyclic.is_none() && !model.is_kernel();
+        self.settings.every_round = own && !model.holds_in_smaller();
         let stated = options.acyclic.is_some() && model.states_coherence() && !model.is_kernel();
-        let looks_once = stated && model.holds_in_smaller() && !self.compares_calls;
-        self.settings.looks_once = on(Reduction::BoundedSpins) && looks_once;
+        let in_smaller = model.holds_in_smaller() && !self.compares_calls;
+        self.settings.looks_once = on(Reduction::BoundedSpins) && stated && in_smaller;
         let every = self.compares_calls || !model.allows_fewer_reads();
         self.waits_in_place = !every && on(Reduction::Waits);
         self.retries = match on(Reduction::Retries) && !every {
@@ -133,8 +138,9 @@ impl ProgramSource<'_> {
             true if model.knows_failures() => Retries::OfSameKind,
             true => Retries::OfAnyKind,
         };
-        let asks = model.acyclic == Acyclic::ProgramOrder && self.program.updates();
-        self.settings.updates_continue = !asks || model.updates_continue()?;
+        self.settings.updates_continue = !self.program.updates() || model.updates_continue()?;
+        let notifies = self.program.calls(Extern::Notify) && on(Reduction::NotifiedSleepers);
+        self.settings.sleepless = notifies && in_smaller && model.updates_continue()?;
         let adds = self.program.adds_and_subtracts() && self.settings.updates_continue;
         let trusts = !model.knows_failures() && model.states_coherence();
         // a thread that has joined others reads no number that one of their rounds has added
@@ -147,7 +153,7 @@ impl ProgramSource<'_> {
             options.limits.time = most.saturating_sub(start.elapsed());
             let found = explore_under(&*self, &model, &options, &each);
             let resumes = matches!(options.extent, Extent::Open(_));
-            let other_tree = resumes && matches!(found, Err(ExploreError::OtherTree));
+            let other_tree = matches!(found, Err(ExploreError::OtherTree));
             if !self.sharing.has_changed() && !other_tree {
                 let mut found = found?;
                 found.seconds = start.elapsed().as_secs_f64();

@@ -22,12 +22,11 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether two states of a thread before the same event differ in nothing that what it does from
-    /// then on depends on, limits apart. No if an undone round was left out, since some of its events
-    /// are missing then.
-    pub(super) fn repeats(&self, one: &SuspendedThread, other: &SuspendedThread) -> bool {
+    /// Whether two states of a thread before the same event, or at its end, differ in nothing that
+    /// what it does from then on depends on, limits apart. How far it is from where it would be found
+    /// to wait is not compared: it waits only where it would come back to the same state.
+    pub(super) fn is_same_state(&self, one: &SuspendedThread, other: &SuspendedThread) -> bool {
         let (p, q) = (&one.local, &other.local);
-        let known = |run: &SuspendedThread| run.local.postponed == 0 && run.local.undone.is_none();
         let calls = |local: &LocalState| {
             let calls = &local.calls;
             (
@@ -37,17 +36,14 @@ impl Runner<'_> {
                 calls.spurious.clone(),
             )
         };
-        let same_local = calls(p) == calls(q) && (&p.rounds, &p.answers) == (&q.rounds, &q.answers);
         let state = |run: &SuspendedThread| {
             let pc = run.thread.frames.last()?.pc as usize;
             let live = self.live(&run.thread)?[pc].iter().copied();
             HeaderState::with(&run.thread, &run.local.memory, live)
         };
-        let state_of_one = state(one);
-        known(one)
-            && known(other)
-            && same_local
-            && state_of_one.is_some()
-            && state_of_one == state(other)
+        (p.postponed, q.postponed) == (0, 0)
+            && calls(p) == calls(q)
+            && (&p.rounds, &p.answers) == (&q.rounds, &q.answers)
+            && state(one) == state(other)
     }
 }

@@ -216,3 +216,48 @@ impl Attempt {
         self.epoch - self.rewrites
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use program::memory::NewLocal;
+
+    #[test]
+    fn states_differ_in_locals_and_in_what_happens_when_a_thread_ends_or_handles_an_exception() {
+        let text = "define i32 @main() {\n  ret i32 0\n}\n";
+        let program = Program::from_ir(text).expect("a program");
+        let mut memory = Memory::new(&program);
+        memory.add_thread(&program);
+        let mut thread = Thread::new(0, program.main);
+        thread.enter(&program, program.main, &[], (0, 0), 0);
+        let with = |memory, thread: &Thread| HeaderState::with(thread, memory, [].into_iter());
+        let state = |thread: &Thread| with(&memory, thread);
+        let differs = |change: &dyn Fn(&mut Thread)| {
+            let mut other = thread.clone();
+            change(&mut other);
+            state(&other) != state(&thread)
+        };
+        let raised = Raised {
+            header: 64,
+            frame: 0,
+            selector: 1,
+            unwinding: false,
+        };
+        assert!(!differs(&|_| {}));
+        assert!(differs(&|thread| thread.raised = Some(raised)));
+        assert!(differs(&|thread| thread.exits = 1));
+        assert!(differs(&|thread| thread.exited = true));
+        assert!(differs(&|thread| thread.returned = true));
+        let local = NewLocal {
+            size: 4,
+            align: 4,
+            local: 0,
+            private: true,
+            idle: false,
+            site: 0,
+        };
+        let mut more = memory.clone();
+        more.push_local(0, &local);
+        assert!(with(&more, &thread) != state(&thread));
+    }
+}

@@ -50,12 +50,11 @@
 use crate::source::{Action, Answer, EventLabel, Location, Next, Wait};
 use crate::threads::advance::{changed, Runner, SuspendedThread};
 use crate::threads::ledger::User;
-use crate::threads::retries::HeaderState;
 use crate::threads::sharing::SharingChanged;
 use program::interpreter::thread::Thread;
 use program::ir::bits::mask;
 use program::ir::operators::RmwOp;
-use program::ir::{Op, Order, Register};
+use program::ir::{Op, Register};
 use std::sync::Arc;
 
 /// Limit of instructions within a round.
@@ -78,8 +77,8 @@ pub struct Shift {
 struct Settled {
     run: SuspendedThread,
     next: Next,
-    /// What a read-modify-write writes that adds to what was read.
-    written: Option<u64>,
+    /// It has added to what it has read there.
+    adds: bool,
 }
 
 impl Runner<'_> {
@@ -93,13 +92,14 @@ impl Runner<'_> {
                 None => {}
                 Some(Next::Event(label)) => {
                     run.run = None;
-                    if run.local.unchanged && self.settings.updates_continue {
-                        if let Some(wait) = self.waits(run) {
-                            return wait;
+                    if self.settings.updates_continue {
+                        if run.local.unchanged {
+                            if let Some(wait) = self.waits(run) {
+                                return wait;
+                            }
                         }
-                    }
-                    if run.local.answers.contains(&None) && self.settings.updates_continue {
-                        run.thread.undecided |= self.may_wait(run);
+                        run.thread.undecided |=
+                            run.local.answers.contains(&None) && self.may_wait(run);
                     }
                     if self.settings.undoes {
                         match self.leave_out(run, &label) {
@@ -210,12 +210,18 @@ impl Runner<'_> {
             return None;
         };
         let op = &run.thread.inst(self.program)?.op;
-        let adds = matches!(op, Op::Rmw { op: RmwOp::Add | RmwOp::Sub, access, .. } if access.bits == 8 * at.size);
+        let adds = matches!(
+            op,
+            Op::Rmw {
+                op: RmwOp::Add | RmwOp::Sub,
+                ..
+            }
+        );
         let [Some(read)] = run.local.answers[..] else {
             return None;
         };
         let amount = mask(value.wrapping_sub(read.value), 8 * at.size);
-        (adds && read.undefined == 0 && amount != 0).then_some((at, amount))
+        adds.then_some((at, amount))
     }
 
     /// Whether the value that a read-modify-write reads is used.
@@ -250,7 +256,7 @@ impl Runner<'_> {
             joined: before.local.calls.joined,
             site: 0,
         });
-        (rounds > 0).then(|| Shift {
+        Some(Shift {
             at,
             before: before.clone(),
             answer,
@@ -262,7 +268,7 @@ impl Runner<'_> {
     /// Whether a thread can tell, after a read, whether rounds were left out.
     pub fn shows(&self, shift: &Shift, run: &SuspendedThread, next: &Next) -> bool {
         let bits = 8 * shift.at.size;
-        let ours = self.settled(run.clone(), next.clone(), shift.at);
+        let ours = self.settled(run.clone(), next.clone());
         (1..=shift.rounds).any(|rounds| {
             let more = rounds.wrapping_mul(shift.amount);
             let value = mask(shift.answer.value.wrapping_add(more), bits);
@@ -273,41 +279,27 @@ impl Runner<'_> {
                 ..shift.answer
             }));
             let next = self.until_event(&mut run);
-            let theirs = self.settled(run, next, shift.at);
-            self.sharing.has_changed() || !self.is_same(&ours, &theirs, (mask(more, bits), bits))
+            let theirs = self.settled(run, next);
+            !self.is_same(&ours, &theirs)
         })
     }
 
     /// A thread at its next event or end, past the write of a read-modify-write that adds.
-    fn settled(&self, mut run: SuspendedThread, next: Next, at: Location) -> Settled {
-        let added = match &next {
-            Next::Event(label) => self.addition(&run, label),
-            _ => None,
+    fn settled(&self, mut run: SuspendedThread, mut next: Next) -> Settled {
+        let adds = match &next {
+            Next::Event(label) => self.addition(&run, label).is_some(),
+            _ => false,
         };
-        match (&next, added) {
-            (Next::Event(label), Some((here, _))) if here == at => {
-                let Action::Write { value, .. } = label.action else {
-                    unreachable!("an addition is a write")
-                };
-                run.awaits_answer = false;
-                run.local.answers.push(Some(Answer::default()));
-                let next = self.until_event(&mut run);
-                Settled {
-                    run,
-                    next,
-                    written: Some(value),
-                }
-            }
-            _ => Settled {
-                run,
-                next,
-                written: None,
-            },
+        if adds {
+            run.awaits_answer = false;
+            run.local.answers.push(Some(Answer::default()));
+            next = self.until_event(&mut run);
         }
+        Settled { run, next, adds }
     }
 
-    /// Whether a thread does the same after reading a value (ours), and `more` (theirs).
-    fn is_same(&self, ours: &Settled, theirs: &Settled, (more, bits): (u64, u32)) -> bool {
+    /// Whether a thread does the same after reading a value (ours), and more (theirs).
+    fn is_same(&self, ours: &Settled, theirs: &Settled) -> bool {
         let stops = |of: &Settled| {
             matches!(
                 of.next,
@@ -317,46 +309,13 @@ impl Runner<'_> {
                 }
             )
         };
-        if stops(theirs) && (theirs.run.local.undone.is_none() || ours.run.local.undone.is_some()) {
-            return true;
-        }
-        let differ = match (ours.written, theirs.written) {
-            (None, None) => true,
-            (Some(one), Some(other)) => mask(other.wrapping_sub(one), bits) == more,
-            _ => false,
-        };
-        differ && ours.next == theirs.next && self.is_same_state(&ours.run, &theirs.run)
-    }
-
-    fn is_same_state(&self, one: &SuspendedThread, other: &SuspendedThread) -> bool {
-        let (a, b) = (&one.thread, &other.thread);
-        let state = |run: &SuspendedThread| {
-            let pc = run.thread.frames.last()?.pc as usize;
-            let live = self.live(&run.thread)?[pc].iter().copied();
-            HeaderState::with(&run.thread, &run.local.memory, live)
-        };
-        let rounds = |thread: &Thread| {
-            let rounds = thread.rounds.iter();
-            let seen = rounds.map(|round| {
-                round.map(|round| (round.epoch, round.private, round.live, round.reads))
-            });
-            seen.collect::<Vec<_>>()
-        };
-        let (p, q) = (&one.local, &other.local);
-        state(one) == state(other)
-            && a.frames == b.frames
-            && (a.epoch, a.reads.len(), a.held.len()) == (b.epoch, b.reads.len(), b.held.len())
-            && (a.choices, a.failures) == (b.choices, b.failures)
-            && rounds(a) == rounds(b)
-            && one.attempts == other.attempts
-            && p.answers == q.answers
-            && (p.calls.created, p.calls.joined, p.undone, p.unchanged)
-                == (q.calls.created, q.calls.joined, q.undone, q.unchanged)
-            && p.rounds == q.rounds
-            && p.calls.spurious == q.calls.spurious
+        stops(theirs) && theirs.run.local.undone.is_none()
+            || ours.adds == theirs.adds
+                && ours.next == theirs.next
+                && self.is_same_state(&ours.run, &theirs.run)
     }
 }
 
 fn is_read_of(label: &EventLabel, at: Location) -> bool {
-    matches!(label.action, Action::Read { at: read, order, .. } if read == at && order != Order::Na)
+    matches!(label.action, Action::Read { at: read, .. } if read == at)
 }

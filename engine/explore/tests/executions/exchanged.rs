@@ -1,16 +1,18 @@
 //! Of the executions that exchanges of threads lead to, along with the elements that these get, one
 //! is found; and every execution if something tells the elements apart.
-use crate::elements::Elements;
+use crate::elements::{Elements, Filled, Spot, Step, Value};
 use crate::models::{model, options};
 use crate::naive::{canonical, Event};
 use crate::seeds::seeds;
 use cat::Model;
 use explore::{
-    explore_each, ExecutionEnd, FaultKind, Options, Reduction, Reductions, Search, ThreadId,
+    explore, explore_each, ExecutionEnd, ExploreError, Extent, FaultKind, Options, Reduction,
+    Reductions, Search, ThreadId,
 };
+use program::ir::Order;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// An execution, as far as it is not determined by what the program does: of each event the kind, what
 /// was chosen, and where it reads from; coherence order. Exchanges leave the rest to the program.
@@ -211,6 +213,35 @@ fn compare_each(seeds: std::ops::Range<u64>) {
         "{exchanged}, {distinguished}"
     );
     assert!(some < all, "{some} of {all}");
+}
+
+/// What was explored relies on an exchange.
+#[test]
+fn threads_that_are_found_to_differ_cannot_be_explored_further() {
+    let code = vec![
+        Step::Swap(Spot::Shared(0), Value::Name, Order::AcqRel),
+        Step::Load(Spot::Followed, Order::Rlx),
+    ];
+    let create = (1..4).map(Step::Create).collect();
+    let program = Elements {
+        threads: vec![create, code.clone(), code.clone(), code],
+        arguments: vec![0, 1, 2, 3],
+        filled: Filled::Zeros,
+        distinguished: Arc::default(),
+    };
+    let mut options = options(1);
+    options.search = Some(Search::Postpones);
+    options.reductions = Reductions::ALL;
+    options.limits.executions = 1;
+    let found = explore(&program, &model("sc"), &options).expect("some executions");
+    program.distinguished.store(true, Relaxed);
+    options.limits.executions = MOST;
+    options.extent = Extent::Open(found.open);
+    let found = explore(&program, &model("sc"), &options);
+    assert!(
+        matches!(found, Err(ExploreError::Unsupported { .. })),
+        "{found:?}"
+    );
 }
 
 #[test]

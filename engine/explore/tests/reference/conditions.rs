@@ -1,12 +1,14 @@
 //! Programs for which a reduction would leave out too much, if it had one condition less. Each is
 //! explored by the reference and by the search, with the reductions and without each.
 use crate::random_threads::{LIBRARY, TARGET};
-use crate::{model, Compared, Comparison, Stack};
-use explore::Acyclic;
+use crate::{model, options, rounds, Compared, Comparison, Stack, MODELS};
+use explore::{Acyclic, FaultKind, Options, ProgramSource, Search};
+use program::interpreter::Limits;
+use program::Program;
 use std::fmt::Write;
 
 /// Globals, the bodies of threads, which main starts and joins, and what main does then.
-fn program(globals: &str, threads: &[&str], end: &str) -> String {
+pub fn program(globals: &str, threads: &[&str], end: &str) -> String {
     program_with(globals, "", threads, end)
 }
 
@@ -39,9 +41,9 @@ fn program_with(globals: &str, begin: &str, threads: &[&str], end: &str) -> Stri
 }
 
 /// What main returns: the result of thread 0.
-const RESULT: &str = "  %result = load i32, ptr @r0\n  ret i32 %result";
+pub const RESULT: &str = "  %result = load i32, ptr @r0\n  ret i32 %result";
 
-fn compare(text: &str) {
+pub fn compare(text: &str) {
     let models = [
         ("sc", Acyclic::ProgramOrder),
         ("rc11", Acyclic::ProgramOrder),
@@ -50,7 +52,7 @@ fn compare(text: &str) {
     compare_under(&models, 4, text);
 }
 
-fn compare_under(models: &[(&str, Acyclic)], loops: u32, text: &str) {
+pub fn compare_under(models: &[(&str, Acyclic)], loops: u32, text: &str) {
     let loaded = models.iter().map(|(name, acyclic)| (*acyclic, model(name)));
     let comparison = Comparison {
         models: loaded.collect(),
@@ -195,20 +197,27 @@ fn a_loop_of_another_handler_is_no_retry() {
     compare(&text);
 }
 
-/// A reader announces itself, and takes that back, in some way, while there is a writer.
-fn compare_reader(globals: &str, takes_back: &str, other: &str, end: &str) {
-    let globals = format!("@l = global i32 0, align 4\n{globals}");
+/// A reader announces itself while there is a writer, and takes that back in some way. What it keeps is
+/// returned. What main does first.
+fn compare_reader_with(globals: &str, begin: &str, [takes_back, other]: [&str; 2], end: &str) {
+    let globals = format!("@l = global i32 64, align 4\n@kept = global i32 0, align 4\n{globals}");
     let reads = format!(
         "  br label %head\nhead:\n  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
          %bit = and i32 %old, 64\n  %writes = icmp ne i32 %bit, 0\n  \
-         br i1 %writes, label %undo, label %done\nundo:\n{takes_back}\ndone:"
+         br i1 %writes, label %undo, label %done\nundo:\n{takes_back}\ndone:\n  \
+         %result = load i32, ptr @kept\n  store i32 %result, ptr @r0"
     );
-    let writes = "  atomicrmw add ptr @l, i32 64 monotonic\n  \
-                  atomicrmw sub ptr @l, i32 64 monotonic";
-    let text = program(&globals, &[&reads, writes, other], end);
+    let writes = "  atomicrmw sub ptr @l, i32 64 monotonic";
+    let text = program_with(&globals, begin, &[&reads, writes, other], end);
     let models = ["sc", "rc20"].map(|name| (name, Acyclic::ProgramOrder));
     compare_under(&models, 2, &text);
 }
+
+fn compare_reader(globals: &str, takes_back: &str, other: &str, end: &str) {
+    compare_reader_with(globals, "", [takes_back, other], end);
+}
+
+const TAKES_BACK: &str = "  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %head";
 
 #[test]
 fn a_round_that_subtracts_elsewhere_or_another_number_is_not_undone() {
@@ -219,6 +228,100 @@ fn a_round_that_subtracts_elsewhere_or_another_number_is_not_undone() {
     let shares = "  atomicrmw add ptr @k, i32 0 monotonic";
     compare_reader(globals, &subtracts("k", 1), shares, &end("k"));
     compare_reader("", &subtracts("l", 2), "", &end("l"));
+}
+
+/// The writer may have left when the reader subtracts.
+#[test]
+fn a_round_that_uses_what_it_subtracts_from_is_not_undone() {
+    let keeps = "  %back = atomicrmw sub ptr @l, i32 1 monotonic\n  \
+                 %still = and i32 %back, 64\n  %kept = xor i32 %still, 64\n  \
+                 store i32 %kept, ptr @kept\n  br label %head";
+    compare_reader("", keeps, "", RESULT);
+}
+
+/// The other thread adds meanwhile, and the round resets that too.
+#[test]
+fn a_round_that_ends_with_another_operation_is_not_undone() {
+    let resets = "  atomicrmw and ptr @l, i32 64 monotonic\n  br label %head";
+    let adds = "  atomicrmw or ptr @l, i32 2 monotonic";
+    compare_reader(
+        "",
+        resets,
+        adds,
+        "  %end = load i32, ptr @l\n  ret i32 %end",
+    );
+}
+
+/// A thread returns the number, or exchanges it, while others are within a round.
+#[test]
+fn a_thread_that_sees_the_number_shows_the_rounds() {
+    let exchanges = "  %seen = atomicrmw xchg ptr @l, i32 0 monotonic\n  store i32 %seen, ptr @r2";
+    let end = "  %seen = load i32, ptr @r2\n  ret i32 %seen";
+    compare_reader("", TAKES_BACK, exchanges, end);
+    let returns = "define ptr @returns(ptr %arg) {\n  \
+                   %seen = load atomic i32, ptr @l monotonic, align 4\n  \
+                   %wide = zext i32 %seen to i64\n  %result = inttoptr i64 %wide to ptr\n  \
+                   ret ptr %result\n}\n";
+    let begin = "  %g = alloca i64\n  %r = alloca i64\n  \
+                 call i32 @pthread_create(ptr %g, ptr null, ptr @returns, ptr null)\n";
+    let joins = "  %i = load i64, ptr %g\n  call i32 @pthread_join(i64 %i, ptr %r)\n  \
+                 %seen = load i64, ptr %r\n  %result = trunc i64 %seen to i32\n  \
+                 ret i32 %result";
+    compare_reader_with(returns, begin, [TAKES_BACK, ""], joins);
+}
+
+/// The addition releases what comes before it, and the thread then goes another way, without an end.
+#[test]
+fn a_round_after_which_a_thread_does_something_else_is_not_undone() {
+    let globals = "@l = global i32 64, align 4\n@x = global i32 0, align 4\n\
+                   @data = global i32 0, align 4\n";
+    let reads = "  store i32 1, ptr @data\n  \
+                 %old = atomicrmw add ptr @l, i32 1 release\n  %bit = and i32 %old, 64\n  \
+                 %writes = icmp ne i32 %bit, 0\n  br i1 %writes, label %undo, label %done\n\
+                 undo:\n  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %wait\n\
+                 wait:\n  %now = load atomic i32, ptr @l monotonic, align 4\n  \
+                 %still = and i32 %now, 64\n  %taken = icmp ne i32 %still, 0\n  \
+                 br i1 %taken, label %wait, label %free\n\
+                 free:\n  store atomic i32 1, ptr @x monotonic, align 4\n  br label %hang\n\
+                 hang:\n  %more = load atomic i32, ptr @l monotonic, align 4\n  \
+                 %ever = icmp eq i32 %more, 128\n  br i1 %ever, label %done, label %hang\ndone:";
+    let looks = "  %x = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %set = icmp eq i32 %x, 1\n  br i1 %set, label %look, label %end\n\
+                 look:\n  %l = load atomic i32, ptr @l acquire, align 4\n  \
+                 %none = icmp ult i32 %l, 64\n  br i1 %none, label %read, label %end\n\
+                 read:\n  %data = load i32, ptr @data\n  store i32 %data, ptr @r2\n  \
+                 br label %end\nend:";
+    let writes = "  atomicrmw sub ptr @l, i32 64 monotonic";
+    let end = "  %seen = load i32, ptr @r2\n  ret i32 %seen";
+    let text = program(globals, &[reads, writes, looks], end);
+    compare_under(&[("rc20", Acyclic::ProgramOrder)], 2, &text);
+}
+
+/// A thread changes the number while there is a writer. It adds for good if it comes first, and undoes
+/// that otherwise; or sets the bit in which a round adds.
+#[test]
+fn a_thread_that_changes_the_number_by_another_amount_shows_the_rounds() {
+    let globals = "@l = global i32 64, align 4\n@done = global i32 0, align 4\n";
+    let reads = format!(
+        "  br label %head\nhead:\n  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
+         %bit = and i32 %old, 64\n  %writes = icmp ne i32 %bit, 0\n  \
+         br i1 %writes, label %undo, label %done\nundo:\n{TAKES_BACK}\ndone:"
+    );
+    let undoes = "  %old = atomicrmw add ptr @l, i32 1 monotonic\n  \
+                  %second = icmp eq i32 %old, 65\n  br i1 %second, label %undo, label %done\n\
+                  undo:\n  atomicrmw sub ptr @l, i32 1 monotonic\n  br label %done\n\
+                  done:\n  load atomic i32, ptr @l monotonic, align 4";
+    let leaves = "  br label %head\nhead:\n  \
+                  %come = load atomic i32, ptr @done monotonic, align 4\n  \
+                  %yet = icmp eq i32 %come, 0\n  br i1 %yet, label %head, label %leave\n\
+                  leave:\n  atomicrmw sub ptr @l, i32 64 monotonic";
+    for changes in [undoes, "  atomicrmw or ptr @l, i32 1 monotonic"] {
+        let comes = format!("{changes}\n  store atomic i32 1, ptr @done monotonic, align 4");
+        let end = "  %end = load i32, ptr @l\n  ret i32 %end";
+        let text = program(globals, &[&reads, &comes, leaves], end);
+        let models = ["sc", "rc20"].map(|name| (name, Acyclic::ProgramOrder));
+        compare_under(&models, 1, &text);
+    }
 }
 
 const BARRIERS: &str = "\
@@ -274,6 +377,35 @@ fn a_weak_exchange_in_another_state_fails_again() {
     compare(&program(globals, &[tries, looks], RESULT));
 }
 
+/// Whether a thread waits depends on what it has read, which nothing else does.
+#[test]
+fn threads_that_may_wait_do_so_alike_or_not() {
+    let begin = "  br label %head\nhead:\n  %old = phi i32 [ 0, %0 ], [ %read, %head ]\n  \
+                 %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %flag = load atomic i32, ptr @y monotonic, align 4\n  \
+                 %more = icmp eq i32 %flag, 0\n  br i1 %more, label %head, label %done\n\
+                 done:\n  %is = icmp eq i32 %old, 1\n  \
+                 br i1 %is, label %count, label %end\n\
+                 count:\n  atomicrmw add ptr @z, i32 1 monotonic\n  br label %end\nend:";
+    let text = format!(
+        "{TARGET}{LIBRARY}@x = global i32 0, align 4\n@y = global i32 0, align 4\n\
+         @z = global i32 0, align 4\n\
+         define ptr @t(ptr %unused) {{\n{begin}\n  ret ptr null\n}}\n\
+         define i32 @main() {{\n  %g = alloca i64\n  %h = alloca i64\n  \
+         call i32 @pthread_create(ptr %g, ptr null, ptr @t, ptr null)\n  \
+         call i32 @pthread_create(ptr %h, ptr null, ptr @t, ptr null)\n  \
+         store atomic i32 1, ptr @x monotonic, align 4\n  \
+         store atomic i32 1, ptr @y monotonic, align 4\n  \
+         %i = load i64, ptr %g\n  call i32 @pthread_join(i64 %i, ptr null)\n  \
+         %j = load i64, ptr %h\n  call i32 @pthread_join(i64 %j, ptr null)\n  \
+         %result = load i32, ptr @z\n  ret i32 %result\n}}\n"
+    );
+    for name in ["imm", "riscv-programs"] {
+        compare_under(&[(name, Acyclic::Dependencies)], 1, &text);
+        compare_under(&[(name, Acyclic::Dependencies)], 2, &text);
+    }
+}
+
 /// Main looks at what the first of two threads that behave alike returns.
 #[test]
 fn the_results_of_threads_distinguish_them() {
@@ -291,4 +423,274 @@ fn the_results_of_threads_distinguish_them() {
          ret i32 %result\n}}\n"
     );
     compare(&text);
+}
+
+/// Between the two reads, the thread has written what main returns.
+#[test]
+fn a_round_with_a_write_is_no_retry() {
+    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n";
+    let writes = "  %first = load atomic i32, ptr @x monotonic, align 4\n  br label %head\n\
+                  head:\n  %value = phi i32 [ %first, %0 ], [ %next, %again ]\n  \
+                  %done = icmp eq i32 %value, 2\n  br i1 %done, label %end, label %again\n\
+                  again:\n  store atomic i32 1, ptr @y monotonic, align 4\n  \
+                  %next = load atomic i32, ptr @x monotonic, align 4\n  br label %head\nend:";
+    let stores = "  store atomic i32 2, ptr @x monotonic, align 4";
+    let end = "  %end = load i32, ptr @y\n  ret i32 %end";
+    compare(&program(globals, &[writes, stores], end));
+}
+
+/// The value that it has read is gone when the thread is back at its exchange, which fails for a reason.
+#[test]
+fn an_exchange_that_fails_for_a_reason_waits() {
+    let globals = "@x = global i32 1, align 4\n";
+    let tries = "  br label %head\n\
+                 head:\n  %value = phi i32 [ 0, %0 ], [ %read, %try ]\n  \
+                 %odd = icmp eq i32 %value, 9\n  br i1 %odd, label %done, label %try\n\
+                 try:\n  %pair = cmpxchg weak ptr @x, i32 0, i32 5 monotonic monotonic\n  \
+                 %read = extractvalue { i32, i1 } %pair, 0\n  \
+                 %ok = extractvalue { i32, i1 } %pair, 1\n  \
+                 br i1 %ok, label %done, label %head\ndone:";
+    let looks = "  load atomic i32, ptr @x monotonic, align 4";
+    compare(&program(globals, &[tries, looks], RESULT));
+}
+
+/// How often a value was read is added up, of reads whose values are not known yet.
+#[test]
+fn a_weak_exchange_after_a_read_that_is_postponed_fails_again() {
+    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n";
+    let adds = "  br label %again\n\
+                again:\n  %sum = phi i32 [ 0, %0 ], [ %more, %again ]\n  \
+                %read = load atomic i32, ptr @y monotonic, align 4\n  \
+                %more = add i32 %sum, %read\n  \
+                %pair = cmpxchg weak ptr @x, i32 0, i32 1 monotonic monotonic\n  \
+                %ok = extractvalue { i32, i1 } %pair, 1\n  \
+                br i1 %ok, label %done, label %again\n\
+                done:\n  store i32 %more, ptr @r0";
+    let writes = "  store atomic i32 1, ptr @y monotonic, align 4";
+    compare(&program(globals, &[adds, writes], RESULT));
+}
+
+/// A plain read of a round in vain races with a write that comes after the loop.
+#[test]
+fn a_read_of_a_round_in_vain_may_race() {
+    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n\
+                   @p = global i32 0, align 4\n";
+    let waits = "  br label %head\n\
+                 head:\n  %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %done = icmp eq i32 %read, 1\n  br i1 %done, label %end, label %again\n\
+                 again:\n  %seen = load i32, ptr @p\n  br label %head\n\
+                 end:\n  store atomic i32 1, ptr @y monotonic, align 4";
+    let writes = "  store atomic i32 1, ptr @x monotonic, align 4\n  \
+                  %read = load atomic i32, ptr @y monotonic, align 4\n  \
+                  %is = icmp eq i32 %read, 1\n  br i1 %is, label %writes, label %end\n\
+                  writes:\n  store i32 1, ptr @p\n  br label %end\nend:";
+    let models = [
+        ("rc11", Acyclic::ProgramOrder),
+        ("rc20", Acyclic::ProgramOrder),
+    ];
+    for threads in [[waits, writes], [writes, waits]] {
+        compare_under(&models, 2, &program(globals, &threads, "  ret i32 0"));
+    }
+}
+
+/// The other thread finds the mutex locked by a round in vain, and says so.
+#[test]
+fn a_round_in_vain_that_locks_is_noticed_by_trylock() {
+    let globals = "@m = global [40 x i8] zeroinitializer, align 8\n@x = global i32 0, align 4\n\
+                   @y = global i32 0, align 4\n\
+                   declare i32 @pthread_mutex_lock(ptr)\ndeclare i32 @pthread_mutex_trylock(ptr)\n\
+                   declare i32 @pthread_mutex_unlock(ptr)\n";
+    let waits = "  br label %head\n\
+                 head:\n  call i32 @pthread_mutex_lock(ptr @m)\n  \
+                 %read = load i32, ptr @x\n  call i32 @pthread_mutex_unlock(ptr @m)\n  \
+                 %done = icmp eq i32 %read, 1\n  br i1 %done, label %end, label %head\nend:";
+    let tries = "  %busy = call i32 @pthread_mutex_trylock(ptr @m)\n  \
+                 %free = icmp eq i32 %busy, 0\n  br i1 %free, label %frees, label %end\n\
+                 frees:\n  call i32 @pthread_mutex_unlock(ptr @m)\n  br label %end\n\
+                 end:\n  %seen = phi i32 [ 1, %0 ], [ 2, %frees ]\n  store i32 %seen, ptr @y\n  \
+                 call i32 @pthread_mutex_lock(ptr @m)\n  store i32 1, ptr @x\n  \
+                 call i32 @pthread_mutex_unlock(ptr @m)";
+    let end = "  %end = load i32, ptr @y\n  ret i32 %end";
+    compare_under(
+        &[("sc", Acyclic::ProgramOrder)],
+        3,
+        &program(globals, &[waits, tries], end),
+    );
+}
+
+/// Main meets a thread at a barrier, joins it, and then uses the barrier for itself alone.
+#[test]
+fn a_barrier_may_be_for_another_number_of_threads_later() {
+    let init = |count| format!("  call i32 @pthread_barrier_init(ptr @a, ptr null, i32 {count})\n");
+    let wait = "  call i32 @pthread_barrier_wait(ptr @a)\n";
+    let (two, one) = (init(2), init(1));
+    let text = format!(
+        "{TARGET}{LIBRARY}{BARRIERS}declare i32 @pthread_barrier_destroy(ptr)\n\
+         define ptr @t(ptr %arg) {{\n{wait}  ret ptr null\n}}\n\
+         define i32 @main() {{\n  %h = alloca i64\n{two}  \
+         call i32 @pthread_create(ptr %h, ptr null, ptr @t, ptr null)\n{wait}  \
+         %j = load i64, ptr %h\n  call i32 @pthread_join(i64 %j, ptr null)\n  \
+         call i32 @pthread_barrier_destroy(ptr @a)\n{one}{wait}  ret i32 0\n}}\n"
+    );
+    compare_under(&[("sc", Acyclic::ProgramOrder)], 2, &text);
+}
+
+/// A thread is stopped by the limit of rounds, and would never leave its loop, or would.
+#[test]
+fn a_loop_that_changes_memory_for_ever_hangs_and_one_that_counts_does_not() {
+    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n\
+                   @step = global i32 1, align 4\n";
+    let silent = |operation: &str, last: u32| {
+        format!(
+            "  %own = alloca i32\n  store i32 0, ptr %own\n  \
+             %step = load atomic i32, ptr @step monotonic, align 4\n  br label %head\n\
+             head:\n  %old = load i32, ptr %own\n  %new = {operation} i32 %old, %step\n  \
+             store i32 %new, ptr %own\n  %done = icmp eq i32 %new, {last}\n  \
+             br i1 %done, label %end, label %head\nend:"
+        )
+    };
+    // what ends the loop is read, and in the thousandth round it ends in any case
+    let counts = "  br label %head\n\
+                  head:\n  %count = phi i32 [ 0, %0 ], [ %more, %head ]\n  \
+                  %odd = and i32 %count, 1\n  store atomic i32 %odd, ptr @y monotonic, align 4\n  \
+                  %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                  %more = add i32 %count, 1\n  %sum = add i32 %more, %read\n  \
+                  %done = icmp eq i32 %sum, 1000\n  br i1 %done, label %end, label %head\nend:";
+    let alternates = "  br label %head\n\
+                      head:\n  %old = atomicrmw xor ptr @y, i32 1 monotonic\n  \
+                      %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                      %done = icmp eq i32 %read, 1\n  br i1 %done, label %end, label %head\nend:";
+    let looks = "  load atomic i32, ptr @x monotonic, align 4\n  \
+                 load atomic i32, ptr @step monotonic, align 4";
+    for (body, hangs) in [
+        (silent("xor", 2), true),
+        (silent("add", 2_000_000_000), false),
+        (counts.to_owned(), false),
+        (alternates.to_owned(), true),
+    ] {
+        let text = program(globals, &[&body, looks], "  ret i32 0");
+        let program = Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}"));
+        for (name, acyclic) in MODELS {
+            let limits = Limits {
+                instructions: 30_000,
+                ..rounds(3)
+            };
+            let mut source = ProgramSource::new(&program, limits);
+            let found = source.explore(&model(name), &options(acyclic, 1_000, 60));
+            let found = found.unwrap_or_else(|error| panic!("{error}"));
+            let kinds: Vec<_> = found
+                .violations
+                .iter()
+                .map(|seen| seen.fault.kind)
+                .collect();
+            let expected = [FaultKind::Hang];
+            assert_eq!(
+                kinds,
+                expected[usize::from(!hangs)..],
+                "under {name}: {body}"
+            );
+        }
+    }
+}
+
+/// Under this model, of which nothing is stated, a thread has to read twice before it writes again: the
+/// assertion fails after a round in vain alone.
+#[test]
+fn rounds_are_explored_where_a_model_may_need_their_reads() {
+    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n\
+                   @z = global i32 0, align 4\n";
+    let waits = "  store atomic i32 1, ptr @y monotonic, align 4\n  br label %head\n\
+                 head:\n  %seen = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %done = icmp eq i32 %seen, 1\n  br i1 %done, label %end, label %head\n\
+                 end:\n  store atomic i32 1, ptr @z monotonic, align 4";
+    let stores = "  store atomic i32 1, ptr @x monotonic, align 4";
+    let checks = "  load atomic i32, ptr @y monotonic, align 4\n  \
+                  %last = load atomic i32, ptr @z monotonic, align 4\n  \
+                  %bad = icmp eq i32 %last, 1\n  br i1 %bad, label %fails, label %end\n\
+                  fails:\n  call void @__assert_fail(ptr @text, ptr @text, i32 1, ptr @text)\n  \
+                  unreachable\nend:\n  ret i32 0";
+    let text = program(globals, &[waits, stores], checks);
+    let program = Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}"));
+    for search in [None, Some(Search::Revisits), Some(Search::Postpones)] {
+        let options = Options {
+            acyclic: None,
+            search,
+            ..options(Acyclic::ProgramOrder, 1_000, 60)
+        };
+        let mut source = ProgramSource::new(&program, rounds(4));
+        let found = source.explore(&model("reads_between"), &options);
+        let found = found.unwrap_or_else(|error| panic!("{error}"));
+        println!(
+            "{:?} {:?} {:?}",
+            found.counts,
+            found.violations.len(),
+            found.safe().is_ok()
+        );
+        let kinds: Vec<_> = found
+            .violations
+            .iter()
+            .map(|seen| seen.fault.kind)
+            .collect();
+        assert_eq!(kinds, [FaultKind::Assertion]);
+    }
+}
+
+/// The thread that wakes looks at how many have slept.
+#[test]
+fn a_futex_says_how_many_threads_it_has_woken() {
+    let globals = "@x = global i32 0, align 4\ndeclare i32 @weakspot_begin_sleep(ptr, i32)\n\
+                   declare void @weakspot_discard()\ndeclare void @weakspot_sleep(ptr, i32)\n\
+                   declare i32 @weakspot_wake(ptr, i32, i32)\n";
+    let wakes = "  store atomic i32 1, ptr @x monotonic, align 4\n  \
+                 %count = call i32 @weakspot_wake(ptr @x, i32 9, i32 -1)\n  \
+                 store i32 %count, ptr @r0";
+    let sleeps = "  %entered = call i32 @weakspot_begin_sleep(ptr @x, i32 -1)\n  \
+                  %enters = icmp ne i32 %entered, 0\n  \
+                  br i1 %enters, label %compares, label %end\n\
+                  compares:\n  %value = load atomic i32, ptr @x monotonic, align 4\n  \
+                  %same = icmp eq i32 %value, 0\n  br i1 %same, label %waits, label %never\n\
+                  never:\n  call void @weakspot_discard()\n  unreachable\n\
+                  waits:\n  call void @weakspot_sleep(ptr @x, i32 0)\n  br label %end\nend:";
+    compare(&program(globals, &[wakes, sleeps], RESULT));
+}
+
+/// What the loop has read is needed for an address, or not: the first read is for one, the second is not.
+#[test]
+fn a_retry_does_not_depend_on_what_it_reads_in_the_end() {
+    let globals = "@x = global i32 0, align 4\n@a = global [2 x i32] zeroinitializer, align 4\n";
+    let retries = "  %first = load atomic i32, ptr @x monotonic, align 4\n  \
+                   %index = lshr i32 %first, 8\n  br label %head\n\
+                   head:\n  %old = phi i32 [ %first, %0 ], [ %read, %head ]\n  \
+                   %pair = cmpxchg ptr @x, i32 %old, i32 7 monotonic monotonic\n  \
+                   %read = extractvalue { i32, i1 } %pair, 0\n  \
+                   %ok = extractvalue { i32, i1 } %pair, 1\n  \
+                   br i1 %ok, label %done, label %head\n\
+                   done:\n  %at = getelementptr i32, ptr @a, i32 %index\n  \
+                   %data = load atomic i32, ptr %at monotonic, align 4\n  \
+                   %more = mul i32 %data, 10\n  %all = add i32 %more, %read\n  \
+                   store i32 %all, ptr @r0";
+    let publishes = "  store atomic i32 1, ptr @a monotonic, align 4\n  \
+                     store atomic i32 1, ptr @x release, align 4";
+    let by_dependencies = |(_, acyclic): &(&str, Acyclic)| *acyclic == Acyclic::Dependencies;
+    let models: Vec<_> = MODELS.into_iter().filter(by_dependencies).collect();
+    compare_under(&models, 2, &program(globals, &[retries, publishes], RESULT));
+}
+
+/// The first read of a thread that a notification wakes races, and no later one does.
+#[test]
+fn a_thread_that_is_woken_has_read_before_it_slept() {
+    let waits = "  br label %head\nhead:\n  %value = load atomic i32, ptr @x acquire, align 4\n  \
+                 %same = icmp eq i32 %value, 0\n  br i1 %same, label %enters, label %next\n\
+                 enters:\n  %entered = call i32 @weakspot_begin_sleep(ptr @x)\n  \
+                 %again = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %still = icmp eq i32 %again, 0\n  br i1 %still, label %sleeps, label %never\n\
+                 never:\n  call void @weakspot_discard()\n  unreachable\n\
+                 sleeps:\n  call void @weakspot_sleep(ptr @x, i32 1)\n  br label %head\nnext:";
+    let wakes = "  store i32 0, ptr @x, align 4\n  store atomic i32 1, ptr @x release, align 4\n  \
+                 %woken = call i64 @weakspot_notify(ptr @x, i32 -1)";
+    let globals = "@x = global i32 0, align 4\ndeclare i32 @weakspot_begin_sleep(ptr)\n\
+                   declare void @weakspot_discard()\ndeclare void @weakspot_sleep(ptr, i32)\n\
+                   declare i64 @weakspot_notify(ptr, i32)\n";
+    let models = [("rc11", Acyclic::ProgramOrder)];
+    compare_under(&models, 2, &program(globals, &[waits, wakes], RESULT));
 }

@@ -14,6 +14,7 @@ const GLOBALS: &str = "\
 @object = global ptr null, align 8
 @m = global [40 x i8] zeroinitializer, align 8
 @n = global [40 x i8] zeroinitializer, align 8
+@w = global i32 0, align 4
 @c = global [48 x i8] zeroinitializer, align 8
 @b = global [32 x i8] zeroinitializer, align 8
 @elements = global [4 x i32] zeroinitializer, align 4
@@ -23,6 +24,48 @@ const GLOBALS: &str = "\
 define void @first() {
   store atomic i32 1, ptr @x monotonic, align 4
   store i32 1, ptr @p
+  ret void
+}
+define void @pthread_rwlock_rdlock(ptr %lock) {
+  br label %head
+head:
+  %first = load atomic i32, ptr %lock monotonic, align 4
+  br label %looks
+looks:
+  %now = phi i32 [ %first, %head ], [ %read, %tries ]
+  %written = icmp eq i32 %now, -1
+  br i1 %written, label %head, label %tries
+tries:
+  %more = add i32 %now, 1
+  %both = cmpxchg ptr %lock, i32 %now, i32 %more acquire monotonic, align 4
+  %read = extractvalue { i32, i1 } %both, 0
+  %done = extractvalue { i32, i1 } %both, 1
+  br i1 %done, label %end, label %looks
+end:
+  ret void
+}
+define void @pthread_rwlock_wrlock(ptr %lock) {
+  br label %head
+head:
+  %now = load atomic i32, ptr %lock monotonic, align 4
+  %free = icmp eq i32 %now, 0
+  br i1 %free, label %tries, label %head
+tries:
+  %both = cmpxchg ptr %lock, i32 0, i32 -1 acquire monotonic, align 4
+  %done = extractvalue { i32, i1 } %both, 1
+  br i1 %done, label %end, label %head
+end:
+  ret void
+}
+define void @pthread_rwlock_unlock(ptr %lock) {
+  %now = load atomic i32, ptr %lock monotonic, align 4
+  %written = icmp eq i32 %now, -1
+  br i1 %written, label %writer, label %reader
+writer:
+  store atomic i32 0, ptr %lock release, align 4
+  ret void
+reader:
+  atomicrmw sub ptr %lock, i32 1 release
   ret void
 }
 define void @futex_wait(ptr %word, i32 %expected) {
@@ -374,6 +417,12 @@ impl Function {
                     f.ops(section);
                     f.value(&format!("call i32 @pthread_mutex_unlock(ptr @{mutex})"));
                 });
+            }
+            Op::Shared { writes, section } => {
+                let locks = if *writes { "wrlock" } else { "rdlock" };
+                self.line(&format!("call void @pthread_rwlock_{locks}(ptr @w)"));
+                self.ops(section);
+                self.line("call void @pthread_rwlock_unlock(ptr @w)");
             }
             Op::WaitForCondition => {
                 self.value("call i32 @pthread_mutex_lock(ptr @m)");

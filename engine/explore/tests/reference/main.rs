@@ -7,6 +7,7 @@
 mod conditions;
 #[path = "../dice/mod.rs"]
 mod dice;
+mod elements;
 mod emit;
 mod print;
 mod programs;
@@ -15,6 +16,7 @@ mod programs;
 mod random_threads;
 #[path = "../seeds/mod.rs"]
 mod seeds;
+mod starts;
 
 use cat::Model;
 use emit::emit;
@@ -284,6 +286,24 @@ struct Shrunk {
 
 /// Compares the programs of these seeds with each of the stacks, each under one of the models or all.
 fn compare(seeds: Range<u64>, stacks: &[Stack], all_models: bool) {
+    compare_random(Threads::random, seeds, stacks, |seed| match all_models {
+        true => 0..MODELS.len(),
+        false => one(seed, MODELS.len()),
+    });
+}
+
+/// One of so many models.
+fn one(seed: u64, count: usize) -> Range<usize> {
+    let one = (seed % count as u64) as usize;
+    one..one + 1
+}
+
+fn compare_random(
+    random: fn(u64) -> Threads,
+    seeds: Range<u64>,
+    stacks: &[Stack],
+    models: impl Fn(u64) -> Range<usize>,
+) {
     let comparison = Comparison {
         models: MODELS.map(|(name, acyclic)| (acyclic, model(name))).into(),
         loops: 2,
@@ -291,14 +311,8 @@ fn compare(seeds: Range<u64>, stacks: &[Stack], all_models: bool) {
     let (mut equal, mut truncated, mut large, mut compared) = (0, 0, 0, 0);
     let mut different = Vec::new();
     for seed in seeds.clone() {
-        let threads = Threads::random(seed);
-        let one = (seed % MODELS.len() as u64) as usize;
-        let models = if all_models {
-            0..MODELS.len()
-        } else {
-            one..one + 1
-        };
-        for model in models {
+        let threads = random(seed);
+        for model in models(seed) {
             match comparison.compare(&threads, model, stacks) {
                 Compared::Equal {
                     truncated: some,
@@ -480,6 +494,26 @@ fn a_weak_exchange_fails_again_after_each_write_of_the_same_value() {
     };
     let take = || Op::Update("x", "xchg", Value::Constant(0), "monotonic");
     compare_bodies("rc20", vec![vec![attempts], vec![take(), take()]]);
+}
+
+/// Threads that behave alike, under models that postpone reads.
+fn compare_alike(seeds: Range<u64>) {
+    let first = MODELS.len() - 4;
+    compare_random(Threads::alike, seeds, &Stack::few()[..1], |seed| {
+        let model = one(seed, 4);
+        first + model.start..first + model.end
+    });
+}
+
+#[test]
+fn threads_that_behave_alike_and_postpone_reads_do_what_they_do_without_any_reduction() {
+    compare_alike(0..80);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --release -p explore --test reference -- --ignored"]
+fn many_threads_that_behave_alike_and_postpone_reads_do_what_they_do() {
+    compare_alike(seeds::seeds(5_000));
 }
 
 #[test]

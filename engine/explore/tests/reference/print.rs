@@ -18,6 +18,7 @@ static _Atomic(int *) object;
 static _Atomic(atomic_int *) lent;
 static _Atomic(int (*)(intptr_t)) callee;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t w = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t b;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -203,6 +204,11 @@ fn op(of: &Op) -> String {
             "if (!pthread_mutex_trylock(&{mutex})) {{ {} pthread_mutex_unlock(&{mutex}); }}",
             block(ops)
         ),
+        Op::Shared { writes, section } => {
+            let locks = if *writes { "wrlock" } else { "rdlock" };
+            let ops = block(section);
+            format!("pthread_rwlock_{locks}(&w); {ops} pthread_rwlock_unlock(&w);")
+        }
         Op::WaitForCondition => section("m", "while (!flag) pthread_cond_wait(&c, &m);"),
         Op::Signal { all } => {
             let wakes = if *all { "broadcast" } else { "signal" };

@@ -1,7 +1,7 @@
 //! Random programs, with everything that the search treats in a way of its own: all atomic accesses and
-//! fences, plain ones, loops that wait, also within one another, retry and undo, locks, condition
-//! variables, barriers, futexes, allocation, calls through pointers, threads that behave alike, joins in
-//! any order.
+//! fences, plain ones, loops that wait, also within one another, retry and undo, locks, reader-writer locks,
+//! condition variables, barriers, futexes, allocation, calls through pointers, threads that behave alike,
+//! joins in any order.
 use crate::dice::Dice;
 
 pub type Order = &'static str;
@@ -108,6 +108,11 @@ pub enum Op {
     },
     Lock(&'static str, Vec<Op>),
     TryLock(&'static str, Vec<Op>),
+    /// What a reader, or a writer, does while it holds the reader-writer lock.
+    Shared {
+        writes: bool,
+        section: Vec<Op>,
+    },
     WaitForCondition,
     Signal {
         all: bool,
@@ -187,6 +192,7 @@ impl Random<'_> {
         let (at, value, dice) = (self.place(), self.value(), &mut *self.dice);
         let with = dice.below(3);
         match dice.below(20) {
+            0..=9 if self.style / 2 == 5 && depth == 0 => self.shared(),
             0..=3 => Op::Load(at, dice.one(&LOADS)),
             4..=7 => Op::Store(at, value, dice.one(&STORES)),
             8..=9 => {
@@ -220,6 +226,28 @@ impl Random<'_> {
             _ if depth < 2 => self.special(depth),
             _ => Op::Load(at, dice.one(&LOADS)),
         }
+    }
+
+    /// A reader reads one or two locations, and mostly looks at what it has read; a writer writes them.
+    fn shared(&mut self) -> Op {
+        let writes = self.dice.happens(2);
+        let plain = self.style % 2 == 0 || self.dice.happens(2);
+        let mut section = Vec::new();
+        for _ in 0..1 + self.dice.below(2) {
+            let at = self.dice.one(if plain { &["p", "q"] } else { &["x", "y"] });
+            section.push(match (writes, plain) {
+                (false, true) => Op::PlainLoad(at),
+                (false, false) => Op::Load(at, self.dice.one(&LOADS)),
+                (true, true) => Op::PlainStore(at, self.value()),
+                (true, false) => Op::Store(at, self.value(), self.dice.one(&STORES)),
+            });
+        }
+        match self.dice.below(6) {
+            0 => section.push(Op::Assert(self.dice.below(3))),
+            1 => section.push(self.op(2)),
+            _ => {}
+        }
+        Op::Shared { writes, section }
     }
 
     fn special(&mut self, depth: u32) -> Op {
@@ -343,16 +371,31 @@ impl Random<'_> {
 impl Threads {
     /// The program of a seed.
     pub fn random(seed: u64) -> Threads {
+        Threads::drawn(seed, false)
+    }
+
+    /// One whose last two threads, at least, behave alike.
+    pub fn alike(seed: u64) -> Threads {
+        Threads::drawn(seed, true)
+    }
+
+    fn drawn(seed: u64, always_alike: bool) -> Threads {
         let dice = &mut Dice::new(seed + 1);
         dice.below(2);
-        let style = dice.below(10);
+        let style = dice.below(12);
         let count = dice.one(&[2, 2, 3]) as usize;
-        let alike = dice.happens(4);
+        let alike = dice.happens(4) || always_alike;
         let meets = dice.happens(6);
         let mut random = Random { dice, style };
         let mut bodies = Vec::new();
         for _ in 0..if alike { count - 1 } else { count } {
-            let mut ops = random.ops(if count == 2 { 4 } else { 3 }, 0);
+            let most = match (style / 2, count) {
+                (5, 3) => 1,
+                (5, _) => 2, // each section has four events of the lock
+                (_, 2) => 4,
+                _ => 3,
+            };
+            let mut ops = random.ops(most, 0);
             if meets {
                 let at = random.dice.below(ops.len() as u64 + 1) as usize;
                 ops.insert(at, Op::Barrier);
@@ -517,6 +560,15 @@ fn smaller(ops: &[Op]) -> Vec<Vec<Op>> {
                 smaller(section)
                     .into_iter()
                     .for_each(|ops| with(vec![Op::Lock(mutex, ops)]));
+            }
+            Op::Shared { writes, section } => {
+                with(section.clone());
+                smaller(section).into_iter().for_each(|section| {
+                    with(vec![Op::Shared {
+                        writes: *writes,
+                        section,
+                    }]);
+                });
             }
             Op::TryLock(mutex, section) => {
                 smaller(section)

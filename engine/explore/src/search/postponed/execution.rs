@@ -87,8 +87,6 @@ pub struct ThreadRun {
     pub creator: Option<EventPosition>,
     /// The first of the threads that behave like this one.
     pub class: ThreadId,
-    /// These get different arguments.
-    pub exchanged: bool,
     /// The time since when the thread is taken to wait before its next event, if postponed reads
     /// decide that.
     pub waits: Option<u32>,
@@ -99,6 +97,21 @@ pub struct ThreadRun {
     passed: usize,
     /// The state after these.
     pub node: Node,
+}
+
+impl ThreadRun {
+    /// A thread that is not created yet.
+    fn new(thread: ThreadId) -> ThreadRun {
+        ThreadRun {
+            creator: None,
+            class: thread,
+            waits: None,
+            continues: None,
+            slots: Vec::new(),
+            passed: 0,
+            node: NO_STATE,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -166,16 +179,7 @@ impl PartialExecution {
         }
         self.generation = states.generation;
         if self.threads.is_empty() {
-            self.threads.push(ThreadRun {
-                creator: None,
-                class: 0,
-                exchanged: false,
-                waits: None,
-                continues: None,
-                slots: Vec::new(),
-                passed: 0,
-                node: NO_STATE,
-            });
+            self.threads.push(ThreadRun::new(0));
         }
         for run in &mut self.threads {
             run.node = NO_STATE;
@@ -445,22 +449,10 @@ impl PartialExecution {
             true => self.class(source, states, creator, thread),
             false => thread,
         };
-        let absent = ThreadRun {
-            creator: None,
-            class: 0,
-            exchanged: false,
-            waits: None,
-            continues: None,
-            slots: Vec::new(),
-            passed: 0,
-            node: NO_STATE,
-        };
-        if thread >= self.threads.len() {
-            self.threads.resize(thread + 1, absent);
-        }
+        let absent = self.threads.len()..thread + 1;
+        self.threads.extend(absent.map(ThreadRun::new));
         self.threads[thread].creator = Some(creator);
         self.threads[thread].class = class;
-        self.threads[thread].exchanged = states.class(thread).is_some();
         self.threads[thread].node = states.follow(source, before, Transition::Created(thread));
     }
 

@@ -75,7 +75,7 @@ impl PartialExecution {
         let previous = creator.index.checked_sub(1);
         let previous = previous.map(|index| EventPosition { index, ..creator });
         let like = previous.and_then(|at| match self.slot(at).label.action {
-            Action::Create { thread: other } if states.class(other).is_none() => source
+            Action::Create { thread: other } => source
                 .are_symmetric((before(at), other), (before(creator), thread))
                 .then_some(self.threads[other].class),
             _ => None,
@@ -86,12 +86,9 @@ impl PartialExecution {
     /// The events of other threads with smaller numbers that are in the graph, and that this event,
     /// which is not, could have had the part of: their threads were twins when they were added.
     fn taken_by_twins(&self, at: EventPosition) -> impl Iterator<Item = &LocalEvent> {
-        let class = self.threads[at.thread].class;
-        let others = (class..at.thread).filter(move |other| self.threads[*other].class == class);
-        others.filter_map(move |other| {
-            let slot = self.threads[other].slots.get(at.index)?;
-            (slot.added != 0 && slot.twins >> at.thread & 1 == 1).then_some(slot)
-        })
+        let others = self.threads[self.threads[at.thread].class..at.thread].iter();
+        let slots = others.filter_map(move |other| other.slots.get(at.index));
+        slots.filter(move |slot| slot.twins >> at.thread & 1 == 1)
     }
 
     /// The threads with greater numbers that are twins of the thread of an event, which is about to be
@@ -118,76 +115,37 @@ impl PartialExecution {
                 (None, None) => true,
             }
         };
-        one.waits == two.waits
-            && (0..one.slots.len().max(two.slots.len())).all(corresponds)
-            && !self.are_told_apart([at.thread, other])
-    }
-
-    /// Whether the first `count` events of two threads are the same, and the exchange of the threads
-    /// changes no other event in the graph.
-    fn are_twins(&self, pair: [ThreadId; 2], count: usize) -> bool {
-        let [one, other] = pair;
-        let event = |thread: ThreadId, index: usize| EventPosition { thread, index };
-        let same = |index| self.is_same(event(one, index), event(other, index));
-        (0..count).all(same) && !self.are_told_apart(pair)
-    }
-
-    /// Whether another thread has read what one of these has written, other than in a round of a
-    /// barrier.
-    fn are_told_apart(&self, pair: [ThreadId; 2]) -> bool {
-        let others = self.places().filter(|at| !pair.contains(&at.thread));
-        let mut slots = others.map(|at| self.slot(at));
-        slots.any(|slot| {
-            let source = slot.source.filter(|source| pair.contains(&source.thread));
-            source.is_some() && round_of(slot).is_none()
-        })
+        one.waits == two.waits && (0..one.slots.len().max(two.slots.len())).all(corresponds)
     }
 
     /// Whether two events of two threads are the same, whichever of them does what, as far as is
-    /// decided.
+    /// decided: since what the threads did before is the same, only the answers may differ. Threads
+    /// that may be exchanged although they get different arguments access different locations and
+    /// read different values there, which correspond.
     fn is_same(&self, at: EventPosition, twin: EventPosition) -> bool {
         let (slot, other) = (self.slot(at), self.slot(twin));
         let same_progress = (slot.added == 0) == (other.added == 0)
-            && (slot.added != 0 || slot.waits_since == other.waits_since)
-            && slot.is_open() == other.is_open();
-        if let (Some(round), Some(same)) = (round_of(slot), round_of(other)) {
+            && (slot.added != 0 || slot.waits_since == other.waits_since);
+        if round_of(slot).is_some() {
             // in which order threads arrive at a barrier does not matter
-            return round == same && slot.is_write() == other.is_write() && same_progress;
+            return same_progress;
         }
         let sources = slot.source.map(|source| exchanged([at, twin], source)) == other.source;
         let changes = match slot.label.action {
-            Action::Write { .. } if slot.added != 0 && other.added != 0 => {
-                !self.are_placed_alike(at, twin)
-            }
-            Action::Write { .. } => slot.added != 0 || other.added != 0,
+            Action::Write { .. } => !self.are_placed_alike(at, twin),
             Action::Create { .. } | Action::Allocate { .. } | Action::Free { .. } => true,
-            _ => false,
+            action => action.is_decision() && slot.value != other.value,
         };
-        self.does_the_same(at, twin) && !changes && sources && same_progress
+        !changes && sources && same_progress
     }
 
-    /// Whether two events of two threads are accesses, or others, of the same kind. Threads that may
-    /// be exchanged although they get different arguments access different locations and read
-    /// different values there: since what they did before is the same, they correspond.
-    fn does_the_same(&self, at: EventPosition, twin: EventPosition) -> bool {
-        let (slot, other) = (self.slot(at), self.slot(twin));
-        let (action, same) = (slot.label.action, other.label.action);
-        match (self.threads[at.thread].exchanged, action, same) {
-            (true, Action::Read { .. }, Action::Read { .. }) => true,
-            (true, Action::Write { .. }, Action::Write { .. }) => true,
-            _ => action == same && slot.value == other.value,
-        }
-    }
-
-    /// Whether two writes of two threads are at locations that an exchange of the threads exchanges,
-    /// with the writes in the same order.
+    /// Whether an exchange of the threads of two writes exchanges what is written where these are, in
+    /// coherence order.
     fn are_placed_alike(&self, at: EventPosition, twin: EventPosition) -> bool {
         let order = |location: usize| self.locations[location].order.iter().copied();
         let [one, other] = [at, twin].map(|at| self.slot(at).location);
-        one != other && {
-            let first = order(one).map(|write| exchanged([at, twin], write));
-            first.eq(order(other))
-        }
+        let first = order(one).map(|write| exchanged([at, twin], write));
+        first.eq(order(other))
     }
 
     /// How many of the writes that were in the graph at a time are, in coherence order, up to a write.
@@ -207,18 +165,13 @@ impl PartialExecution {
     /// there.
     pub fn undecided_twins(&self, thread: ThreadId) -> impl Iterator<Item = EventPosition> + '_ {
         let run = &self.threads[thread];
-        let class = run.class;
-        let others = class..self.threads.len();
-        let others =
-            others.filter(move |other| *other != thread && self.threads[*other].class == class);
-        others.filter_map(move |other| {
-            let slots = &self.threads[other].slots;
-            let index = slots
-                .iter()
-                .position(|slot| slot.is_open() && slot.is_read())?;
+        let others = self.threads.iter().enumerate().skip(run.class);
+        let others = others.filter(move |(_, other)| other.class == run.class);
+        others.filter_map(move |(other, its)| {
+            let mut slots = its.slots.iter();
+            let index = slots.position(LocalEvent::is_open)?;
             let read = run.slots.get(index)?.added != 0;
-            let twins = read && self.are_twins([thread, other], index);
-            twins.then_some(EventPosition {
+            (read && self.are_the_same([thread, other], index)).then_some(EventPosition {
                 thread: other,
                 index,
             })
@@ -247,22 +200,15 @@ impl PartialExecution {
     /// write.
     pub fn leaves_position(&self, write: EventPosition, position: usize) -> bool {
         let location = self.slot(write).location;
-        let order = &self.locations[location].order;
-        let class = self.threads[write.thread].class;
         let denies = |twin: &LocalEvent| {
+            let order = &self.locations[twin.location].order;
+            let mut writes = order.iter();
+            let place = writes.position(|at| self.slot(*at).added == twin.added);
+            let Some(place) = place else { return false };
             if twin.location != location {
-                let mut twins = self.locations[twin.location].order.iter();
-                let place = twins.position(|at| self.slot(*at).added == twin.added);
-                let place = self.old_writes(twin.location, place.unwrap_or(0), twin.added);
+                let place = self.old_writes(twin.location, place, twin.added);
                 return self.old_writes(location, position, twin.added) < place;
             }
-            let place = order.iter().position(|at| {
-                at.index == write.index
-                    && at.thread < write.thread
-                    && self.threads[at.thread].class == class
-                    && self.slot(*at).added == twin.added
-            });
-            let Some(place) = place else { return false };
             let old = |at: &EventPosition| self.slot(*at).added < twin.added;
             match position > place {
                 // some write of that time has to be between
@@ -305,8 +251,7 @@ impl PartialExecution {
     pub fn orbit(&self) -> u64 {
         let mut count: u64 = 1;
         for class in 0..self.threads.len() {
-            let of =
-                |thread: &ThreadId| self.threads[*thread].class == class && self.exists(*thread);
+            let of = |thread: &ThreadId| self.threads[*thread].class == class;
             let mut different: Vec<(ThreadId, u64)> = Vec::new();
             for (number, thread) in (0..self.threads.len()).filter(of).enumerate() {
                 let same = different
@@ -329,12 +274,17 @@ impl PartialExecution {
         count
     }
 
-    fn exists(&self, thread: ThreadId) -> bool {
-        thread == 0 || self.threads[thread].creator.is_some()
+    /// Whether the first `count` events of two threads are the same.
+    fn are_the_same(&self, threads: [ThreadId; 2], count: usize) -> bool {
+        let same = |index| {
+            let [one, other] = threads.map(|thread| EventPosition { thread, index });
+            self.is_same(one, other)
+        };
+        (0..count).all(same)
     }
 
     fn are_same(&self, one: ThreadId, other: ThreadId) -> bool {
         let [first, second] = [one, other].map(|thread| self.threads[thread].slots.len());
-        first == second && self.are_twins([one, other], first)
+        first == second && self.are_the_same([one, other], first)
     }
 }

@@ -169,9 +169,6 @@ impl PartialExecution {
                 return Some(count);
             };
             drop(places);
-            if !self.slot(at).is_read() {
-                return None;
-            }
             let slot = self.slot(at);
             let last = self.locations[slot.location].order.last().copied();
             let decided = self.threads[at.thread].waits.is_some();

@@ -196,7 +196,7 @@ mod tests {
             assert!(one.join(other.learned(), &[]));
             one.has_changed()
         };
-        assert!(!join(&seen(1), &seen(1)));
+        assert!(!join(&seen(1), &seen(1)) && !join(&LearnedSharing::default(), &seen(1)));
         let mut both = seen(1);
         assert!(join(&both, &seen(2)));
         both.restart(0);

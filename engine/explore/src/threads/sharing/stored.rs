@@ -123,10 +123,18 @@ mod tests {
         };
         let mut both = owned(1);
         assert!(both.join(owned(1).learned(), &objects) && !both.has_changed());
+        assert!(both.join(started().learned(), &objects) && !both.has_changed());
         assert!(both.join(owned(2).learned(), &objects) && both.has_changed());
         both.restart(1);
         assert!(both.is_shared(64, 72));
         assert!(!both.join(owned(2).learned(), &objects), "of another tree");
+        assert!(!started().join(LearnedSharing::default().learned(), &objects));
+        let reductions = Reductions::NONE;
+        let other = Learned {
+            reductions,
+            ..started().learned()
+        };
+        assert!(!started().join(other, &objects), "by another search");
 
         let accessed = |address, size| {
             let sharing = started();

@@ -158,4 +158,14 @@ mod tests {
         sharing.restart(0);
         assert!(sharing.check_undone(write(AT, false), thread).is_ok());
     }
+    #[test]
+    fn a_thread_that_was_not_known_may_undo_rounds_too() {
+        let one = undoes(1);
+        assert_eq!(one.thread(0, 1), 2);
+        assert!(one.join(undoes(1).learned(), &[]) && !one.has_changed());
+        let other = undoes(1);
+        assert_eq!(other.thread(0, 2), 3);
+        assert!(other.has_changed());
+        assert!(one.join(other.learned(), &[]) && one.has_changed());
+    }
 }
