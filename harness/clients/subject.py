@@ -120,7 +120,7 @@ class ClientChoice(msgspec.Struct, frozen=True):
                 advice=f"weakspot new {name} {file} writes a C or C++ file that includes it, with "
                 "one function for each operation, and prints how to name that file instead",
             )
-        if not language_of(file).grammar:
+        if language_of(file).compiler == "rustc":
             raise BadInput(
                 f"the operations of an object in {language_of(file).name.capitalize()}",
                 place=str(file),
