@@ -14,24 +14,24 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     pub(super) fn ready(&mut self, execution: &PartialExecution) -> Option<EventPosition> {
         // twins add their events one after the other
         let ready = |at: &EventPosition| {
-            let slot = execution.slot(*at);
-            match slot.label.action {
-                _ if !slot.is_open() => false,
+            let event = execution.event(*at);
+            match event.label.action {
+                _ if !event.is_open() => false,
                 Action::Create { .. } => execution.is_added_up_to(at.thread, at.index),
                 Action::Write { .. } => {
-                    if self.follows_all(slot) && !execution.is_added_up_to(at.thread, at.index) {
+                    if self.follows_all(event) && !execution.is_added_up_to(at.thread, at.index) {
                         return false;
                     }
                     let read = execution.read_of(*at);
-                    let read = read.is_some_and(|read| execution.is_shown(execution.slot(read)));
-                    (!slot.is_rmw() || read && self.is_decided(execution, *at))
+                    let read = read.is_some_and(|read| execution.is_shown(execution.event(read)));
+                    (!event.is_rmw() || read && self.is_decided(execution, *at))
                         && self.valued(execution, *at).is_some()
                 }
                 _ => false,
             }
         };
         execution
-            .places()
+            .positions()
             .filter(ready)
             .min_by_key(|at| (at.index, at.thread))
     }
@@ -46,10 +46,10 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
 
     /// Whether the reads are in the graph that decide whether there is a write.
     fn is_decided(&mut self, execution: &PartialExecution, write: EventPosition) -> bool {
-        let slots = &execution.threads[write.thread].slots;
-        let ctrl = slots[write.index].label.dependencies.ctrl;
+        let events = &execution.threads[write.thread].events;
+        let ctrl = events[write.index].label.dependencies.ctrl;
         let reads = self.sets.reads(self.queue.source, ctrl);
-        reads.iter().all(|read| slots[*read as usize].added != 0)
+        reads.iter().all(|read| events[*read as usize].added != 0)
     }
 
     /// Since when the value of a write is known; none: it is not.
@@ -58,10 +58,10 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         execution: &PartialExecution,
         write: EventPosition,
     ) -> Option<u32> {
-        let slots = &execution.threads[write.thread].slots;
-        let data = slots[write.index].label.dependencies.data;
+        let events = &execution.threads[write.thread].events;
+        let data = events[write.index].label.dependencies.data;
         let reads = self.sets.reads(self.queue.source, data);
-        let mut added = reads.iter().map(|read| slots[*read as usize].added);
+        let mut added = reads.iter().map(|read| events[*read as usize].added);
         added.try_fold(0, |since, added| (added != 0).then_some(since.max(added)))
     }
 
@@ -84,7 +84,12 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     ) -> Range<usize> {
         match self.checker.coherent {
             true => execution.coherent_positions(at),
-            false => 0..execution.locations[execution.slot(at).location].order.len() + 1,
+            false => {
+                0..execution.locations[execution.event(at).location]
+                    .order
+                    .len()
+                    + 1
+            }
         }
     }
 
@@ -96,27 +101,27 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         execution: &PartialExecution,
         read: EventPosition,
     ) -> Vec<ReadSource> {
-        let slot = execution.slot(read);
-        let order = &execution.locations[slot.location].order;
-        let later = |time: u32| slot.waits_since.is_none_or(|since| time > since);
+        let event = execution.event(read);
+        let order = &execution.locations[event.location].order;
+        let later = |time: u32| event.waits_since.is_none_or(|since| time > since);
         let mut found = Vec::new();
         let own = execution.own_write(read);
         let forwards = |own: &LocalEvent| own.is_rmw() || self.follows_all(own);
-        let own = own.filter(|own| forwards(execution.slot(*own)));
+        let own = own.filter(|own| forwards(execution.event(*own)));
         let valued = own.and_then(|own| self.valued(execution, own));
         let mut positions = self.positions(execution, read);
-        if execution.locations[slot.location].at.barrier().is_some() {
+        if execution.locations[event.location].at.barrier().is_some() {
             // only the last write lets a thread continue
             positions.start = positions.end - 1;
         }
         for position in positions {
             match position.checked_sub(1).map(|at| order[at]) {
-                None if slot.waits_since.is_none() => found.push(ReadSource::Initial),
+                None if event.waits_since.is_none() => found.push(ReadSource::Initial),
                 None => {}
                 Some(write) => {
                     let added = match Some(write) == own {
                         true => valued.unwrap_or(0),
-                        false => execution.slot(write).added,
+                        false => execution.event(write).added,
                     };
                     if later(added) {
                         found.push(ReadSource::Write(write));
@@ -124,9 +129,9 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                 }
             }
         }
-        let pending = own.filter(|own| execution.slot(*own).is_open());
+        let pending = own.filter(|own| execution.event(*own).is_open());
         if let (Some(own), Some(since)) = (pending, valued) {
-            if slot.waits_since.is_none() || since > 0 && later(since) {
+            if event.waits_since.is_none() || since > 0 && later(since) {
                 found.push(ReadSource::Write(own));
             }
         }
@@ -136,10 +141,10 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     /// The reads that are not in the graph and that have a write to read from.
     pub(super) fn ready_reads(&mut self, execution: &PartialExecution) -> Vec<EventPosition> {
         let open = |at: &EventPosition| {
-            let slot = execution.slot(*at);
-            slot.is_open() && slot.is_read()
+            let event = execution.event(*at);
+            event.is_open() && event.is_read()
         };
-        let mut reads: Vec<EventPosition> = execution.places().filter(open).collect();
+        let mut reads: Vec<EventPosition> = execution.positions().filter(open).collect();
         reads.retain(|at| !self.sources(execution, *at).is_empty());
         reads.sort_by_key(|at| (at.index, at.thread));
         reads
@@ -164,8 +169,8 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     /// in the graph.
     pub(super) fn is_between(&self, execution: &PartialExecution) -> bool {
         (0..execution.threads.len()).any(|thread| {
-            let slots = &execution.threads[thread].slots;
-            let write = |slot: &LocalEvent| slot.is_rmw() && slot.is_write();
+            let events = &execution.threads[thread].events;
+            let write = |event: &LocalEvent| event.is_rmw() && event.is_write();
             let next = || match execution.next(&self.states, thread) {
                 Some(Next::Event(label)) => {
                     matches!(label.action, Action::Write { rmw: true, .. })
@@ -173,11 +178,11 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                 }
                 _ => false,
             };
-            slots.iter().enumerate().any(|(index, slot)| {
-                let read = slot.added != 0 && slot.is_rmw() && slot.is_read();
-                read && match after_read(slots, index) {
+            events.iter().enumerate().any(|(index, event)| {
+                let read = event.added != 0 && event.is_rmw() && event.is_read();
+                read && match after_read(events, index) {
                     None => next(),
-                    Some(slot) => write(slot) && slot.is_open(),
+                    Some(event) => write(event) && event.is_open(),
                 }
             })
         })

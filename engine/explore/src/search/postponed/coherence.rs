@@ -11,7 +11,7 @@ impl PartialExecution {
     pub fn value_of(&self, location: usize, write: Option<EventPosition>) -> u64 {
         match write {
             None => self.locations[location].initial.answer().value,
-            Some(write) => match self.slot(write).label.action {
+            Some(write) => match self.event(write).label.action {
                 Action::Write { value, .. } => value,
                 _ => 0,
             },
@@ -20,43 +20,46 @@ impl PartialExecution {
 
     /// The read of a read-modify-write's write.
     pub fn read_of(&self, write: EventPosition) -> Option<EventPosition> {
-        let slots = &self.threads[write.thread].slots[..write.index];
-        let index = slots.iter().rposition(LocalEvent::is_read)?;
+        let events = &self.threads[write.thread].events[..write.index];
+        let index = events.iter().rposition(LocalEvent::is_read)?;
         Some(EventPosition { index, ..write })
     }
 
     /// The last write of its thread, before a read, to the read's location.
     pub fn own_write(&self, read: EventPosition) -> Option<EventPosition> {
-        let slots = &self.threads[read.thread].slots[..read.index];
-        let location = self.slot(read).location;
-        let index = slots
+        let events = &self.threads[read.thread].events[..read.index];
+        let location = self.event(read).location;
+        let index = events
             .iter()
-            .rposition(|slot| slot.is_write() && slot.location == location)?;
+            .rposition(|event| event.is_write() && event.location == location)?;
         Some(EventPosition { index, ..read })
     }
 
     /// Whether an event is in the graph, and if it is a read, the write that it reads from.
-    pub fn is_shown(&self, slot: &LocalEvent) -> bool {
-        slot.added != 0 && slot.source.is_none_or(|write| self.slot(write).added != 0)
+    pub fn is_shown(&self, event: &LocalEvent) -> bool {
+        event.added != 0
+            && event
+                .source
+                .is_none_or(|write| self.event(write).added != 0)
     }
 
     /// Whether no event of its thread in the graph follows an event, and no write of its location
     /// follows it, or what it reads from, in coherence order.
     pub fn is_maximal(&self, at: EventPosition) -> bool {
-        let slot = self.slot(at);
-        let order = &self.locations[slot.location].order;
-        let write = match slot.is_write() {
+        let event = self.event(at);
+        let order = &self.locations[event.location].order;
+        let write = match event.is_write() {
             true => Some(at),
-            false => slot.source,
+            false => event.source,
         };
-        let mut later = self.threads[at.thread].slots[at.index + 1..].iter();
-        write.as_ref() == order.last() && !later.any(|slot| slot.added != 0)
+        let mut later = self.threads[at.thread].events[at.index + 1..].iter();
+        write.as_ref() == order.last() && !later.any(|event| event.added != 0)
     }
 
     /// Whether a read reads from the last write of its location.
     pub fn reads_last(&self, read: EventPosition) -> bool {
-        let slot = self.slot(read);
-        slot.is_read() && slot.source.as_ref() == self.locations[slot.location].order.last()
+        let event = self.event(read);
+        event.is_read() && event.source.as_ref() == self.locations[event.location].order.last()
     }
 
     /// The position in coherence order after a write; 0 after the initial one.
@@ -72,16 +75,16 @@ impl PartialExecution {
     /// directly follows the one before.
     pub fn is_taken(&self, location: usize, position: usize) -> bool {
         let next = self.locations[location].order.get(position);
-        next.is_some_and(|next| self.slot(*next).is_rmw())
+        next.is_some_and(|next| self.event(*next).is_rmw())
     }
 
     /// The positions in coherence order that coherence leaves to an event, as the number of writes
     /// before it; a read reads from the last of these.
     pub fn coherent_positions(&self, at: EventPosition) -> Range<usize> {
-        let slot = self.slot(at);
-        let location = slot.location;
+        let event = self.event(at);
+        let location = event.location;
         let (mut low, mut end) = (0, self.locations[location].order.len() + 1);
-        for (index, other) in self.threads[at.thread].slots.iter().enumerate() {
+        for (index, other) in self.threads[at.thread].events.iter().enumerate() {
             let accesses = other.is_read() || other.is_write();
             if index == at.index || !accesses || other.location != location {
                 continue;
@@ -90,7 +93,7 @@ impl PartialExecution {
             if !self.is_shown(other) {
                 if index < at.index && other.is_open() && other.is_write() {
                     let first = self.first_free(location, low);
-                    low = low.max(if slot.is_read() { first + 1 } else { first });
+                    low = low.max(if event.is_read() { first + 1 } else { first });
                 }
                 continue;
             }
@@ -100,7 +103,7 @@ impl PartialExecution {
             };
             if index < at.index {
                 low = low.max(own);
-            } else if slot.is_write() || other.is_write() {
+            } else if event.is_write() || other.is_write() {
                 end = end.min(own);
             } else {
                 end = end.min(own + 1);
@@ -119,17 +122,17 @@ impl PartialExecution {
     /// Whether a read that is in the graph is that of a read-modify-write whose write, which follows
     /// it, has no place: another one follows what it reads from.
     pub fn loses_update<T: Clone>(&self, states: &ThreadStates<T>, read: EventPosition) -> bool {
-        let slot = self.slot(read);
-        slot.is_rmw() && self.is_shown(slot) && self.is_updating(states, read) && {
-            let position = self.position_after(slot.location, slot.source);
-            self.is_taken(slot.location, position)
+        let event = self.event(read);
+        event.is_rmw() && self.is_shown(event) && self.is_updating(states, read) && {
+            let position = self.position_after(event.location, event.source);
+            self.is_taken(event.location, position)
         }
     }
 
     /// Whether the write of a read-modify-write follows its read.
     fn is_updating<T: Clone>(&self, states: &ThreadStates<T>, read: EventPosition) -> bool {
-        let action = match after_read(&self.threads[read.thread].slots, read.index) {
-            Some(slot) => slot.label.action,
+        let action = match after_read(&self.threads[read.thread].events, read.index) {
+            Some(event) => event.label.action,
             None => match self.next(states, read.thread) {
                 Some(Next::Event(label)) => label.action,
                 _ => return false,

@@ -21,20 +21,20 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         let progress = self.progress(execution, ready, None);
         // where the thread waits, it does not come to the event
         let after_left_out = |at: EventPosition| {
-            let before = &execution.threads[at.thread].slots[..at.index];
-            before.iter().any(|slot| slot.is_open() && slot.left_out)
+            let before = &execution.threads[at.thread].events[..at.index];
+            before.iter().any(|event| event.is_open() && event.left_out)
         };
-        let stuck = execution.places().any(|at| {
+        let stuck = execution.positions().any(|at| {
             // a thread that is taken to wait does so because of what it reads in the end
             let decides =
-                execution.threads[at.thread].waits.is_some() && execution.slot(at).left_out;
+                execution.threads[at.thread].waits.is_some() && execution.event(at).left_out;
             let may_wait = || match execution.next(&self.states, at.thread) {
                 _ if decides => true,
                 // before its last event, which is a read
                 None | Some(Next::Needs(_)) => true,
                 Some(_) => execution.is_undecided(self.queue.source, &self.states, at.thread),
             };
-            !(progress.has(at) || execution.slot(at).is_read() && may_wait() || after_left_out(at))
+            !(progress.has(at) || execution.event(at).is_read() && may_wait() || after_left_out(at))
         });
         self.progress = progress;
         stuck
@@ -78,7 +78,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         progress: &mut Progress,
         before: Option<EventPosition>,
     ) {
-        for at in execution.places() {
+        for at in execution.positions() {
             if Some(at) != before && !progress.has(at) && self.can_be_added(execution, at, progress)
             {
                 progress.add(at);
@@ -98,22 +98,22 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         at: EventPosition,
         progress: &Progress,
     ) -> bool {
-        let slots = &execution.threads[at.thread].slots;
-        let slot = &slots[at.index];
-        match slot.label.action {
+        let events = &execution.threads[at.thread].events;
+        let event = &events[at.index];
+        match event.label.action {
             Action::Read { .. } => self.may_get_source(execution, at, progress),
             Action::Write { .. } => {
                 let needed = |read: EventPosition| progress.has(read);
                 let data = self
                     .sets
-                    .reads(self.queue.source, slot.label.dependencies.data);
+                    .reads(self.queue.source, event.label.dependencies.data);
                 let mut data = data.iter().map(|index| EventPosition {
                     index: *index as usize,
                     ..at
                 });
                 data.all(needed)
-                    && (!slot.is_rmw() || execution.read_of(at).is_some_and(needed))
-                    && (!self.follows_all(slot) || progress.has_all_before(at))
+                    && (!event.is_rmw() || execution.read_of(at).is_some_and(needed))
+                    && (!self.follows_all(event) || progress.has_all_before(at))
             }
             _ => progress.has_all_before(at),
         }
@@ -126,16 +126,16 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         read: EventPosition,
         progress: &Progress,
     ) -> bool {
-        let location = execution.slot(read).location;
+        let location = execution.event(read).location;
         (0..execution.threads.len()).any(|thread| {
-            let slots = &execution.threads[thread].slots;
+            let events = &execution.threads[thread].events;
             let own = thread == read.thread && self.checker.coherent;
-            let before = if own { read.index } else { slots.len() };
+            let before = if own { read.index } else { events.len() };
             !own && progress.continuing[thread]
-                || slots[..before].iter().enumerate().any(|(index, slot)| {
-                    let can = slot.is_open() && progress.has(EventPosition { thread, index });
-                    let writes = slot.is_write() && slot.location == location;
-                    can && (writes || matches!(slot.label.action, Action::Create { .. }))
+                || events[..before].iter().enumerate().any(|(index, event)| {
+                    let can = event.is_open() && progress.has(EventPosition { thread, index });
+                    let writes = event.is_write() && event.location == location;
+                    can && (writes || matches!(event.label.action, Action::Create { .. }))
                 })
         })
     }
@@ -149,7 +149,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         if !execution.may_continue(&self.states, thread) {
             return false;
         }
-        let index = execution.threads[thread].slots.len();
+        let index = execution.threads[thread].events.len();
         let end = EventPosition { thread, index };
         match execution.next(&self.states, thread) {
             // before its last event

@@ -32,24 +32,24 @@ impl PartialExecution {
         loop {
             let mut stuck = true;
             for thread in 0..self.threads.len() {
-                while created[thread] && next[thread] < self.threads[thread].slots.len() {
-                    let slot = &self.threads[thread].slots[next[thread]];
+                while created[thread] && next[thread] < self.threads[thread].events.len() {
+                    let event = &self.threads[thread].events[next[thread]];
                     if let (Action::Join { thread: joined }, true) =
-                        (slot.label.action, slot.added != 0)
+                        (event.label.action, event.added != 0)
                     {
-                        if next[joined] < self.threads[joined].slots.len() {
+                        if next[joined] < self.threads[joined].events.len() {
                             break;
                         }
                     }
                     stuck = false;
                     next[thread] += 1;
-                    if !self.is_shown(slot) {
+                    if !self.is_shown(event) {
                         ids[thread].push(NONE);
                         continue;
                     }
-                    let location = match slot.is_read() || slot.is_write() {
+                    let location = match event.is_read() || event.is_write() {
                         true => {
-                            let place = &self.locations[slot.location];
+                            let place = &self.locations[event.location];
                             match out.location_number(place.at) {
                                 Some(number) => number,
                                 None => out.add_location(place.at, place.initial),
@@ -57,10 +57,10 @@ impl PartialExecution {
                         }
                         false => NONE,
                     };
-                    let id = out.push(thread, &slot.label, location);
-                    out.set_value(id, slot.value);
+                    let id = out.push(thread, &event.label, location);
+                    out.set_value(id, event.value);
                     ids[thread].push(id);
-                    if let Action::Create { thread } = slot.label.action {
+                    if let Action::Create { thread } = event.label.action {
                         created[thread] = true;
                     }
                 }
@@ -70,17 +70,17 @@ impl PartialExecution {
             }
         }
         let id = |place: EventPosition| ids[place.thread][place.index];
-        for place in self.places() {
-            let slot = self.slot(place);
+        for place in self.positions() {
+            let event = self.event(place);
             let own = id(place);
             if own == NONE {
                 continue;
             }
-            if let (true, Some(write)) = (slot.is_read(), slot.source) {
-                out.set_source(own, id(write), slot.value);
+            if let (true, Some(write)) = (event.is_read(), event.source) {
+                out.set_source(own, id(write), event.value);
             }
             let pairs = &mut out.dependencies;
-            let label = slot.label.dependencies;
+            let label = event.label.dependencies;
             for (set, pairs) in [
                 (label.addr, &mut pairs.addr),
                 (label.data, &mut pairs.data),

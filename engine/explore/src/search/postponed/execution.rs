@@ -77,9 +77,9 @@ impl LocalEvent {
 }
 
 /// What follows the read of a read-modify-write, among the events of its thread, but for decisions.
-pub fn after_read(slots: &[LocalEvent], read: usize) -> Option<&LocalEvent> {
-    let mut later = slots[read + 1..].iter();
-    later.find(|slot| !slot.label.action.is_decision())
+pub fn after_read(events: &[LocalEvent], read: usize) -> Option<&LocalEvent> {
+    let mut later = events[read + 1..].iter();
+    later.find(|event| !event.label.action.is_decision())
 }
 
 #[derive(Clone, Debug)]
@@ -92,8 +92,8 @@ pub struct ThreadRun {
     pub waits: Option<u32>,
     /// Before this event the thread is taken not to wait, which postponed reads decide.
     pub continues: Option<usize>,
-    pub slots: Vec<LocalEvent>,
-    /// How many of the slots the thread has passed; all, or all but the last.
+    pub events: Vec<LocalEvent>,
+    /// How many of the events the thread has passed; all, or all but the last.
     passed: usize,
     /// The state after these.
     pub node: Node,
@@ -107,7 +107,7 @@ impl ThreadRun {
             class: thread,
             waits: None,
             continues: None,
-            slots: Vec::new(),
+            events: Vec::new(),
             passed: 0,
             node: NO_STATE,
         }
@@ -147,23 +147,23 @@ impl PartialExecution {
         }
     }
 
-    pub fn slot(&self, at: EventPosition) -> &LocalEvent {
-        &self.threads[at.thread].slots[at.index]
+    pub fn event(&self, at: EventPosition) -> &LocalEvent {
+        &self.threads[at.thread].events[at.index]
     }
 
-    pub fn slot_mut(&mut self, at: EventPosition) -> &mut LocalEvent {
-        &mut self.threads[at.thread].slots[at.index]
+    pub fn event_mut(&mut self, at: EventPosition) -> &mut LocalEvent {
+        &mut self.threads[at.thread].events[at.index]
     }
 
     pub fn len(&self) -> usize {
-        self.threads.iter().map(|thread| thread.slots.len()).sum()
+        self.threads.iter().map(|thread| thread.events.len()).sum()
     }
 
     /// The events, by threads.
-    pub fn places(&self) -> impl Iterator<Item = EventPosition> + '_ {
+    pub fn positions(&self) -> impl Iterator<Item = EventPosition> + '_ {
         let threads = self.threads.iter().enumerate();
         threads.flat_map(|(thread, run)| {
-            (0..run.slots.len()).map(move |index| EventPosition { thread, index })
+            (0..run.events.len()).map(move |index| EventPosition { thread, index })
         })
     }
 
@@ -196,7 +196,7 @@ impl PartialExecution {
                     None => states.main(source),
                     Some(creator) if self.threads[creator.thread].node == NO_STATE => continue,
                     Some(creator) => {
-                        let before = self.slot(creator).node;
+                        let before = self.event(creator).node;
                         states.follow(source, before, Transition::Created(thread))
                     }
                 };
@@ -221,7 +221,7 @@ impl PartialExecution {
     ) -> bool {
         let run = &mut self.threads[from.thread];
         run.passed = run.passed.max(from.index + 1);
-        let before = run.slots[from.index].node;
+        let before = run.events[from.index].node;
         self.replay(source, states, from, before)
     }
 
@@ -234,7 +234,7 @@ impl PartialExecution {
     ) -> bool {
         let ThreadRun {
             waits,
-            slots,
+            events,
             passed,
             node,
             ..
@@ -244,10 +244,10 @@ impl PartialExecution {
         while index < *passed {
             let gone = match states.next(*node) {
                 Next::Event(label) => {
-                    let slot = &mut slots[index];
-                    let same = slot.is_repeated_by(&label.action);
+                    let event = &mut events[index];
+                    let same = event.is_repeated_by(&label.action);
                     if same {
-                        slot.label = *label;
+                        event.label = *label;
                     } else if matches!(label.action, Action::Compare { .. }) {
                         // it was taken to have the other outcome: that is another branch
                         return false;
@@ -258,41 +258,41 @@ impl PartialExecution {
             };
             if gone {
                 let blocked = matches!(states.next(*node), Next::Blocked { .. });
-                if waits.is_some() || blocked && slots[index].undecided {
+                if waits.is_some() || blocked && events[index].undecided {
                     // that is another branch
                     return false;
                 }
-                let lost = slots[index..].iter().any(|slot| slot.added != 0);
+                let lost = events[index..].iter().any(|event| event.added != 0);
                 let faulty = matches!(states.next(*node), Next::Fault(_));
                 if lost && !faulty {
-                    let first = slots[index..].iter().find(|slot| slot.added != 0);
+                    let first = events[index..].iter().find(|event| event.added != 0);
                     self.missed = first.map(|first| first.label.site);
                     return false;
                 }
                 match lost {
                     // what is in the graph does not depend on the error
-                    true => slots[index..]
+                    true => events[index..]
                         .iter_mut()
-                        .for_each(|slot| slot.skipped = true),
-                    false => slots.truncate(index),
+                        .for_each(|event| event.skipped = true),
+                    false => events.truncate(index),
                 }
-                *passed = slots.len();
+                *passed = events.len();
                 return true;
             }
-            let slot = &mut slots[index];
-            slot.node = *node;
-            let transition = transition(slot);
+            let event = &mut events[index];
+            event.node = *node;
+            let transition = transition(event);
             *node = states.follow(source, *node, transition);
             index += 1;
         }
-        if let Some(slot) = slots.get_mut(*passed) {
-            slot.node = *node;
+        if let Some(event) = events.get_mut(*passed) {
+            event.node = *node;
             match states.next(*node) {
-                Next::Event(label) if same_access(&label.action, &slot.label.action) => {
-                    slot.label = *label;
+                Next::Event(label) if same_access(&label.action, &event.label.action) => {
+                    event.label = *label;
                 }
-                Next::Blocked { .. } if slot.undecided => return false,
-                _ => slots.truncate(*passed),
+                Next::Blocked { .. } if event.undecided => return false,
+                _ => events.truncate(*passed),
             }
         }
         if waits.is_some() {
@@ -315,8 +315,8 @@ impl PartialExecution {
         thread: ThreadId,
     ) {
         let run = &mut self.threads[thread];
-        let slot = &run.slots[run.passed];
-        let transition = transition(slot);
+        let event = &run.events[run.passed];
+        let transition = transition(event);
         run.node = states.follow(source, run.node, transition);
         run.passed += 1;
     }
@@ -344,14 +344,14 @@ impl PartialExecution {
             "its states were cleared"
         );
         let run = &self.threads[thread];
-        (run.node != NO_STATE && run.passed == run.slots.len()).then(|| states.next(run.node))
+        (run.node != NO_STATE && run.passed == run.events.len()).then(|| states.next(run.node))
     }
 
     /// Adds an event to its thread, not yet to the graph.
     pub fn push(&mut self, thread: ThreadId, label: &EventLabel, location: usize) -> EventPosition {
         let run = &mut self.threads[thread];
-        let undecided = run.continues == Some(run.slots.len());
-        run.slots.push(LocalEvent {
+        let undecided = run.continues == Some(run.events.len());
+        run.events.push(LocalEvent {
             label: *label,
             location,
             node: run.node,
@@ -367,7 +367,7 @@ impl PartialExecution {
         });
         EventPosition {
             thread,
-            index: run.slots.len() - 1,
+            index: run.events.len() - 1,
         }
     }
 
@@ -376,28 +376,28 @@ impl PartialExecution {
         let twins = self.twins_before(at);
         self.time += 1;
         let time = self.time;
-        let slot = self.slot_mut(at);
-        slot.twins = twins;
-        slot.added = time;
-        slot.value = value;
+        let event = self.event_mut(at);
+        event.twins = twins;
+        event.added = time;
+        event.value = value;
     }
 
     /// Adds a read to the graph, which reads from this write; none: the initial one.
     pub fn add_read(&mut self, read: EventPosition, write: Option<EventPosition>) {
         let Answer {
             value, undefined, ..
-        } = self.answer(self.slot(read).location, write);
+        } = self.answer(self.event(read).location, write);
         self.add(read, value);
-        let slot = self.slot_mut(read);
-        slot.source = write;
-        slot.undefined = undefined;
+        let event = self.event_mut(read);
+        event.source = write;
+        event.undefined = undefined;
     }
 
     /// What a read of a location answers that reads from this write.
     fn answer(&self, location: usize, write: Option<EventPosition>) -> Answer {
         let undefined = match write {
             None => self.locations[location].initial.answer().undefined,
-            Some(write) => match self.slot(write).label.action {
+            Some(write) => match self.event(write).label.action {
                 Action::Write { undefined, .. } => undefined,
                 _ => 0,
             },
@@ -417,18 +417,18 @@ impl PartialExecution {
         read: EventPosition,
         write: Option<EventPosition>,
     ) -> Option<(&'s Next, usize)> {
-        let slots = &self.threads[read.thread].slots;
-        let slot = self.slot(read);
-        let answer = self.answer(slot.location, write);
-        let read_it = Transition::past(slot.label.action, answer);
-        let mut node = states.follow(source, slot.node, read_it);
+        let events = &self.threads[read.thread].events;
+        let event = self.event(read);
+        let answer = self.answer(event.location, write);
+        let read_it = Transition::past(event.label.action, answer);
+        let mut node = states.follow(source, event.node, read_it);
         let mut reached = read.index + 1;
-        for later in &slots[read.index + 1..] {
+        for later in &events[read.index + 1..] {
             match states.next(node) {
                 Next::Event(label) if later.is_repeated_by(&label.action) => {
                     node = states.follow(source, node, transition(later));
                 }
-                _ if slots[reached..].iter().any(|slot| slot.added != 0) => return None,
+                _ if events[reached..].iter().any(|event| event.added != 0) => return None,
                 _ => break,
             }
             reached += 1;
@@ -444,7 +444,7 @@ impl PartialExecution {
         thread: ThreadId,
         symmetric: bool,
     ) {
-        let before = self.slot(creator).node;
+        let before = self.event(creator).node;
         let class = match symmetric {
             true => self.class(source, states, creator, thread),
             false => thread,
@@ -458,15 +458,15 @@ impl PartialExecution {
 
     /// Whether all events of a thread, up to a position, are in the graph.
     pub fn is_added_up_to(&self, thread: ThreadId, index: usize) -> bool {
-        let slots = &self.threads[thread].slots;
-        !slots[..index].iter().any(LocalEvent::is_open)
+        let events = &self.threads[thread].events;
+        !events[..index].iter().any(LocalEvent::is_open)
     }
 
     /// The result of a thread that has ended and whose events are all in the graph.
     pub fn result<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> Option<u64> {
         let run = self.threads.get(thread)?;
         match self.next(states, thread)? {
-            Next::Done(result) if self.is_added_up_to(thread, run.slots.len()) => Some(*result),
+            Next::Done(result) if self.is_added_up_to(thread, run.events.len()) => Some(*result),
             _ => None,
         }
     }
@@ -495,8 +495,8 @@ impl PartialExecution {
         if known.is_some() {
             return known;
         }
-        let slots = self.threads.iter().flat_map(|thread| &thread.slots);
-        let actions = slots.map(|slot| slot.label.action);
+        let events = self.threads.iter().flat_map(|thread| &thread.events);
+        let actions = events.map(|event| event.label.action);
         let initial = states.contents(source, at, actions)?;
         self.locations.push(WrittenLocation {
             at,
@@ -508,15 +508,15 @@ impl PartialExecution {
 }
 
 /// How a thread's state changes when it passes an event.
-fn transition(slot: &LocalEvent) -> Transition {
-    if slot.is_read() && slot.added == 0 {
+fn transition(event: &LocalEvent) -> Transition {
+    if event.is_read() && event.added == 0 {
         return Transition::Postponed;
     }
     let answer = Answer {
-        undefined: slot.undefined,
-        ..Answer::new(slot.value)
+        undefined: event.undefined,
+        ..Answer::new(event.value)
     };
-    Transition::past(slot.label.action, answer)
+    Transition::past(event.label.action, answer)
 }
 
 /// Whether two actions differ in the value written at most.

@@ -20,7 +20,7 @@ impl Progress {
         self.events.resize_with(count, Vec::new);
         for (events, run) in self.events.iter_mut().zip(&execution.threads) {
             events.clear();
-            events.extend(run.slots.iter().map(|slot| !slot.is_open()));
+            events.extend(run.events.iter().map(|event| !event.is_open()));
         }
     }
 

@@ -40,8 +40,8 @@ use crate::search::thread_states::ThreadStates;
 use crate::source::{Action, Location, Source, ThreadId};
 
 /// The round of a barrier that an event is an access of.
-fn round_of(slot: &LocalEvent) -> Option<Location> {
-    match slot.label.action {
+fn round_of(event: &LocalEvent) -> Option<Location> {
+    match event.label.action {
         Action::Read { at, .. } | Action::Write { at, .. } if at.barrier().is_some() => Some(at),
         _ => None,
     }
@@ -71,10 +71,10 @@ impl PartialExecution {
         if let Some(class) = states.class(thread) {
             return class;
         }
-        let before = |at: EventPosition| states.thread(self.slot(at).node);
+        let before = |at: EventPosition| states.thread(self.event(at).node);
         let previous = creator.index.checked_sub(1);
         let previous = previous.map(|index| EventPosition { index, ..creator });
-        let like = previous.and_then(|at| match self.slot(at).label.action {
+        let like = previous.and_then(|at| match self.event(at).label.action {
             Action::Create { thread: other } => source
                 .are_symmetric((before(at), other), (before(creator), thread))
                 .then_some(self.threads[other].class),
@@ -87,8 +87,8 @@ impl PartialExecution {
     /// which is not, could have had the part of: their threads were twins when they were added.
     fn taken_by_twins(&self, at: EventPosition) -> impl Iterator<Item = &LocalEvent> {
         let others = self.threads[self.threads[at.thread].class..at.thread].iter();
-        let slots = others.filter_map(move |other| other.slots.get(at.index));
-        slots.filter(move |slot| slot.twins >> at.thread & 1 == 1)
+        let events = others.filter_map(move |other| other.events.get(at.index));
+        events.filter(move |event| event.twins >> at.thread & 1 == 1)
     }
 
     /// The threads with greater numbers that are twins of the thread of an event, which is about to be
@@ -106,16 +106,16 @@ impl PartialExecution {
     /// is decided.
     fn may_take_part(&self, at: EventPosition, other: ThreadId) -> bool {
         let (one, two) = (&self.threads[at.thread], &self.threads[other]);
-        let undecided = |slot: &LocalEvent| slot.is_open() && slot.waits_since.is_none();
+        let undecided = |event: &LocalEvent| event.is_open() && event.waits_since.is_none();
         let corresponds = |index: usize| {
             let places = [at.thread, other].map(|thread| EventPosition { thread, index });
-            match (one.slots.get(index), two.slots.get(index)) {
+            match (one.events.get(index), two.events.get(index)) {
                 (Some(_), Some(_)) => self.is_same(places[0], places[1]),
-                (Some(slot), None) | (None, Some(slot)) => undecided(slot),
+                (Some(event), None) | (None, Some(event)) => undecided(event),
                 (None, None) => true,
             }
         };
-        one.waits == two.waits && (0..one.slots.len().max(two.slots.len())).all(corresponds)
+        one.waits == two.waits && (0..one.events.len().max(two.events.len())).all(corresponds)
     }
 
     /// Whether two events of two threads are the same, whichever of them does what, as far as is
@@ -123,18 +123,18 @@ impl PartialExecution {
     /// that may be exchanged although they get different arguments access different locations and
     /// read different values there, which correspond.
     fn is_same(&self, at: EventPosition, twin: EventPosition) -> bool {
-        let (slot, other) = (self.slot(at), self.slot(twin));
-        let same_progress = (slot.added == 0) == (other.added == 0)
-            && (slot.added != 0 || slot.waits_since == other.waits_since);
-        if round_of(slot).is_some() {
+        let (event, other) = (self.event(at), self.event(twin));
+        let same_progress = (event.added == 0) == (other.added == 0)
+            && (event.added != 0 || event.waits_since == other.waits_since);
+        if round_of(event).is_some() {
             // in which order threads arrive at a barrier does not matter
             return same_progress;
         }
-        let sources = slot.source.map(|source| exchanged([at, twin], source)) == other.source;
-        let changes = match slot.label.action {
+        let sources = event.source.map(|source| exchanged([at, twin], source)) == other.source;
+        let changes = match event.label.action {
             Action::Write { .. } => !self.are_placed_alike(at, twin),
             Action::Create { .. } | Action::Allocate { .. } | Action::Free { .. } => true,
-            action => action.is_decision() && slot.value != other.value,
+            action => action.is_decision() && event.value != other.value,
         };
         !changes && sources && same_progress
     }
@@ -143,7 +143,7 @@ impl PartialExecution {
     /// coherence order.
     fn are_placed_alike(&self, at: EventPosition, twin: EventPosition) -> bool {
         let order = |location: usize| self.locations[location].order.iter().copied();
-        let [one, other] = [at, twin].map(|at| self.slot(at).location);
+        let [one, other] = [at, twin].map(|at| self.event(at).location);
         let first = order(one).map(|write| exchanged([at, twin], write));
         first.eq(order(other))
     }
@@ -157,7 +157,7 @@ impl PartialExecution {
     fn old_writes(&self, location: usize, position: usize, time: u32) -> usize {
         let before = self.locations[location].order[..position].iter();
         before
-            .filter(|write| self.slot(**write).added < time)
+            .filter(|write| self.event(**write).added < time)
             .count()
     }
 
@@ -168,9 +168,9 @@ impl PartialExecution {
         let others = self.threads.iter().enumerate().skip(run.class);
         let others = others.filter(move |(_, other)| other.class == run.class);
         others.filter_map(move |(other, its)| {
-            let mut slots = its.slots.iter();
-            let index = slots.position(LocalEvent::is_open)?;
-            let read = run.slots.get(index)?.added != 0;
+            let mut events = its.events.iter();
+            let index = events.position(LocalEvent::is_open)?;
+            let read = run.events.get(index)?.added != 0;
             (read && self.are_the_same([thread, other], index)).then_some(EventPosition {
                 thread: other,
                 index,
@@ -180,9 +180,9 @@ impl PartialExecution {
 
     /// Whether a twin leaves a source to a read; none: the initial write.
     pub fn leaves_source(&self, read: EventPosition, write: Option<EventPosition>) -> bool {
-        let location = self.slot(read).location;
+        let location = self.event(read).location;
         let position = self.position_after(location, write);
-        let added = write.map_or(0, |write| self.slot(write).added);
+        let added = write.map_or(0, |write| self.event(write).added);
         let denies = |twin: &LocalEvent| {
             added < twin.added
                 && match twin.location == location {
@@ -199,17 +199,17 @@ impl PartialExecution {
     /// Whether a twin leaves a position in coherence order, as the number of writes before it, to a
     /// write.
     pub fn leaves_position(&self, write: EventPosition, position: usize) -> bool {
-        let location = self.slot(write).location;
+        let location = self.event(write).location;
         let denies = |twin: &LocalEvent| {
             let order = &self.locations[twin.location].order;
             let mut writes = order.iter();
-            let place = writes.position(|at| self.slot(*at).added == twin.added);
+            let place = writes.position(|at| self.event(*at).added == twin.added);
             let Some(place) = place else { return false };
             if twin.location != location {
                 let place = self.old_writes(twin.location, place, twin.added);
                 return self.old_writes(location, position, twin.added) < place;
             }
-            let old = |at: &EventPosition| self.slot(*at).added < twin.added;
+            let old = |at: &EventPosition| self.event(*at).added < twin.added;
             match position > place {
                 // some write of that time has to be between
                 true => !order[place + 1..position].iter().any(old),
@@ -230,9 +230,9 @@ impl PartialExecution {
     pub fn wait_with_twins(&mut self, read: EventPosition, left_out: bool) {
         let now = self.time;
         for thread in self.twins(read.thread) {
-            let slot = self.slot_mut(EventPosition { thread, ..read });
-            slot.waits_since = Some(now);
-            slot.left_out = left_out;
+            let event = self.event_mut(EventPosition { thread, ..read });
+            event.waits_since = Some(now);
+            event.left_out = left_out;
         }
     }
 
@@ -284,7 +284,7 @@ impl PartialExecution {
     }
 
     fn are_same(&self, one: ThreadId, other: ThreadId) -> bool {
-        let [first, second] = [one, other].map(|thread| self.threads[thread].slots.len());
+        let [first, second] = [one, other].map(|thread| self.threads[thread].events.len());
         first == second && self.are_the_same([one, other], first)
     }
 }

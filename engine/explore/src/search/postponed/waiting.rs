@@ -64,7 +64,7 @@ impl PartialExecution {
         let run = &self.threads[thread];
         matches!(self.next(states, thread), Some(Next::Event(_)))
             && source.is_undecided(states.thread(run.node))
-            && run.continues != Some(run.slots.len())
+            && run.continues != Some(run.events.len())
     }
 
     /// Lets a thread wait before its next event.
@@ -82,7 +82,7 @@ impl PartialExecution {
     pub fn go_on(&mut self, threads: &[ThreadId]) {
         for thread in threads {
             let run = &mut self.threads[*thread];
-            run.continues = Some(run.slots.len());
+            run.continues = Some(run.events.len());
         }
     }
 
@@ -93,7 +93,7 @@ impl PartialExecution {
         read: EventPosition,
         left_out: LeftOut,
     ) -> bool {
-        let count = self.threads[read.thread].slots.len();
+        let count = self.threads[read.thread].events.len();
         let next = self.next(states, read.thread);
         next.is_some_and(|next| self.waits_for(next, (read, count), left_out))
     }
@@ -111,14 +111,14 @@ impl PartialExecution {
         if !left_out.has(wait) {
             return false;
         }
-        let slots = &self.threads[read.thread].slots[read.index..count];
-        if slots.iter().any(LocalEvent::is_write) {
+        let events = &self.threads[read.thread].events[read.index..count];
+        if events.iter().any(LocalEvent::is_write) {
             // of what the round writes, others may read
             return false;
         }
-        let since = slots.iter().filter(|slot| slot.matters()).count();
+        let since = events.iter().filter(|event| event.matters()).count();
         let (_, reads) = wait.awaited().unwrap_or_default();
-        self.slot(read).matters() && since <= reads
+        self.event(read).matters() && since <= reads
     }
 
     /// Whether a thread would wait if this read, which is not in the graph, read from the last write.
@@ -129,17 +129,17 @@ impl PartialExecution {
         read: EventPosition,
         left_out: LeftOut,
     ) -> bool {
-        let last = self.locations[self.slot(read).location].order.last();
+        let last = self.locations[self.event(read).location].order.last();
         self.next_if_read(source, states, read, last.copied())
             .is_some_and(|(next, count)| self.waits_for(next, (read, count), left_out))
     }
 
     /// Whether a read that is not in the graph could have read from the last write, and did not.
     pub fn has_waited_for_last(&self, read: EventPosition) -> bool {
-        let slot = self.slot(read);
-        let last = self.locations[slot.location].order.last();
-        let added = last.map_or(0, |last| self.slot(*last).added);
-        slot.waits_since.is_some_and(|since| added <= since)
+        let event = self.event(read);
+        let last = self.locations[event.location].order.last();
+        let added = last.map_or(0, |last| self.event(*last).added);
+        event.waits_since.is_some_and(|since| added <= since)
     }
 
     /// Whether an access is to an object that the program allocates: one that a waiting thread reads
@@ -150,7 +150,7 @@ impl PartialExecution {
         states: &mut ThreadStates<S::Thread>,
         access: EventPosition,
     ) -> bool {
-        let at = self.locations[self.slot(access).location].at;
+        let at = self.locations[self.event(access).location].at;
         states.initial(source, at) == Initial::Outside
     }
 
@@ -164,15 +164,15 @@ impl PartialExecution {
     ) -> Option<usize> {
         let mut count = 0;
         loop {
-            let mut places = self.places();
-            let Some(at) = places.find(|at| self.slot(*at).is_open()) else {
+            let mut places = self.positions();
+            let Some(at) = places.find(|at| self.event(*at).is_open()) else {
                 return Some(count);
             };
             drop(places);
-            let slot = self.slot(at);
-            let last = self.locations[slot.location].order.last().copied();
+            let event = self.event(at);
+            let last = self.locations[event.location].order.last().copied();
             let decided = self.threads[at.thread].waits.is_some();
-            if !slot.left_out || self.is_waiting(states, at.thread) && !decided {
+            if !event.left_out || self.is_waiting(states, at.thread) && !decided {
                 return None;
             }
             self.add_read(at, last);

@@ -139,7 +139,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                 return Err(ExploreError::Unsupported { message, site }.into());
             }
             if let Some(at) = self.ready(&execution) {
-                if let Action::Create { thread } = execution.slot(at).label.action {
+                if let Action::Create { thread } = execution.event(at).label.action {
                     execution.add(at, 0);
                     execution.create(source, &mut self.states, at, thread, symmetric);
                 } else if !self.place(&mut execution, at)? {
@@ -181,9 +181,9 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     /// Lets a thread perform its next event. Returns whether there was one.
     fn advance(&mut self, execution: &mut PartialExecution) -> Result<bool, Halt> {
         let between = |execution: &PartialExecution, thread: ThreadId| {
-            let mut slots = execution.threads[thread].slots.iter().rev();
-            let last = slots.find(|slot| !slot.label.action.is_decision());
-            last.is_some_and(|slot| slot.is_read() && slot.is_rmw())
+            let mut events = execution.threads[thread].events.iter().rev();
+            let last = events.find(|event| !event.label.action.is_decision());
+            last.is_some_and(|event| event.is_read() && event.is_rmw())
         };
         // a read-modify-write is completed first; twins keep step
         let creates = |thread: ThreadId| {
@@ -192,7 +192,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         };
         let mut threads: Vec<ThreadId> = (0..execution.threads.len()).collect();
         threads.sort_by_cached_key(|thread| {
-            let done = execution.threads[*thread].slots.len();
+            let done = execution.threads[*thread].events.len();
             (!between(execution, *thread), !creates(*thread), done)
         });
         for thread in threads {
@@ -222,7 +222,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         let source = self.queue.source;
         let most = self.queue.options.limits.events;
         let share = most / execution.threads.len().max(1);
-        let count = execution.threads[thread].slots.len();
+        let count = execution.threads[thread].events.len();
         if execution.len() >= most && count >= share {
             execution.stop(source, &mut self.states, thread, Transition::TooLong(most));
             return Ok(true);
@@ -236,7 +236,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                 };
                 let at = execution.push(thread, label, location);
                 // forwarding does not wait for what the value of the store depends on
-                let pending = |own: EventPosition| execution.slot(own).is_open();
+                let pending = |own: EventPosition| execution.event(own).is_open();
                 let forwarded = execution.own_write(at).is_some_and(pending);
                 let held = match label.action {
                     Action::Read { .. } if !source.tracks_dependencies() => true,
@@ -245,7 +245,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                         rmw: true, order, ..
                     } => {
                         let read = execution.read_of(at);
-                        acquires(order) && read.is_some_and(|read| execution.slot(read).is_open())
+                        acquires(order) && read.is_some_and(|read| execution.event(read).is_open())
                     }
                     _ => false,
                 };
@@ -306,11 +306,11 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         execution: &mut PartialExecution,
         write: EventPosition,
     ) -> Result<bool, Halt> {
-        let slot = execution.slot(write);
-        let (location, rmw) = (slot.location, slot.is_rmw());
+        let event = execution.event(write);
+        let (location, rmw) = (event.location, event.is_rmw());
         let mut positions = self.positions(execution, write);
         if rmw {
-            let read = execution.read_of(write).map(|read| execution.slot(read));
+            let read = execution.read_of(write).map(|read| execution.event(read));
             let after = execution.position_after(location, read.and_then(|read| read.source));
             positions = positions.start.max(after)..positions.end.min(after + 1);
         }
@@ -336,7 +336,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         mut may_wait: bool,
     ) -> Result<bool, Halt> {
         let mut sources = Vec::new();
-        let location = execution.slot(read).location;
+        let location = execution.event(read).location;
         let source = self.queue.source;
         let kinds = self.left_out();
         let waits = may_wait && execution.would_wait(source, &mut self.states, read, kinds);
@@ -344,7 +344,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             may_wait &= waits;
         }
         let left_out = match execution.has_waited_for_last(read) {
-            true => execution.slot(read).left_out,
+            true => execution.event(read).left_out,
             false => {
                 waits
                     && !execution.is_waiting(&self.states, read.thread)
@@ -382,10 +382,10 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         execution: &mut PartialExecution,
         read: EventPosition,
     ) -> Result<(), Halt> {
-        let slot = execution.slot(read);
-        let order = &execution.locations[slot.location].order;
+        let event = execution.event(read);
+        let order = &execution.locations[event.location].order;
         if !execution.has_waited_for_last(read)
-            || !slot.left_out
+            || !event.left_out
             || execution.is_waiting(&self.states, read.thread)
             || !self.positions(execution, read).contains(&order.len())
         {
@@ -509,8 +509,8 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         let misses_release = (0..execution.threads.len()).any(|thread| {
             let next = execution.next(&self.states, thread);
             next.is_some_and(Next::is_handover) && {
-                let mut slots = execution.threads[thread].slots.iter().rev();
-                slots.find(|slot| slot.is_read()).is_some_and(|read| {
+                let mut events = execution.threads[thread].events.iter().rev();
+                events.find(|event| event.is_read()).is_some_and(|read| {
                     let last = execution.locations[read.location].order.last();
                     read.source.as_ref() != last
                 })
