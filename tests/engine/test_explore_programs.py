@@ -430,7 +430,7 @@ def test_under_sc_a_scenario_ends_as_its_interleavings_do(path: Path) -> None:
 
 
 def test_a_model_is_read_again_where_an_included_file_has_changed(tmp_path: Path) -> None:
-    """What was asked of a model is kept, but not for other axioms."""
+    """What was asked of a model is remembered, but not for other axioms."""
     axioms = tmp_path / "axioms.cat"
     model = tmp_path / "mine.cat"
     model.write_text('include "cos.cat"\nlet com = rf | co | fr\ninclude "axioms.cat"\n')

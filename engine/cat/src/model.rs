@@ -169,7 +169,7 @@ impl Model {
     }
 
     /// What `make` derives from the model alone, of which `is` says whether it is what is asked for.
-    /// It is kept as long as the model.
+    /// It is stored with the model.
     pub fn derived<T: Any + Send + Sync, E>(
         &self,
         is: impl Fn(&T) -> bool,
