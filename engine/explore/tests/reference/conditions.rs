@@ -1,8 +1,8 @@
 //! Programs for which a reduction would leave out too much, if it had one condition less. Each is
 //! explored by the reference and by the search, with the reductions and without each.
 use crate::random_threads::{LIBRARY, TARGET};
-use crate::{model, options, rounds, Compared, Comparison, Stack, MODELS};
-use explore::{Acyclic, FaultKind, Options, ProgramSource, Search};
+use crate::{model, options, rounds, Compared, Comparison, Stack, CHOSEN, MODELS};
+use explore::{Acyclic, FaultKind, Options, ProgramSource};
 use program::interpreter::Limits;
 use program::Program;
 use std::fmt::Write;
@@ -57,6 +57,7 @@ pub fn compare_under(models: &[(&str, Acyclic)], loops: u32, text: &str) {
     let comparison = Comparison {
         models: loaded.collect(),
         loops,
+        seconds: CHOSEN,
     };
     for (number, (name, _)) in models.iter().enumerate() {
         match comparison.compare_text(text, number, &Stack::few()) {
@@ -611,28 +612,19 @@ fn rounds_are_explored_where_a_model_may_need_their_reads() {
                   unreachable\nend:\n  ret i32 0";
     let text = program(globals, &[waits, stores], checks);
     let program = Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}"));
-    for search in [None, Some(Search::Revisits), Some(Search::Postpones)] {
-        let options = Options {
-            acyclic: None,
-            search,
-            ..options(Acyclic::ProgramOrder, 1_000, 60)
-        };
-        let mut source = ProgramSource::new(&program, rounds(4));
-        let found = source.explore(&model("reads_between"), &options);
-        let found = found.unwrap_or_else(|error| panic!("{error}"));
-        println!(
-            "{:?} {:?} {:?}",
-            found.counts,
-            found.violations.len(),
-            found.safe().is_ok()
-        );
-        let kinds: Vec<_> = found
-            .violations
-            .iter()
-            .map(|seen| seen.fault.kind)
-            .collect();
-        assert_eq!(kinds, [FaultKind::Assertion]);
-    }
+    let options = Options {
+        acyclic: None,
+        ..options(Acyclic::ProgramOrder, 1_000, CHOSEN)
+    };
+    let mut source = ProgramSource::new(&program, rounds(4));
+    let found = source.explore(&model("reads_between"), &options);
+    let found = found.unwrap_or_else(|error| panic!("{error}"));
+    let kinds: Vec<_> = found
+        .violations
+        .iter()
+        .map(|seen| seen.fault.kind)
+        .collect();
+    assert_eq!(kinds, [FaultKind::Assertion]);
 }
 
 /// The thread that wakes looks at how many have slept.

@@ -1,7 +1,7 @@
 //! Threads that get an element each and could be exchanged along with these, but for one thing. What
 //! that is about is done by one thread alone: which of three comes first, or last.
 use crate::random_threads::{LIBRARY, TARGET};
-use crate::{model, options, rounds, Compared, Comparison, Stack};
+use crate::{model, options, rounds, Compared, Comparison, Stack, CHOSEN};
 use explore::{Acyclic, Options, ProgramSource, Reduction, Reductions, Search};
 use program::Program;
 use std::collections::BTreeSet;
@@ -95,6 +95,7 @@ fn compare(name: &str, acyclic: Acyclic, text: &str) {
     let comparison = Comparison {
         models: vec![(acyclic, model(name))],
         loops: 2,
+        seconds: CHOSEN,
     };
     match comparison.compare_text(text, 0, &Stack::few()) {
         Compared::Equal { .. } => {}

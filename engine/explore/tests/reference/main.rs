@@ -200,7 +200,12 @@ struct Comparison {
     models: Vec<(Acyclic, Model)>,
     /// How many rounds of loops the reference explores; the search explores as many.
     loops: u32,
+    /// How long the reference explores a program at most.
+    seconds: u64,
 }
+
+/// So long that a chosen program ends on any machine.
+const CHOSEN: u64 = 120;
 
 enum Compared {
     /// With how many of the stacks; the others reached a limit.
@@ -224,8 +229,13 @@ impl Comparison {
         let program = Program::from_ir(text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
         let (acyclic, model) = &self.models[model];
         let limits = rounds(self.loops);
-        let reference = explore_reference(&program, model, limits, &options(*acyclic, 3_000, 1))
-            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let reference = explore_reference(
+            &program,
+            model,
+            limits,
+            &options(*acyclic, 3_000, self.seconds),
+        )
+        .unwrap_or_else(|error| panic!("{error}\n{text}"));
         let results = reference.results.into_keys();
         let Some(expected) = Observations::new(&reference.found, results) else {
             return Compared::TooLarge;
@@ -237,7 +247,7 @@ impl Comparison {
             let options = Options {
                 reductions: stack.reductions,
                 search: stack.search,
-                ..options(*acyclic, 100_000, 5)
+                ..options(*acyclic, 100_000, 5 * self.seconds)
             };
             let mut source = ProgramSource::new(&program, limits);
             let (found, results) = source
@@ -307,6 +317,7 @@ fn compare_random(
     let comparison = Comparison {
         models: MODELS.map(|(name, acyclic)| (acyclic, model(name))).into(),
         loops: 2,
+        seconds: 1,
     };
     let (mut equal, mut truncated, mut large, mut compared) = (0, 0, 0, 0);
     let mut different = Vec::new();
@@ -366,6 +377,7 @@ fn compare_bodies(name: &'static str, bodies: Vec<Vec<Op>>) {
     let comparison = Comparison {
         models: vec![(acyclic(name), model(name))],
         loops: 2,
+        seconds: CHOSEN,
     };
     let threads = threads(bodies);
     match comparison.compare(&threads, 0, &Stack::few()) {
@@ -506,13 +518,8 @@ fn compare_alike(seeds: Range<u64>) {
 }
 
 #[test]
-fn threads_that_behave_alike_and_postpone_reads_do_what_they_do_without_any_reduction() {
-    compare_alike(0..80);
-}
-
-#[test]
 #[ignore = "takes minutes: cargo test --release -p explore --test reference -- --ignored"]
-fn many_threads_that_behave_alike_and_postpone_reads_do_what_they_do() {
+fn many_random_threads_that_behave_alike_do_what_they_do_without_any_reduction() {
     compare_alike(seeds::seeds(5_000));
 }
 
