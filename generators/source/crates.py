@@ -71,17 +71,22 @@ def entries(manifest: Path, build: Build, end: Deadline) -> tuple[Entry, ...]:
 
 def bitcode(entry: Entry, build: Build, end: Deadline) -> Path:
     """Where the bitcode of a program is, which cargo brings up to date first; see cargo.build."""
-    words = options(entry.target.root, Build(entry=entry).over(build)).meaning
+    words = _words(entry, build)
     return cargo.build(entry.target, words, build.all_features, end, loom=build.of_loom)
 
 
 def text(entry: Entry, build: Build, end: Deadline) -> str:
     """The text of a program; see rust.program_of."""
     made, symbol = bitcode(entry, build, end), entry.symbol
-    root, _ = overlay.mirror(options(entry.target.root, Build(entry=entry).over(build)).meaning)
+    root, _ = overlay.mirror(_words(entry, build))
     if root != Path("/") and symbol != "main":  # its name depends on where the crate is
         symbol = next(each.symbol for each in _tests(made).tests if each.path == _path(symbol))
     return rust.program_of(made.read_bytes(), symbol, root)
+
+
+def _words(entry: Entry, build: Build) -> tuple[str, ...]:
+    """The options that change what a program means."""
+    return options(entry.target.root, Build(entry=entry).over(build)).meaning
 
 
 def _name(target: Target, test: _Test) -> str:

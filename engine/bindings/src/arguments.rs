@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The models that programs were explored under last: what explorations have asked of one is asked
-/// again only where one of its files has changed.
+/// The models that were loaded last: what explorations have asked of one is asked again only where
+/// one of its files has changed.
 static MODELS: Mutex<Vec<Arc<Model>>> = Mutex::new(Vec::new());
 const MOST_MODELS: usize = 32;
 

@@ -175,9 +175,9 @@ impl Model {
         is: impl Fn(&T) -> bool,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, E> {
-        let same = |one: &Arc<dyn Any + Send + Sync>| one.clone().downcast().ok();
+        let of_type = |one: &Arc<dyn Any + Send + Sync>| one.clone().downcast().ok();
         let known = |all: &[Arc<dyn Any + Send + Sync>]| {
-            let mut known = all.iter().filter_map(same);
+            let mut known = all.iter().filter_map(of_type);
             known.find(|one: &Arc<T>| is(one))
         };
         if let Some(found) = known(&self.derived.read().unwrap_or_else(PoisonError::into_inner)) {

@@ -233,6 +233,7 @@ mod tests {
             assert_eq!(ordering(&model(name), acyclic), expected, "{name}");
         }
     }
+
     /// What orders is an access that reads what depends on an earlier read, or two accesses.
     #[test]
     fn accesses_order_where_the_model_orders_by_more_than_one() {

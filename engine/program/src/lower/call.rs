@@ -488,14 +488,7 @@ impl<'a> Lower<'_, '_, 'a> {
             [a, b, c] if name == "fmuladd" => {
                 // rounded twice, as without a fused instruction
                 let product = self.temporary(1);
-                let op = Op::Bin {
-                    op: BinOp::Float(FloatOp::Mul),
-                    bits,
-                    dst: product,
-                    a: *a,
-                    b: *b,
-                };
-                self.emit(inst, op);
+                self.emit_binary(inst, (BinOp::Float(FloatOp::Mul), bits), product, *a, *b);
                 Some(Op::Bin {
                     op: BinOp::Float(FloatOp::Add),
                     bits,

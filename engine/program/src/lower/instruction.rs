@@ -263,14 +263,9 @@ impl<'a> Lower<'_, '_, 'a> {
                     BinOp::Float(_) => self.float(a.0, name)?,
                     _ => self.integer(a.0, name)?,
                 }
-                let op = Op::Bin {
-                    op,
-                    bits: self.l.module.types.bits(a.0)?,
-                    dst,
-                    a: self.operand(a.0, &a.1)?,
-                    b: self.operand(a.0, b)?,
-                };
-                self.emit(inst, op);
+                let bits = self.l.module.types.bits(a.0)?;
+                let (one, other) = (self.operand(a.0, &a.1)?, self.operand(a.0, b)?);
+                self.emit_binary(inst, (op, bits), dst, one, other);
             }
             InstKind::Cast { op, value, to } => {
                 let from = self.l.module.types.bits(value.0)?;

@@ -96,15 +96,7 @@ impl<'a> Lower<'_, '_, 'a> {
             ("ptrmask", BinOp::And),
         ] {
             if stem(prefix) {
-                let (a, b) = (arg(0), arg(1));
-                let op = Op::Bin {
-                    op,
-                    bits,
-                    dst,
-                    a,
-                    b,
-                };
-                self.emit(inst, op);
+                self.emit_binary(inst, (op, bits), dst, arg(0), arg(1));
                 return Ok(());
             }
         }
@@ -128,14 +120,7 @@ impl<'a> Lower<'_, '_, 'a> {
                     self.emit(inst, op);
                     Operand::Register(register)
                 });
-                let op = Op::Bin {
-                    op: BinOp::Sub,
-                    bits: result,
-                    dst,
-                    a: above,
-                    b: below,
-                };
-                self.emit(inst, op);
+                self.emit_binary(inst, (BinOp::Sub, result), dst, above, below);
                 return Ok(());
             }
         }
@@ -220,27 +205,7 @@ impl<'a> Lower<'_, '_, 'a> {
         };
         let a = self.binary(inst, bound, bits, a, other);
         let dst = self.dst(inst);
-        let op = Op::Bin {
-            op,
-            bits,
-            dst,
-            a,
-            b,
-        };
-        self.emit(inst, op);
-    }
-
-    fn binary(&mut self, inst: &Inst<'a>, op: BinOp, bits: u32, a: Operand, b: Operand) -> Operand {
-        let dst = self.temporary(1);
-        let op = Op::Bin {
-            op,
-            bits,
-            dst,
-            a,
-            b,
-        };
-        self.emit(inst, op);
-        Operand::Register(dst)
+        self.emit_binary(inst, (op, bits), dst, a, b);
     }
 
     /// A shift of two numbers, the high one first, beside one another; the high half, or the low
@@ -258,13 +223,6 @@ impl<'a> Lower<'_, '_, 'a> {
         let a = self.binary(inst, back, bits, moved, rest);
         let b = self.binary(inst, forth, bits, to, by);
         let dst = self.dst(inst);
-        let op = Op::Bin {
-            op: BinOp::Or,
-            bits,
-            dst,
-            a,
-            b,
-        };
-        self.emit(inst, op);
+        self.emit_binary(inst, (BinOp::Or, bits), dst, a, b);
     }
 }

@@ -30,6 +30,39 @@ impl<'a> Lower<'_, '_, 'a> {
         register
     }
 
+    /// Emits an operation on two numbers of so many bits.
+    pub fn emit_binary(
+        &mut self,
+        inst: &Inst<'a>,
+        (op, bits): (BinOp, u32),
+        dst: Register,
+        a: Operand,
+        b: Operand,
+    ) {
+        let op = Op::Bin {
+            op,
+            bits,
+            dst,
+            a,
+            b,
+        };
+        self.emit(inst, op);
+    }
+
+    /// Emits an operation whose result is in a register of its own.
+    pub fn binary(
+        &mut self,
+        inst: &Inst<'a>,
+        op: BinOp,
+        bits: u32,
+        a: Operand,
+        b: Operand,
+    ) -> Operand {
+        let dst = self.temporary(1);
+        self.emit_binary(inst, (op, bits), dst, a, b);
+        Operand::Register(dst)
+    }
+
     pub fn result_type(&self, inst: &Inst<'a>) -> Result<Option<TypeId>> {
         let types = &self.l.module.types;
         Ok(match inst.kind.called() {

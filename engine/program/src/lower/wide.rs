@@ -52,15 +52,7 @@ impl<'a> Lower<'_, '_, 'a> {
     }
 
     fn bin(&mut self, inst: &Inst<'a>, op: BinOp, dst: Register, a: Operand, b: Operand) {
-        let bits = 64;
-        let op = Op::Bin {
-            op,
-            bits,
-            dst,
-            a,
-            b,
-        };
-        self.emit(inst, op);
+        self.emit_binary(inst, (op, 64), dst, a, b);
     }
 
     fn compare(
@@ -122,14 +114,9 @@ impl<'a> Lower<'_, '_, 'a> {
             }
             Some(BinOp::Mul) => {
                 let carried = self.product(inst, dst, al, bl);
-                let high = [(al, bh), (ah, bl)].map(|(a, b)| {
-                    let register = self.temporary(1);
-                    self.bin(inst, BinOp::Mul, register, a, b);
-                    Operand::Register(register)
-                });
-                let sum = self.temporary(1);
-                self.bin(inst, BinOp::Add, sum, high[0], high[1]);
-                let sum = Operand::Register(sum);
+                let [one, other] =
+                    [(al, bh), (ah, bl)].map(|(a, b)| self.binary(inst, BinOp::Mul, 64, a, b));
+                let sum = self.binary(inst, BinOp::Add, 64, one, other);
                 self.bin(inst, BinOp::Add, dst + 1, sum, carried);
             }
             Some(op @ (BinOp::Shl | BinOp::Lshr | BinOp::Ashr)) => {
@@ -148,11 +135,7 @@ impl<'a> Lower<'_, '_, 'a> {
     fn product(&mut self, inst: &Inst<'a>, low: Register, a: Operand, b: Operand) -> Operand {
         let half = Operand::Const(32);
         let mask = Operand::Const(0xffff_ffff);
-        let mut bin = |op, a, b| {
-            let dst = self.temporary(1);
-            self.bin(inst, op, dst, a, b);
-            Operand::Register(dst)
-        };
+        let mut bin = |op, a, b| self.binary(inst, op, 64, a, b);
         let [al, bl] = [a, b].map(|each| bin(BinOp::And, each, mask));
         let [ah, bh] = [a, b].map(|each| bin(BinOp::Lshr, each, half));
         let lowest = bin(BinOp::Mul, al, bl);
