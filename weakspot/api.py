@@ -28,12 +28,12 @@ from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program
 from weakspot.harness.clients.subject import ClientChoice, Variation
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.costs.measurement import Costs
+from weakspot.harness.edits.rewrite import Rewritten
 from weakspot.harness.gate.outcome import GateOutcome
-from weakspot.harness.orders.cost import Costs
 from weakspot.harness.orders.mutants import Mutant, Mutated
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.scaffold.project import Written
 from weakspot.harness.values.bounds import Bounds, Part
 from weakspot.harness.values.codegen import CodegenComparison, Codes

@@ -25,7 +25,7 @@ from weakspot.harness.clients.program import parameters, text
 from weakspot.harness.clients.subject import Subject
 from weakspot.harness.corpus.material import Material, ScenarioProgram
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.orders.program_groups import ProgramGroup
+from weakspot.harness.corpus.program_groups import ProgramGroup
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import INTERRUPTED

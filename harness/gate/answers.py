@@ -33,8 +33,7 @@ from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import models
-from weakspot.harness.corpus.material import default_models
-from weakspot.harness.corpus.models import Model
+from weakspot.harness.corpus.models import Model, default_models
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.outcome import Note, ScenarioResult, source_of
 from weakspot.harness.gate.scenarios import Answer, AnswerStore, Scenario

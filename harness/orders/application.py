@@ -10,10 +10,10 @@ from pathlib import Path
 from weakspot.errors import BadInput, WeakspotError
 from weakspot.generators.source import overlay
 from weakspot.generators.source.program import Program
+from weakspot.harness.corpus.program_groups import ProgramGroup
+from weakspot.harness.edits.rewrite import ByHand, Rewritten, rewrite
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.program_groups import ProgramGroup
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.rewrite import ByHand, Rewritten, rewrite
 from weakspot.harness.values.annotations import Annotation, annotate
 from weakspot.harness.values.strength import Assignment, split
 

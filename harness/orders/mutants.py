@@ -14,10 +14,11 @@ from typing import Literal
 import msgspec
 
 from weakspot.generators.source.program import Program
+from weakspot.harness.corpus.material import Report
+from weakspot.harness.corpus.program_groups import ProgramGroup
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.program_groups import ProgramGroup
 from weakspot.harness.orders.relaxation import LeftOut
-from weakspot.harness.orders.trials import Report, within
+from weakspot.harness.orders.trials import within
 from weakspot.harness.values.annotations import Annotated, annotate
 from weakspot.harness.values.strength import just_below, weaker
 

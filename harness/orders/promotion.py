@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from weakspot.errors import BadInput
+from weakspot.harness.corpus.material import Report
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.corpus.program_groups import ProgramGroup
 from weakspot.harness.corpus.structures import CLAIMS, Structure
-from weakspot.harness.orders.program_groups import ProgramGroup
 from weakspot.harness.orders.relaxation import Relaxed, reason
 from weakspot.harness.orders.searches import Search
-from weakspot.harness.orders.trials import Report
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.claims import Weakest, WeakestOrder
 from weakspot.system.files import disk, replace

@@ -27,15 +27,16 @@ from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.plan import models
 from weakspot.harness.checkers.explorer import EngineExplorer
+from weakspot.harness.corpus.material import Report
 from weakspot.harness.corpus.models import Model, load
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.exercise import Exercise
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, minimal
-from weakspot.harness.orders.program_groups import Version
 from weakspot.harness.orders.relaxation import LeftOut, Need, Relaxed, Unexercised, Weakest
 from weakspot.harness.orders.repairs import is_foreign
-from weakspot.harness.orders.trials import Report, Scene, Trials, within
+from weakspot.harness.orders.trials import Scene, Trials, within
+from weakspot.harness.orders.versions import Version
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.strength import (

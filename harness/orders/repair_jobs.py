@@ -18,11 +18,10 @@ from weakspot.errors import BadInput, LimitReached, Unsupported
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.plan import UnderModels, repaired_under
-from weakspot.harness.corpus.material import Material
+from weakspot.harness.corpus.material import Material, Report
 from weakspot.harness.corpus.models import LANGUAGE, Model
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.repairs import Change, Repair, Repairing, affordable
-from weakspot.harness.orders.trials import Report
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import key
@@ -191,7 +190,7 @@ class RepairProgram(SearchRepair, frozen=True, kw_only=True):
 
 def _edits(root: Path, repair: Repair) -> tuple[SourceEdit, ...]:
     """The lines that the repair changes; none if a change is left to be made by hand."""
-    from weakspot.harness.orders.rewrite import rewrite
+    from weakspot.harness.edits.rewrite import rewrite
 
     changed = rewrite(
         [change.annotation for change in repair.changes],

@@ -14,9 +14,10 @@ from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import C_ORDER
 from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
+from weakspot.harness.corpus.material import Report
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, minimal
-from weakspot.harness.orders.trials import Report, Scene, Trials
+from weakspot.harness.orders.trials import Scene, Trials
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.strength import (
     Assignment,
@@ -295,7 +296,7 @@ def _change(annotation: Annotation, before: str, after: str) -> Change:
     fence, _, last = split(after)
     if fence == last == "none":
         return Change(annotation, before, after)
-    from weakspot.harness.orders.rewrite import is_unbraced
+    from weakspot.harness.edits.rewrite import is_unbraced
 
     return Change(annotation, before, after, is_unbraced(annotation))
 

@@ -19,13 +19,14 @@ from weakspot.harness.campaign.executor import Executor, ask
 from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
+from weakspot.harness.corpus.material import Report
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.corpus.program_groups import ProgramGroup
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.program_groups import ProgramGroup, versions
 from weakspot.harness.orders.relax import Relaxing
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.trials import Report
+from weakspot.harness.orders.versions import versions
 from weakspot.harness.values.bounds import Bounds
 from weakspot.system.deadline import NEVER, Deadline
 

@@ -9,11 +9,12 @@ exploration that does not, so a model without monotonicity can cost results but 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from weakspot.harness.corpus.material import Report
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, below
 from weakspot.harness.values.annotations import Annotated
@@ -21,9 +22,6 @@ from weakspot.harness.values.strength import Assignment, at_most
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict
-
-Report = Callable[[str], None]
-"""Called with a description of the current step."""
 
 
 class Scene(msgspec.Struct, frozen=True):

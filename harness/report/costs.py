@@ -7,8 +7,8 @@ import re
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.orders.comparisons import Timing
-from weakspot.harness.orders.cost import Costs, OrderCost, SiteCost
+from weakspot.harness.costs.comparisons import Timing
+from weakspot.harness.costs.measurement import Costs, OrderCost, SiteCost
 from weakspot.harness.report.terminal import columns, print_dim
 from weakspot.harness.runners.whole_programs import Times
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.text import Text
 
+from weakspot.harness.edits.rewrite import ByHand
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed, findings, reason, wanted
-from weakspot.harness.orders.rewrite import ByHand
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import columns, print_dim, style, text_width
 from weakspot.harness.values.annotations import Annotation

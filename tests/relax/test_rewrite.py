@@ -11,7 +11,7 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.source.program import read_program
-from weakspot.harness.orders.rewrite import Rewritten, marked, rewrite
+from weakspot.harness.edits.rewrite import Rewritten, marked, rewrite
 from weakspot.harness.values.annotations import Annotation, annotate
 from weakspot.harness.values.strength import split, weaker
 

@@ -25,9 +25,9 @@ import msgspec
 from weakspot.errors import Unsupported
 from weakspot.generators.source.program import Program, Unit
 from weakspot.harness import machines
+from weakspot.harness.costs.comparisons import FEWEST, Comparison, Timing, next_of
+from weakspot.harness.edits.rewrite import marked, rewrite
 from weakspot.harness.machines import Machine, Session
-from weakspot.harness.orders.comparisons import FEWEST, Comparison, Timing, next_of
-from weakspot.harness.orders.rewrite import marked, rewrite
 from weakspot.harness.runners import TOO_LATE, programs, whole_programs
 from weakspot.harness.runners.programs import Failed, workshop
 from weakspot.harness.runners.tuning import Setting

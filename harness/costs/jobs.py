@@ -10,10 +10,10 @@ from weakspot.harness.campaign.executor import LocalExecutor, ask
 from weakspot.harness.campaign.jobs import MachineJob, Sink
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
+from weakspot.harness.costs.measurement import Costing, Costs, SiteCost
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.machines.profile import profile
-from weakspot.harness.orders.cost import Costing, Costs, SiteCost
 from weakspot.harness.runners import TOO_LATE, RunLimits
 from weakspot.harness.values.histogram import INTERRUPTED
 from weakspot.harness.values.record import digest, key

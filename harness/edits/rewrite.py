@@ -23,9 +23,9 @@ import tree_sitter
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import C_ORDER
-from weakspot.harness.orders import rust_orders, syntax
-from weakspot.harness.orders.operators import as_call
-from weakspot.harness.orders.syntax import Call, Syntax, Unclear, statement
+from weakspot.harness.edits import rust_orders, syntax
+from weakspot.harness.edits.operators import as_call
+from weakspot.harness.edits.syntax import Call, Syntax, Unclear, statement
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.repair import SourceEdit
 from weakspot.harness.values.strength import Assignment, split, with_own

@@ -1,5 +1,4 @@
-"""The programs that are relaxed together: those of a structure, or of a user's files, grouped by
-version of the source.
+"""The versions of a source, whose programs are relaxed together.
 
 The scenarios of a structure may be compiled with different macros and then differ in more than
 memory orders: one has a fence where another has none. Strengthening an order for the program
@@ -14,98 +13,16 @@ suffices, unless all programs are violated.
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from weakspot.errors import BadInput, LimitReached, Unsupported
-from weakspot.generators.source.build import NO_OPTIONS, Build
-from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.corpus.material import base_of, build_of, in_one_line, resolve
-from weakspot.harness.corpus.structures import Structure
+from weakspot.generators.source.program import Program
+from weakspot.harness.corpus.material import Report
+from weakspot.harness.corpus.program_groups import ProgramGroup
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.trials import Report
-from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.linearizability import Size
-from weakspot.system.deadline import NEVER, Deadline, ending
-
-
-class ProgramGroup(msgspec.Struct, frozen=True):
-    """Programs that are relaxed together, with their names; `unread` says why further programs of a
-    folder could not be read. Where the programs are the generated `clients` of an object, this is
-    their size."""
-
-    name: str
-    programs: tuple[tuple[str, Program], ...]
-    structure: Structure | None = None  # of the corpus
-    unread: dict[str, str] = {}
-    clients: Size | None = None
-
-
-def program_groups(
-    what: Sequence[str],
-    *,
-    build: Build = NO_OPTIONS,
-    flags: Sequence[str] = (),
-    report: Report = lambda _: None,
-    end: Deadline = NEVER,
-    seconds: float = math.inf,
-) -> tuple[ProgramGroup, ...]:
-    """One group per named structure, without its large programs, and one for the user's own files,
-    which are compiled with these options, until the `end`, and for so many seconds each. `flags`
-    are more options, for both. A program of a folder that cannot be read is left out, unless there
-    is no other. Raises BadInput for a litmus test, which has no source, and what reading another
-    program raises.
-    """
-    named, tests = resolve(what, build=build)
-    if tests:
-        raise BadInput(
-            "a litmus test has no source whose memory orders could be changed",
-            place=str(tests[0].path),
-            advice="name a C or C++ file, or a structure",
-        )
-
-    def read(structure: Structure, scenario: Scenario) -> Program:
-        return read_program(
-            structure.path(scenario),
-            build=build_of(structure, scenario, build).with_flags(flags),
-            base=base_of(structure),
-            end=ending(end.at_most(seconds)),
-        )
-
-    def programs(structure: Structure) -> Iterator[tuple[str, Program]]:
-        for scenario in structure.scenarios:
-            if scenario.large:
-                continue
-            name = scenario.name
-            if not structure.recorded:
-                name = structure.name_of(scenario)
-            report(name)
-            try:
-                yield name, read(structure, scenario)
-            except (BadInput, Unsupported, LimitReached) as error:
-                if not structure.listed:
-                    raise
-                unread[name] = error
-
-    unread: dict[str, BadInput | Unsupported | LimitReached] = {}
-    found = [
-        ProgramGroup(each.name, tuple(programs(each)), each) for each in named if each.recorded
-    ]
-    if mine := [each for each in named if not each.recorded]:
-        own = tuple(program for each in mine for program in programs(each))
-        if not own:
-            raise next(iter(unread.values()))
-        found.append(
-            ProgramGroup(
-                ", ".join(each.name for each in mine if each.name not in unread),
-                own,
-                unread={name: in_one_line(error) for name, error in unread.items()},
-            )
-        )
-    return tuple(found)
 
 
 class Version(msgspec.Struct, frozen=True):
