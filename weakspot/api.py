@@ -28,8 +28,8 @@ from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program
 from weakspot.harness.clients.subject import ClientChoice, Variation
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.costs.measurement import Costs
-from weakspot.harness.edits.rewrite import Rewritten
+from weakspot.harness.costs.result import Costs
+from weakspot.harness.edits.changes import Rewritten
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.orders.mutants import Mutant, Mutated
 from weakspot.harness.orders.promotion import OrdersDifference

@@ -21,7 +21,7 @@ from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
-    from weakspot.harness.costs.measurement import Costs
+    from weakspot.harness.costs.result import Costs
 
 
 @command(

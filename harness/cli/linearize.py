@@ -13,7 +13,7 @@ import click
 from weakspot.harness.cli.client_options import client_options
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import language_models, some_time
+from weakspot.harness.cli.options import language_models, object_kinds, some_time
 from weakspot.harness.cli.output import json_lines, judged, say, watched
 from weakspot.harness.cli.source_options import source_options
 from weakspot.harness.values.bounds import LIMITS
@@ -37,6 +37,7 @@ def seconds_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., An
 
 
 @command(
+    names={"{KINDS}": object_kinds},
     epilog="""\
 FILE is C or C++ that defines the object and one function per operation, with numbers or pointers as
 arguments; it has no main. Each client that is generated is a program in which several threads call
@@ -44,7 +45,7 @@ the operations; every execution is explored, and compared with what the specific
 precedes another if its return happens before the other begins. Clients are explored by their
 number of calls, so that the first that shows a violation is among the smallest.
 
-KIND is queue, stack, deque, set, map, register, counter, lock or once; which function is which of
+KIND is {KINDS}; which function is which of
 its operations follows from their names (enqueue, push, put, …) or --operation. Instead, a file may
 define what each operation `f` does in sequence, in a function `spec_f` with the same arguments.
 
@@ -56,7 +57,7 @@ Examples:
   weakspot linearize my_lock_ops.c --as lock
   weakspot linearize my_index_ops.cpp --as map_specification.hpp
   weakspot linearize my_queue_ops.c --as queue --model rc20,tso
-  weakspot linearize my_queue_ops.c --as queue --calls 3 -o tests/weakspot/queue_clients.c"""
+  weakspot linearize my_queue_ops.c --as queue --calls 3 -o tests/weakspot/queue_clients.c""",
 )
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @client_options("--calls", required=True)

@@ -15,7 +15,7 @@ from weakspot.harness.cli import completion
 from weakspot.harness.cli.client_options import calls_option
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.linearize import seconds_option, shown
-from weakspot.harness.cli.options import project
+from weakspot.harness.cli.options import object_kinds, project
 from weakspot.harness.cli.output import say
 from weakspot.harness.cli.source_options import source_options
 
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 
 
 @command(
+    names={"{KINDS}": object_kinds},
     epilog="""\
-KIND is queue, stack, deque, set, map, register, counter, lock or once. The functions are guessed
+KIND is {KINDS}. The functions are guessed
 from the names and types that the header declares; change the file where a guess is wrong, and run
 `weakspot linearize` on it, which has more options.
 
 Examples:
   weakspot new queue include/queue.hpp       tests/weakspot/operations/queue.cpp
-  weakspot new stack src/stack.h --calls 3"""
+  weakspot new stack src/stack.h --calls 3""",
 )
 @click.argument("kind", metavar="KIND", shell_complete=completion.kinds)
 @click.argument("header", metavar="HEADER", type=click.Path(path_type=Path))

@@ -63,6 +63,14 @@ def runners() -> tuple[str, ...]:
     return RUNNERS.names()
 
 
+def object_kinds() -> str:
+    """The kinds of object, for help: `queue, stack or deque`."""
+    from weakspot.harness.clients.kinds import KINDS
+
+    *names, last = KINDS.names()
+    return f"{', '.join(names)} or {last}"
+
+
 def machine_forms() -> str:
     """How machines are named, for help: `local|ssh:HOST`."""
     from weakspot.harness.machines import KINDS

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.campaign.progress import Progress
     from weakspot.harness.clients.subject import ClientChoice
-    from weakspot.harness.edits.rewrite import ByHand, Rewritten
+    from weakspot.harness.edits.changes import ByHand, Rewritten
     from weakspot.harness.orders.relaxation import Relaxed
     from weakspot.harness.values.bounds import Bounds
     from weakspot.projects import Relaxations

@@ -66,7 +66,8 @@ def start(
     found = kinds.kind(kind)
     if found is None:
         raise BadInput(
-            f"{kind} is not a kind of object", advice=f"the kinds are {', '.join(kinds.KINDS)}"
+            f"{kind} is not a kind of object",
+            advice=f"the kinds are {', '.join(kinds.KINDS.names())}",
         )
     if header.suffix not in HEADERS:
         raise BadInput(

@@ -7,18 +7,20 @@ The key of a question has the program's digest, which differs where one memory o
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import msgspec
 
+from weakspot.errors import BadInput
 from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_of, ask
 from weakspot.harness.campaign.jobs import Job, Sink
+from weakspot.harness.campaign.plan import models
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.checkers.explorer import EngineExplorer, asked
-from weakspot.harness.corpus.models import Model
+from weakspot.harness.corpus.models import Model, load
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import program_name
@@ -167,3 +169,18 @@ class Explorations:
 
 def _result(answer: Any) -> str:
     return answer.result if isinstance(answer, Exploration) else answer["result"]
+
+
+def within(found: ExplorationDict) -> bool:
+    """Whether the loop bound is the only limit reached: all executions within it are known."""
+    return found["limits"] == ["loops"] and found["limit"] is None
+
+
+def explorable(names: Iterable[str]) -> list[Model]:
+    """The models of these names. Raises BadInput for one that programs are not explored under."""
+    found = models(names)
+    for model in found:
+        if why := EngineExplorer().applicable(model):
+            own = (each.name for each in load().values() if not EngineExplorer().applicable(each))
+            raise BadInput(why, advice=f"{', '.join(own)} can be explored")
+    return found

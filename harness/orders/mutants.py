@@ -16,9 +16,8 @@ import msgspec
 from weakspot.generators.source.program import Program
 from weakspot.harness.corpus.material import Report
 from weakspot.harness.corpus.program_groups import ProgramGroup
-from weakspot.harness.orders.explorations import Explorations
+from weakspot.harness.orders.explorations import Explorations, within
 from weakspot.harness.orders.relaxation import LeftOut
-from weakspot.harness.orders.trials import within
 from weakspot.harness.values.annotations import Annotated, annotate
 from weakspot.harness.values.strength import just_below, weaker
 
@@ -235,8 +234,8 @@ def _without_signals(scenarios: Sequence[tuple[str, Program]]) -> Iterator[Chang
         for site, what, wakes_several in program.signals:
             at = program.sites[site]
             for weaker_ in ("none", *(["one"] if wakes_several else [])):
-                path = program.files.get(at.file, program.source.parent / at.file)
-                key = (str(at), at.function, str(path.resolve()), at.line, what, weaker_)
+                path = str(program.path_of(at.file))
+                key = (str(at), at.function, path, at.line, what, weaker_)
                 places.setdefault(key, []).append(site)
         for place, sites in places.items():
             changed = program.with_fewer_signals(sites, to_one=place[-1] == "one")

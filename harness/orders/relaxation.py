@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from weakspot.harness.orders.minimal import below
-from weakspot.harness.orders.trials import Failing
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.linearizability import Size
 from weakspot.harness.values.numbers import amount
-from weakspot.harness.values.strength import Assignment, Guarantee, spelled
+from weakspot.harness.values.strength import Assignment, Guarantee, below, spelled
 
 _OTHERS = 3  # places that are named at most
 
@@ -67,6 +65,15 @@ class LeftOut(msgspec.Struct, frozen=True):
     scenario: str
     why: str
     violated: bool = False
+
+
+class Failing(msgspec.Struct, frozen=True):
+    """Memory orders, by annotation number, under which a scenario violates something; the other
+    annotations have their strongest memory order. `kind` is the kind of violation."""
+
+    orders: dict[int, str]
+    scenario: str
+    kind: str
 
 
 class Unexercised(msgspec.Struct, frozen=True, kw_only=True):

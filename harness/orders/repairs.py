@@ -16,8 +16,8 @@ from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.corpus.material import Report
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.minimal import Values, minimal
-from weakspot.harness.orders.trials import Scene, Trials
+from weakspot.harness.orders.scenes import Scene
+from weakspot.harness.orders.trials import Trials, Values, minimal
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.strength import (
     Assignment,

@@ -26,7 +26,7 @@ from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.relax import Relaxing
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.versions import versions
+from weakspot.harness.orders.scenes import versions
 from weakspot.harness.values.bounds import Bounds
 from weakspot.system.deadline import NEVER, Deadline
 

@@ -9,40 +9,23 @@ exploration that does not, so a model without monotonicity can cost results but 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from weakspot.harness.corpus.material import Report
-from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.minimal import Values, below
-from weakspot.harness.values.annotations import Annotated
-from weakspot.harness.values.strength import Assignment, at_most
+from weakspot.harness.orders.explorations import Explorations, within
+from weakspot.harness.orders.relaxation import Failing
+from weakspot.harness.orders.scenes import Scene
+from weakspot.harness.values.strength import Assignment, at_most, below
 
 if TYPE_CHECKING:
-    from weakspot._engine import ExplorationDict
+    pass
 
 
-class Scene(msgspec.Struct, frozen=True):
-    """An included program: its name and its annotations."""
-
-    name: str
-    annotated: Annotated
-
-    @property
-    def used(self) -> tuple[int, ...]:
-        """The numbers of its annotations."""
-        return tuple(self.annotated.sites)
-
-
-class Failing(msgspec.Struct, frozen=True):
-    """Memory orders, by annotation number, under which a scenario violates something; the other
-    annotations have their strongest memory order. `kind` is the kind of violation."""
-
-    orders: dict[int, str]
-    scenario: str
-    kind: str
+Values = tuple[str, ...]
+"""The values of a variable in topological order; the first is below all others."""
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -173,6 +156,55 @@ class Trials:
         return _Answer("Safe")
 
 
-def within(found: ExplorationDict) -> bool:
-    """Whether the loop bound is the only limit reached: all executions within it are known."""
-    return found["limits"] == ["loops"] and found["limit"] is None
+def minimal(
+    variables: Sequence[Values],
+    fails: Callable[[Assignment], Assignment | None],
+    rank: Callable[[Assignment], object],
+) -> Iterator[Assignment]:
+    """All minimal sufficient assignments, in order of `rank`, which must be monotone, with few
+    queries. `fails` returns None for an assignment that suffices, else a failing assignment at
+    least as large.
+
+    Each query concerns a minimal assignment among those not yet known to fail. The answer is either
+    that it suffices, and then it is a minimal sufficient one, or a failing assignment above it, the
+    larger the better, since everything below that fails too. Berge's multiplication, one variable
+    raised at a time, keeps the set of remaining minimal assignments up to date. In terms of sets
+    this is the dualisation of Gunopulos, Khardon, Mannila, Saluja, Toivonen and Sharma
+    ("Discovering all most specific sentences", TODS 2003) and the enumeration of MARCO (Liffiton,
+    Previti, Malik, Marques-Silva, Constraints 2016) without a solver.
+    """
+    left: list[Assignment] = [tuple(values[0] for values in variables)]
+    sufficient: list[Assignment] = []
+    while left:
+        # ties are broken by the assignment, so that the order is always the same
+        left.sort(key=lambda each: (rank(each), each), reverse=True)
+        tried = left.pop()
+        failing = fails(tried)
+        if failing is None:
+            sufficient.append(tried)
+            yield tried
+            continue
+        assert below(tried, failing), "the failing assignment is not above the one asked about"
+        left.append(tried)
+        stay = [each for each in left if not below(each, failing)]
+        raised = {
+            more
+            for each in left
+            if below(each, failing)
+            for more in _beyond(variables, each, failing)
+            if not any(below(one, more) for one in (*stay, *sufficient))
+        }
+        left = stay + [
+            each for each in raised if not any(one != each and below(one, each) for one in raised)
+        ]
+
+
+def _beyond(
+    variables: Sequence[Values], each: Assignment, failing: Assignment
+) -> Iterator[Assignment]:
+    """The least assignments above one that are not below a failing one: one value is raised."""
+    for at, (values, value, bound) in enumerate(zip(variables, each, failing, strict=True)):
+        out = [more for more in values if at_most(value, more) and not at_most(more, bound)]
+        for more in out:
+            if not any(one != more and at_most(one, more) for one in out):
+                yield (*each[:at], more, *each[at + 1 :])

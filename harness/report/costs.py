@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.costs.comparisons import Timing
-from weakspot.harness.costs.measurement import Costs, OrderCost, SiteCost
+from weakspot.harness.costs.result import Costs, OrderCost, SiteCost
 from weakspot.harness.report.terminal import columns, print_dim
 from weakspot.harness.runners.whole_programs import Times
 

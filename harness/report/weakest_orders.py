@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.edits.rewrite import ByHand
+from weakspot.harness.edits.changes import ByHand
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed, findings, reason, wanted
 from weakspot.harness.report import witness

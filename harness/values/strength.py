@@ -260,3 +260,8 @@ def cost(kind: str, order: str) -> int:
 def _cost(order: str, fence: bool) -> int:
     gives = sum(3 if each == "s" else 1 for one in order.split("/") for each in _GIVES[one])
     return gives + (fence and order != "none")
+
+
+def below(one: Assignment, other: Assignment) -> bool:
+    """Whether each memory order of the first assignment is at most that of the second."""
+    return all(map(at_most, one, other))

@@ -16,7 +16,7 @@ from weakspot.harness.orders import promotion
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.relax import Relaxing
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.versions import Version, versions
+from weakspot.harness.orders.scenes import Version, versions
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.strength import at_most
 

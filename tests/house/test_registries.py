@@ -1,4 +1,5 @@
-"""One new file adds a checker, runner, kind of machine, compiler, output or instruction set.
+"""One new file adds a checker, runner, kind of machine or object, compiler, output or instruction
+set.
 
 The files here belong to another distribution, which declares them by entry points; a file in the
 folder of its kind is found in the same way.
@@ -19,6 +20,7 @@ from weakspot.errors import BadInput, ToolFailed
 from weakspot.generators.binary.isa import ISAS
 from weakspot.harness.checkers import CHECKERS
 from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.clients.kinds import KINDS as OBJECT_KINDS
 from weakspot.harness.machines import KINDS
 from weakspot.harness.report.outputs import OUTPUTS
 from weakspot.harness.runners import RUNNERS
@@ -27,7 +29,7 @@ from weakspot.system.registry import Registry
 from weakspot.system.tools import Tool
 
 ROOT = Path(__file__).resolve().parents[2]
-REGISTRIES = (CHECKERS, RUNNERS, KINDS, FAMILIES, OUTPUTS, ISAS)
+REGISTRIES = (CHECKERS, RUNNERS, KINDS, FAMILIES, OUTPUTS, OBJECT_KINDS, ISAS)
 
 CHECKER = """\
 import msgspec
@@ -132,6 +134,20 @@ def telegram(outcome):
 
 OUTPUT = File("telegram", 100, "Write a telegram.", telegram)
 """
+OBJECT = """\
+from pathlib import Path
+from weakspot.harness.clients.kinds import Kind, KindOperation
+
+KIND = Kind(
+    name="latch", rank=100, header=Path(__file__).with_suffix(".h"),
+    operations=(KindOperation("count_down", "arrive"), KindOperation("is_open", "try_wait")),
+)
+"""
+LATCH = """\
+static long weakspot_left = 2;
+static void weakspot_count_down(void) { --weakspot_left; }
+static long weakspot_is_open(void) { return weakspot_left <= 0; }
+"""
 ISA = """\
 from weakspot.generators.binary.isa import InstructionSet
 
@@ -145,6 +161,7 @@ FILES = {
     "machine kind": MACHINE,
     "compiler": COMPILER,
     "output": OUTPUT,
+    "object kind": OBJECT,
     "instruction set": ISA,
 }
 
@@ -176,6 +193,7 @@ def weakspot(tmp_path: Path) -> Weakspot:
         module = registry.kind.replace(" ", "_")
         (outside / "toys" / f"{module}.py").write_text(FILES[registry.kind])
         points += [f"[{registry.group}]", f"toy = toys.{module}:{registry.constant}"]
+    (outside / "toys" / "object_kind.h").write_text(LATCH)
     info = outside / "toys-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1.0\n")
@@ -224,6 +242,27 @@ def test_an_output_from_outside_is_an_option_of_the_gate(
     weakspot("gate", "SB.litmus", "--telegram", "news.txt")
     assert (tmp_path / "work" / "news.txt").read_text().endswith("SCENARIOS STOP")
     assert "--telegram FILE" in weakspot("gate", "--help").stdout
+
+
+def test_a_kind_of_object_from_outside_is_one_to_behave_as(
+    weakspot: Weakspot, tmp_path: Path
+) -> None:
+    work = tmp_path / "work"
+    for name, order in (("right", "seq_cst"), ("wrong", "relaxed")):
+        (work / f"{name}.c").write_text(f"""\
+#include <stdatomic.h>
+static atomic_int left = 2;
+void arrive(void) {{
+  int value = atomic_load_explicit(&left, memory_order_{order});
+  {"atomic_fetch_sub(&left, 1)" if name == "right" else "atomic_store(&left, value - 1)"};
+}}
+int try_wait(void) {{ return atomic_load(&left) <= 0; }}
+""")
+    held = json.loads(weakspot("linearize", "right.c", "--as", "latch", "--json").stdout)
+    assert (held["specification"], held["result"]) == ("latch", "Held")
+    lost = json.loads(weakspot("linearize", "wrong.c", "--as", "latch", "--json").stdout)
+    assert lost["result"] == "Violated"
+    assert "lock, once or latch; which function" in weakspot("linearize", "--help").stdout
 
 
 def test_an_instruction_set_from_outside_is_one_that_qemu_may_emulate(weakspot: Weakspot) -> None:

@@ -10,7 +10,7 @@ from weakspot.harness.corpus.program_groups import program_groups
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.relax import Relaxing
-from weakspot.harness.orders.versions import versions
+from weakspot.harness.orders.scenes import versions
 from weakspot.harness.values.bounds import Bounds
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.source.program import read_program
-from weakspot.harness.edits.rewrite import Rewritten, marked, rewrite
+from weakspot.harness.edits.changes import Rewritten
+from weakspot.harness.edits.rewrite import marked, rewrite
 from weakspot.harness.values.annotations import Annotation, annotate
 from weakspot.harness.values.strength import split, weaker
 

@@ -13,8 +13,8 @@ from rich.console import Console
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import read_program
 from weakspot.harness.costs.comparisons import FEWEST, Timing
-from weakspot.harness.costs.jobs import prices
-from weakspot.harness.costs.measurement import Costing, Costs, OrderCost, SiteCost
+from weakspot.harness.costs.measurement import Costing
+from weakspot.harness.costs.result import Costs, OrderCost, SiteCost, prices
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.report import costs as report
