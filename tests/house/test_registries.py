@@ -145,7 +145,7 @@ KIND = Kind(
 """
 LATCH = """\
 static long weakspot_left = 2;
-static void weakspot_count_down(void) { --weakspot_left; }
+static long weakspot_count_down(void) { return --weakspot_left; }
 static long weakspot_is_open(void) { return weakspot_left <= 0; }
 """
 ISA = """\
@@ -248,14 +248,15 @@ def test_a_kind_of_object_from_outside_is_one_to_behave_as(
     weakspot: Weakspot, tmp_path: Path
 ) -> None:
     work = tmp_path / "work"
-    for name, order in (("right", "seq_cst"), ("wrong", "relaxed")):
+    arrivals = {
+        "right": "atomic_fetch_sub(&left, 1);",
+        "wrong": "int value = atomic_load(&left); atomic_store(&left, value - 1);",
+    }
+    for name, arrival in arrivals.items():
         (work / f"{name}.c").write_text(f"""\
 #include <stdatomic.h>
 static atomic_int left = 2;
-void arrive(void) {{
-  int value = atomic_load_explicit(&left, memory_order_{order});
-  {"atomic_fetch_sub(&left, 1)" if name == "right" else "atomic_store(&left, value - 1)"};
-}}
+void arrive(void) {{ {arrival} }}
 int try_wait(void) {{ return atomic_load(&left) <= 0; }}
 """)
     held = json.loads(weakspot("linearize", "right.c", "--as", "latch", "--json").stdout)
