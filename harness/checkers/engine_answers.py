@@ -109,6 +109,11 @@ def exploration_of(
     )
 
 
+def executions_of(found: ExplorationDict) -> int:
+    """The number of executions explored, of all four kinds."""
+    return found["complete"] + found["blocked"] + found["truncated"] + found["faulty"]
+
+
 def _evidence(of: EvidenceDict) -> ExplorationEvidence:
     audit = of["audit"]
     return ExplorationEvidence(
@@ -235,9 +240,8 @@ def _limits(found: ExplorationDict) -> tuple[str, ...]:
 
 def _number(estimate: Estimate, found: ExplorationDict) -> str:
     """About how many executions there are, and how long exploring them takes."""
-    explored = found["complete"] + found["blocked"] + found["truncated"] + found["faulty"]
     about = describe_estimate(estimate)
-    if explored > estimate.executions:
+    if executions_of(found) > estimate.executions:
         return f"there are {about.replace('about', 'more than the estimated', 1)}"
     return f"there are {_with_time(estimate)}"
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from weakspot.harness.checkers.engine import MODULE
-from weakspot.harness.checkers.engine_answers import exploration_of
+from weakspot.harness.checkers.engine_answers import executions_of, exploration_of
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import ALL, Bounds, Part
@@ -219,10 +219,9 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         )
         if not left:
             return None
-        executions = sum(found[end] for end in ("complete", "blocked", "truncated", "faulty"))
         return Share(
             left=left[-1],
-            executions=executions,
+            executions=executions_of(found),
             earlier=found["earlier"],
             complete=not _engine.divide(left[-1], 1)[1],
             resumed=found["resumed"],

@@ -60,7 +60,7 @@ def rewritten(
     return rewrite_and_compile(
         relaxed.annotations,
         _chosen(relaxed, take),
-        lambda option: [each for each in read(option) if each[0] in relaxed.scenarios],
+        lambda option: [named for named in read(option) if named[0] in relaxed.scenarios],
     )
 
 
@@ -69,7 +69,7 @@ def _chosen(relaxed: Relaxed, take: int | None) -> Assignment:
     memory orders as written if they do not suffice. Raises BadInput if there are fewer."""
     if take is None:
         best = relaxed.best
-        written = tuple(each.order for each in relaxed.annotations)
+        written = tuple(annotation.order for annotation in relaxed.annotations)
         return best.orders if best is not None else written
     if take > len(relaxed.weakest):
         raise BadInput(

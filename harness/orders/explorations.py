@@ -57,14 +57,14 @@ class ExploreOrders(Job, frozen=True, kw_only=True):
                 explorer = EngineExplorer(jobs=job.threads)
                 sink.answered(job, explorer.under(job.named, job.model, limits))
                 continue
-            found = asked(
+            answer = asked(
                 job.program,
                 job.model,
                 limits,
                 jobs=job.threads,
                 stop_at_first=job.stop_at_first,
             )
-            sink.answered(job, found)
+            sink.answered(job, answer)
 
 
 AHEAD = 32
@@ -171,16 +171,18 @@ def _result(answer: Any) -> str:
     return answer.result if isinstance(answer, Exploration) else answer["result"]
 
 
-def within(found: ExplorationDict) -> bool:
+def within(exploration: ExplorationDict) -> bool:
     """Whether the loop bound is the only limit reached: all executions within it are known."""
-    return found["limits"] == ["loops"] and found["limit"] is None
+    return exploration["limits"] == ["loops"] and exploration["limit"] is None
 
 
 def explorable(names: Iterable[str]) -> list[Model]:
     """The models of these names. Raises BadInput for one that programs are not explored under."""
-    found = models(names)
-    for model in found:
+    chosen = models(names)
+    for model in chosen:
         if why := EngineExplorer().applicable(model):
-            own = (each.name for each in load().values() if not EngineExplorer().applicable(each))
+            own = (
+                known.name for known in load().values() if not EngineExplorer().applicable(known)
+            )
             raise BadInput(why, advice=f"{', '.join(own)} can be explored")
-    return found
+    return chosen

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.pipeline import NamedProgram
+from weakspot.harness.checkers.engine_answers import executions_of
 from weakspot.harness.corpus.material import Report
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.exercise import Exercise
@@ -24,12 +25,13 @@ from weakspot.harness.orders.explorations import Explorations, within
 from weakspot.harness.orders.relaxation import Need, Relaxed, Unexercised, Weakest
 from weakspot.harness.orders.repairs import is_foreign
 from weakspot.harness.orders.scenes import Inclusion, Scene, Version
-from weakspot.harness.orders.trials import Trials, Values, minimal
+from weakspot.harness.orders.trials import Trials, minimal
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.strength import (
     Assignment,
     Guarantee,
+    Values,
     at_most,
     cost,
     fenced,
@@ -68,9 +70,9 @@ class Relaxing:
         report: Report = lambda _: None,
     ) -> None:
         self._version, self._prices, self._fences = version, prices, fences
-        self._questions, self._describe = explorations, report
+        self._explorations, self._describe = explorations, report
         self._inclusion = Inclusion(version, explorations, self._report)
-        self._explorations, self._started = 0, time.monotonic()
+        self._count, self._started = 0, time.monotonic()
         self._notes: list[str] = []
         self._ended = self._suffices = self._late = False
         self._weakest: list[Weakest] = []
@@ -90,7 +92,7 @@ class Relaxing:
 
     def _report(self, step: str) -> None:
         """Called before each step that takes long."""
-        if self._questions.end.passed:
+        if self._explorations.end.passed:
             raise _OutOfTimeError
         self._describe(step)
 
@@ -99,11 +101,8 @@ class Relaxing:
         self._used = self._inclusion.used
         self._trials = Trials(
             self._inclusion.scenes,
-            [
-                weaker(each.kind, top)
-                for each, top in zip(self._used, self._inclusion.tops, strict=True)
-            ],
-            self._questions,
+            self._inclusion.choices,
+            self._explorations,
             report=self._report,
         )
         self._trials.tolerated.update(self._inclusion.limited)
@@ -139,8 +138,8 @@ class Relaxing:
         return Relaxed(
             subject=version.name,
             version=version.alone,
-            model=self._questions.model.name,
-            machine_models=tuple(each.name for each in self._questions.also),
+            model=self._explorations.model.name,
+            machine_models=tuple(each.name for each in self._explorations.also),
             annotations=tuple(self._used if self.scenes or self._ended else inclusion.annotations),
             scenarios=tuple(scene.name for scene in self._trials.scenes),
             left_out=tuple(inclusion.left_out),
@@ -151,7 +150,7 @@ class Relaxing:
             decided=not notes,
             failing=() if self._ended else tuple(self._trials.failed),
             assignments=math.prod(len(orders) for orders in self.choices),
-            explorations=inclusion.explorations + self._explorations + self._trials.explorations,
+            explorations=inclusion.explorations + self._count + self._trials.explorations,
             seconds=round(time.monotonic() - self._started, 3),
             measured=self._measured,
             sequential=tuple(inclusion.sequential),
@@ -161,8 +160,8 @@ class Relaxing:
     def _before_the_search(self) -> str:
         """How many of the explorations are done that choose the programs included: each program as
         it is written, then under the strongest memory orders."""
-        total, done = 2 * len(self._version.programs), self._questions.finished
-        spent = time.monotonic() - self._questions.begun
+        total, done = 2 * len(self._version.programs), self._explorations.finished
+        spent = time.monotonic() - self._explorations.begun
         left = f", of which all need about {duration_text(spent * total / done)}" if done else ""
         return (
             f"{min(done, total):,} of the {total:,} explorations were done that come before the "
@@ -327,14 +326,15 @@ class Relaxing:
         for number, scene in enumerate(self._trials.scenes):
             endless = number in self._trials.tolerated
             self._report(scene.name)
-            self._explorations += 1
+            self._count += 1
             program = scene.annotated.under(orders)
-            found = self._questions.of(program, stop_at_first=False, endless=endless)
-            tolerated = endless and within(found)
-            incomplete = found["reasons"] and not tolerated
-            if found["violations"] or incomplete:
-                return f"{scene.name}: not confirmed with {', '.join(orders)}: {found['result']}"
-            executions += sum(found[end] for end in ("complete", "blocked", "truncated", "faulty"))
+            exploration = self._explorations.of(program, stop_at_first=False, endless=endless)
+            tolerated = endless and within(exploration)
+            incomplete = exploration["reasons"] and not tolerated
+            if exploration["violations"] or incomplete:
+                result = exploration["result"]
+                return f"{scene.name}: not confirmed with {', '.join(orders)}: {result}"
+            executions += executions_of(exploration)
         return executions
 
     def _needs(self, orders: Assignment, number: int) -> tuple[Need, ...]:
@@ -352,20 +352,21 @@ class Relaxing:
             needs.append(Need(below=lower, scenario=name, violation=violation))
         return tuple(needs)
 
-    def _violation(self, scene: int, orders: Assignment) -> Violation | None:
-        """A violation of the scene under these orders, from an exploration of its own; one with a
+    def _violation(self, number: int, orders: Assignment) -> Violation | None:
+        """A violation of a scene under these orders, from an exploration of its own; one with a
         critical cycle is preferred."""
-        each = self._trials.scenes[scene]
-        here = (scene, tuple(orders[number] for number in each.used))
+        scene = self._trials.scenes[number]
+        here = (number, tuple(orders[at] for at in scene.used))
         if here not in self._violations:
-            program = each.annotated.under(orders)
-            self._report(f"{each.name}: why {' '.join(here[1])} is too weak")
-            found = self._questions.explained(
-                NamedProgram(program, self._habits_of(scene), self._version.name, each.name)
+            program = scene.annotated.under(orders)
+            self._report(f"{scene.name}: why {' '.join(here[1])} is too weak")
+            exploration = self._explorations.explained(
+                NamedProgram(program, self._habits_of(number), self._version.name, scene.name)
             )
-            self._explorations += 1
-            ranked = sorted(found.violations, key=lambda one: (not one.test, _size(one)))
-            self._violations[here] = next(iter(ranked), None)
+            self._count += 1
+            self._violations[here] = min(
+                exploration.violations, key=lambda one: (not one.test, _size(one)), default=None
+            )
         return self._violations[here]
 
     def _habits_of(self, scene: int) -> Habits:
@@ -377,7 +378,7 @@ class Relaxing:
         if scene not in self._traces:
             program = self._trials.scenes[scene].annotated.program
             self._traces[scene] = program.trace(
-                loops=self._questions.bounds.first_loops, interleavings=_TRACED, seed=0
+                loops=self._explorations.bounds.first_loops, interleavings=_TRACED, seed=0
             )
         return self._traces[scene]
 

@@ -25,7 +25,7 @@ from weakspot.harness.orders.explorations import Explorations, within
 from weakspot.harness.orders.relaxation import LeftOut
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.linearizability import Size
-from weakspot.harness.values.strength import Assignment, allowed, strongest
+from weakspot.harness.values.strength import Assignment, Values, allowed, strongest, weaker
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -53,12 +53,12 @@ def versions(
     violated: dict[str, tuple[str, ...]] = {}
     for name, program in group.programs:
         report(name)
-        found = explorations.of(program)
-        if kinds := dict.fromkeys(each["kind"] for each in found["violations"]):
+        exploration = explorations.of(program)
+        if kinds := dict.fromkeys(each["kind"] for each in exploration["violations"]):
             violated[name] = tuple(kinds)
-    good = [each for each in group.programs if each[0] not in violated]
+    good = [named for named in group.programs if named[0] not in violated]
     if not good or group.structure is None:
-        wrong = [each for each in group.programs if each[0] in violated]
+        wrong = [named for named in group.programs if named[0] in violated]
         recorded = group.structure is not None
         return (
             Version(
@@ -80,7 +80,7 @@ def versions(
     return tuple(
         Version(
             group.name,
-            (*(each for each in good if each[0] in names), *homes[number]),
+            (*(named for named in good if named[0] in names), *homes[number]),
             {name: violated[name] for name, _ in homes[number]},
             tuple(name for name in names if uses[name] == 1 < len(sets)),
             recorded=True,
@@ -95,15 +95,15 @@ _Text = Mapping[tuple[str, str], frozenset[tuple[int, int, str]]]
 
 def _text(program: Program) -> _Text:
     """The annotations of a program in headers, by function."""
-    found: defaultdict[tuple[str, str], set[tuple[int, int, str]]] = defaultdict(set)
+    annotations: defaultdict[tuple[str, str], set[tuple[int, int, str]]] = defaultdict(set)
     for site, order in zip(program.sites, program.orders, strict=True):
         if order:
-            found[site.file, site.function].add((site.line, site.column, site.kind))
+            annotations[site.file, site.function].add((site.line, site.column, site.kind))
         for call in site.chain:
             function, _, place = call.rpartition("@")
-            found[place.rsplit(":", 2)[0], function]  # perhaps without annotations
+            annotations[place.rsplit(":", 2)[0], function]  # perhaps without annotations
     own = program.name
-    return {at: frozenset(here) for at, here in found.items() if at[0] != own}
+    return {at: frozenset(here) for at, here in annotations.items() if at[0] != own}
 
 
 def _agrees(name: str, others: Sequence[str], texts: Mapping[str, _Text]) -> bool:
@@ -122,17 +122,17 @@ def _together(names: Sequence[str], texts: Mapping[str, _Text]) -> list[list[str
         name: {other for other in names if other != name and _agrees(name, [other], texts)}
         for name in names
     }
-    found: list[list[str]] = []
+    groups: list[list[str]] = []
 
     def grow(group: set[str], more: set[str], done: set[str]) -> None:
         if not more and not done:
-            found.append([name for name in names if name in group])
-        for name in [each for each in names if each in more]:
+            groups.append([name for name in names if name in group])
+        for name in [other_name for other_name in names if other_name in more]:
             grow(group | {name}, more & beside[name], done & beside[name])
             more, done = more - {name}, done | {name}
 
     grow(set(), set(names), set())
-    return sorted(found, key=lambda group: [names.index(name) for name in group])
+    return sorted(groups, key=lambda group: [names.index(name) for name in group])
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -156,9 +156,9 @@ class Inclusion:
     program that no memory order repairs is excluded.
 
     After `run`, `scenes` are the programs, `used` their annotations, which are numbered from 0, and
-    `tops` the strongest memory orders. The programs numbered in `limited` are included within a
-    limit, which `notes` state. `annotations` are those of all programs; `explorations` counts those
-    that the choice has taken.
+    `choices` the memory orders of each, up to the strongest. The programs numbered in `limited` are
+    included within a limit, which `notes` state. `annotations` are those of all programs;
+    `explorations` counts those that the choice has taken.
     """
 
     def __init__(self, version: Version, explorations: Explorations, report: Report) -> None:
@@ -170,7 +170,7 @@ class Inclusion:
         self.notes: list[str] = []
         self.sequential: list[str] = []
         self.used: list[Annotation] = []
-        self.tops: list[str] = []
+        self.choices: list[Values] = []
         # each was explored as it is written
         self.explorations = len(version.programs)
 
@@ -179,36 +179,36 @@ class Inclusion:
         known: set[str] = set()
         violated = self._version.violated
         other_good = self._version.recorded and len(violated) < len(self._version.programs)
-        for (name, _), each in zip(self._version.programs, self._annotated, strict=True):
-            program = each.under(top)
+        for (name, _), annotated in zip(self._version.programs, self._annotated, strict=True):
+            program = annotated.under(top)
             if program.digest in known:
                 continue
             known.add(program.digest)
-            if not each.sites:
+            if not annotated.sites:
                 self.left_out.append(LeftOut(name, "it has no memory order to choose"))
             elif other_good and name in violated:
                 self._leave_out(name, violated[name])
             else:
-                self._explore(name, each, program)
+                self._explore(name, annotated, program)
         used = sorted({number for scene in self.scenes for number in scene.used})
         at = {number: place for place, number in enumerate(used)}
         self.used = [self.annotations[number] for number in used]
-        self.tops = [top[number] for number in used]
-        self.scenes = [Scene(each.name, each.annotated.renumbered(at)) for each in self.scenes]
+        self.choices = [weaker(self.annotations[number].kind, top[number]) for number in used]
+        self.scenes = [Scene(scene.name, scene.annotated.renumbered(at)) for scene in self.scenes]
 
     def _explore(self, name: str, annotated: Annotated, program: Program) -> None:
         """Include the program if it is safe under the strongest memory orders."""
         self._report(name)
         self.explorations += 1
-        found = self._explorations.of(program)
-        if found["result"] == "Safe" and not found["threads"]:
+        exploration = self._explorations.of(program)
+        if exploration["result"] == "Safe" and not exploration["threads"]:
             self.sequential.append(name)
-        if found["violations"]:
-            self._leave_out(name, [each["kind"] for each in found["violations"]])
+        if exploration["violations"]:
+            self._leave_out(name, [violation["kind"] for violation in exploration["violations"]])
             return
-        if found["reasons"]:
-            self.notes.append(f"{name}: {'; '.join(found['reasons'])}")
-            if not within(found):
+        if exploration["reasons"]:
+            self.notes.append(f"{name}: {'; '.join(exploration['reasons'])}")
+            if not within(exploration):
                 self.left_out.append(LeftOut(name, "a limit was reached before it was decided"))
                 return
             self.limited.append(len(self.scenes))
@@ -224,14 +224,14 @@ class Inclusion:
         if all programs are violated, or one of the user's own, the strongest there is."""
         version = self._version
         if len(version.violated) == len(version.programs) or version.needs_repair:
-            return tuple(allowed(each.kind)[-1] for each in self.annotations)
+            return tuple(allowed(annotation.kind)[-1] for annotation in self.annotations)
         good: list[list[str]] = [[] for _ in self.annotations]
         other: list[list[str]] = [[] for _ in self.annotations]
-        for (name, _), each in zip(version.programs, self._annotated, strict=True):
+        for (name, _), annotated in zip(version.programs, self._annotated, strict=True):
             written = other if name in version.violated else good
-            for number, order in each.orders.items():
+            for number, order in annotated.orders.items():
                 written[number].append(order)
         return tuple(
-            strongest(each.kind, good[number] or other[number])
-            for number, each in enumerate(self.annotations)
+            strongest(annotation.kind, good[number] or other[number])
+            for number, annotation in enumerate(self.annotations)
         )

@@ -75,11 +75,11 @@ class RelaxGroup(Job, frozen=True, kw_only=True):
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         for job in jobs:
-            found = []
+            results = []
             for search in job.search.of((job.group,), sink.at):
                 search.run()
-                found.append(search.result())
-            sink.answered(job, tuple(found))
+                results.append(search.result())
+            sink.answered(job, tuple(results))
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -115,7 +115,7 @@ def performed(
     except Interrupted as error:
         interrupted = error
     for job in jobs:
-        for each in cast("tuple[Relaxed, ...]", store.get(job.key) or ()):
-            yield Known(each)
+        for relaxed in cast("tuple[Relaxed, ...]", store.get(job.key) or ()):
+            yield Known(relaxed)
     if interrupted is not None:
         raise interrupted

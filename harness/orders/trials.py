@@ -18,14 +18,10 @@ from weakspot.harness.corpus.material import Report
 from weakspot.harness.orders.explorations import Explorations, within
 from weakspot.harness.orders.relaxation import Failing
 from weakspot.harness.orders.scenes import Scene
-from weakspot.harness.values.strength import Assignment, at_most, below
+from weakspot.harness.values.strength import Assignment, Values, at_most, below
 
 if TYPE_CHECKING:
     pass
-
-
-Values = tuple[str, ...]
-"""The values of a variable in topological order; the first is below all others."""
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -61,7 +57,7 @@ class Trials:
         self.failed: list[Failing] = []
         self.tolerated: set[int] = set()
         self.unknown: dict[int, tuple[str, ...]] = {}
-        self._questions, self._report = explorations, report
+        self._explorations, self._report = explorations, report
         self._known: list[dict[Assignment, _Answer]] = [{} for _ in scenes]
         self._order = list(range(len(scenes)))
 
@@ -145,12 +141,13 @@ class Trials:
         self.explorations += 1
         # one worker, so that the first violation is always the same
         program = annotated.under(orders)
-        found = self._questions.of(program, endless=scene in self.tolerated)
-        if found["violations"]:
-            (first, *_) = found["violations"]
-            at = annotated.numbers(program, (each["site"] for each in first["witness"]["events"]))
+        exploration = self._explorations.of(program, endless=scene in self.tolerated)
+        if exploration["violations"]:
+            (first, *_) = exploration["violations"]
+            at = annotated.numbers(program, (event["site"] for event in first["witness"]["events"]))
             return _Answer("Violated", at, first["kind"])
-        if (reasons := found["reasons"]) and not (scene in self.tolerated and within(found)):
+        tolerated = scene in self.tolerated and within(exploration)
+        if (reasons := exploration["reasons"]) and not tolerated:
             self.unknown[scene] = tuple(dict.fromkeys(reasons))
             return _Answer("Unknown")
         return _Answer("Safe")

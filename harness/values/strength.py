@@ -21,6 +21,9 @@ from typing import Literal
 
 from weakspot.generators.source.language import language_of
 
+Values = tuple[str, ...]
+"""Memory orders in topological order; the first is below all others."""
+
 Assignment = tuple[str, ...]
 """One memory order per annotation, in the order of the annotations."""
 
