@@ -53,24 +53,31 @@ _BY_REFERENCE = "explored by the reference, with no reduction"
 
 
 def exploration_of(
-    found: ExplorationDict, program: NamedProgram, model: Model, bounds: Bounds, part: Part
+    found: ExplorationDict,
+    program: NamedProgram,
+    model: Model,
+    bounds: Bounds,
+    part: Part,
+    *,
+    tests: bool = True,
 ) -> Exploration:
-    """What the engine found of a program, as an Exploration."""
+    """What the engine found of a program, as an Exploration; with the litmus `tests` of its
+    violations."""
     from weakspot.generators.cycles.witness import cycle_test
 
     structure, scenario, sites = program.structure, program.scenario, program.program.sites
     libraries = library_files(program.program)
     violations: dict[str, Violation] = {}
-    tests: dict[str, Test] = {}
+    made: dict[str, Test] = {}
     for each in found["violations"]:
         test = None
         # tests of C11 mean nothing to a model with annotations of its own
-        if each["witness"] is not None and not model.is_configuration:
+        if tests and each["witness"] is not None and not model.is_configuration:
             test = cycle_test(
                 each["witness"], sites, program.habits, structure=structure, scenario=scenario
             )
         if test is not None:
-            tests[test.name] = test
+            made[test.name] = test
         violation = _violation(each, sites, test, libraries)
         # an operation is one place here, whichever calls lead to it
         same = violations.get(violation.identity, violation)
@@ -97,7 +104,7 @@ def exploration_of(
         seconds=round(found["seconds"], 6),
         reasons=_reasons(found, bounds, part),
         limits=_limits(found),
-        tests=tuple(test for name, test in tests.items() if name in shown),
+        tests=tuple(test for name, test in made.items() if name in shown),
         departures=found["departures"],
         iterations=found["rounds"],
         loops=_doubled(found, bounds),

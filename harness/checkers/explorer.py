@@ -133,21 +133,21 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         bounds = msgspec.structs.replace(bounds, seconds=self.end.at_most(bounds.seconds))
 
         end = ending(min(bounds.seconds, self.rest))
-        found = self.under(program, model, bounds, done=done, earlier=earlier, keep=keep)
+        found = self._under(program, model, bounds, done=done, earlier=earlier, keep=keep)
         left = end.left
         if not model.earlier or not found.violations or left <= 0:
             return found
         before = models.load()[model.earlier]
         within = msgspec.structs.replace(bounds, seconds=left)
-        return _compared(found, self.under(program, before, within, done=done))
+        return _compared(found, self._under(program, before, within, done=done))
 
-    def under(
+    def _under(
         self,
         program: NamedProgram,
         model: Model,
         bounds: Bounds,
         *,
-        done: Done | None = None,
+        done: Done,
         earlier: bytes | None = None,
         keep: Keep | None = None,
     ) -> Exploration:

@@ -57,6 +57,24 @@ class ScenarioProgram(msgspec.Struct, frozen=True, kw_only=True):
     generated: Generated
     models: tuple[str, ...]
 
+    @classmethod
+    def of(cls, named: NamedProgram, models: tuple[str, ...] = ()) -> ScenarioProgram:
+        """A program from which no tests are generated."""
+        from weakspot.generators.pipeline import Generated
+
+        generated = Generated(
+            program=named.program,
+            tests=(),
+            interleavings=0,
+            exhaustive=False,
+            how="",
+            bounded=(),
+            habits=named.habits,
+        )
+        return cls(
+            structure=named.structure, scenario=named.scenario, generated=generated, models=models
+        )
+
     @property
     def name(self) -> str:
         return program_name(self.structure, self.scenario)

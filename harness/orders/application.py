@@ -43,7 +43,7 @@ def proposal(
         )
     change, programs = rewritten(relaxed, take, read)
     for name, program in programs:
-        if explorations.of(program, stop_at_first=False, threads=0)["result"] != "Safe":
+        if explorations.of(program, stop_at_first=False, threads=0).result != "Safe":
             raise WeakspotError(
                 "nothing is changed: the program is not safe with the rewritten source",
                 place=name,

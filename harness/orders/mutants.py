@@ -124,14 +124,14 @@ class Mutating:
             self._report(name)
             self._count += 1
             exploration = self._explorations.of(program)
-            if kinds := dict.fromkeys(violation["kind"] for violation in exploration["violations"]):
+            if kinds := dict.fromkeys(violation.kind for violation in exploration.violations):
                 self._left_out.append(LeftOut(name, f"violated: {', '.join(kinds)}", violated=True))
-            elif exploration["reasons"] and not within(exploration):
-                self._left_out.append(LeftOut(name, "; ".join(exploration["reasons"])))
+            elif exploration.reasons and not within(exploration):
+                self._left_out.append(LeftOut(name, "; ".join(exploration.reasons)))
             else:
                 self._scenarios.append((name, program))
                 self._order.append(name)
-                if exploration["reasons"]:
+                if exploration.reasons:
                     self._tolerated.add(name)
         mutants = list(changes(self._scenarios))
         for number, change in enumerate(mutants, start=1):
@@ -152,7 +152,7 @@ class Mutating:
                 programs_left
                 for programs_left in left
                 if name not in programs_left
-                or not self._explorations.of(programs_left[name], endless=endless)["violations"]
+                or not self._explorations.of(programs_left[name], endless=endless).violations
             ]
 
     def _explored(self, change: Change) -> Mutant:
@@ -162,17 +162,17 @@ class Mutating:
         for name in [each for each in self._order if each in programs]:
             self._count += 1
             exploration = self._explorations.of(programs[name], endless=name in self._tolerated)
-            if exploration["violations"]:
+            if exploration.violations:
                 self._order.remove(name)
                 self._order.insert(0, name)
                 return msgspec.structs.replace(
                     change.mutant,
                     result="noticed",
                     noticed_by=name,
-                    violation=exploration["violations"][0]["kind"],
+                    violation=exploration.violations[0].kind,
                 )
-            if exploration["reasons"] and not (name in self._tolerated and within(exploration)):
-                reasons += [f"{name}: {each}" for each in exploration["reasons"]]
+            if exploration.reasons and not (name in self._tolerated and within(exploration)):
+                reasons += [f"{name}: {each}" for each in exploration.reasons]
         return msgspec.structs.replace(
             change.mutant,
             result="undecided" if reasons else "survives",

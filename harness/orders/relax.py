@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.pipeline import NamedProgram
-from weakspot.harness.checkers.engine_answers import executions_of
 from weakspot.harness.corpus.material import Report
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.exercise import Exercise
@@ -330,11 +329,10 @@ class Relaxing:
             program = scene.annotated.under(orders)
             exploration = self._explorations.of(program, stop_at_first=False, endless=endless)
             tolerated = endless and within(exploration)
-            incomplete = exploration["reasons"] and not tolerated
-            if exploration["violations"] or incomplete:
-                result = exploration["result"]
-                return f"{scene.name}: not confirmed with {', '.join(orders)}: {result}"
-            executions += executions_of(exploration)
+            incomplete = exploration.reasons and not tolerated
+            if exploration.violations or incomplete:
+                return f"{scene.name}: not confirmed with {', '.join(orders)}: {exploration.result}"
+            executions += exploration.executions
         return executions
 
     def _needs(self, orders: Assignment, number: int) -> tuple[Need, ...]:
@@ -360,8 +358,9 @@ class Relaxing:
         if here not in self._violations:
             program = scene.annotated.under(orders)
             self._report(f"{scene.name}: why {' '.join(here[1])} is too weak")
-            exploration = self._explorations.explained(
-                NamedProgram(program, self._habits_of(number), self._version.name, scene.name)
+            exploration = self._explorations.of(
+                NamedProgram(program, self._habits_of(number), self._version.name, scene.name),
+                stop_at_first=False,
             )
             self._count += 1
             self._violations[here] = min(

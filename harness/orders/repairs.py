@@ -10,9 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import C_ORDER
-from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.corpus.material import Report
 from weakspot.harness.orders.explorations import Explorations
@@ -234,7 +232,7 @@ class Repairing:
             if each is not change
         }
         program = self._own.under(self._changed(self._own, others))
-        exploration = self._explorations.explained(NamedProgram(program, Habits(), "", ""))
+        exploration = self._explorations.of(program, stop_at_first=False)
         return shortest_at(
             (each.witness for each in exploration.violations), str(change.annotation)
         )
@@ -333,4 +331,4 @@ def _safe(program: Program, explorations: Explorations) -> bool:
 
 
 def _result(program: Program, explorations: Explorations) -> str:
-    return explorations.of(program, threads=0)["result"]
+    return explorations.of(program, threads=0).result

@@ -54,7 +54,7 @@ def versions(
     for name, program in group.programs:
         report(name)
         exploration = explorations.of(program)
-        if kinds := dict.fromkeys(each["kind"] for each in exploration["violations"]):
+        if kinds := dict.fromkeys(each.kind for each in exploration.violations):
             violated[name] = tuple(kinds)
     good = [named for named in group.programs if named[0] not in violated]
     if not good or group.structure is None:
@@ -201,13 +201,13 @@ class Inclusion:
         self._report(name)
         self.explorations += 1
         exploration = self._explorations.of(program)
-        if exploration["result"] == "Safe" and not exploration["threads"]:
+        if exploration.sequential:
             self.sequential.append(name)
-        if exploration["violations"]:
-            self._leave_out(name, [violation["kind"] for violation in exploration["violations"]])
+        if exploration.violations:
+            self._leave_out(name, [violation.kind for violation in exploration.violations])
             return
-        if exploration["reasons"]:
-            self.notes.append(f"{name}: {'; '.join(exploration['reasons'])}")
+        if exploration.reasons:
+            self.notes.append(f"{name}: {'; '.join(exploration.reasons)}")
             if not within(exploration):
                 self.left_out.append(LeftOut(name, "a limit was reached before it was decided"))
                 return

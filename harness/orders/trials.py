@@ -142,12 +142,11 @@ class Trials:
         # one worker, so that the first violation is always the same
         program = annotated.under(orders)
         exploration = self._explorations.of(program, endless=scene in self.tolerated)
-        if exploration["violations"]:
-            (first, *_) = exploration["violations"]
-            at = annotated.numbers(program, (event["site"] for event in first["witness"]["events"]))
-            return _Answer("Violated", at, first["kind"])
+        if exploration.violations:
+            at = annotated.numbers(program, exploration.witness_sites)
+            return _Answer("Violated", at, exploration.violations[0].kind)
         tolerated = scene in self.tolerated and within(exploration)
-        if (reasons := exploration["reasons"]) and not tolerated:
+        if (reasons := exploration.reasons) and not tolerated:
             self.unknown[scene] = tuple(dict.fromkeys(reasons))
             return _Answer("Unknown")
         return _Answer("Safe")

@@ -82,7 +82,7 @@ class Annotated(msgspec.Struct, frozen=True):
             {at[number]: order for number, order in self.orders.items()},
         )
 
-    def numbers(self, program: Program, sites: Iterable[int | None]) -> frozenset[int]:
+    def numbers(self, program: Program, sites: Iterable[int]) -> frozenset[int]:
         """The annotations that these sites of a program made by `under` belong to; an additional
         fence belongs to the access next to it."""
         own = {site: number for number, all in self.sites.items() for site in all}
