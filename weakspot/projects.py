@@ -120,7 +120,7 @@ class Relaxations(Results[Relaxed]):
         """
         self.refuse_corpus()
         change = self.proposal(relaxed, take=take)
-        change.write(lambda: None)
+        change.write()
         return change
 
     def proposal(self, relaxed: Relaxed, *, take: int | None = None) -> Rewritten:

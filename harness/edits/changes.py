@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -60,9 +60,8 @@ class Rewritten(msgspec.Struct, frozen=True):
                 if tag != "equal":
                     yield SourceEdit(file, start + 1, end + 1, "".join(new[begin:stop]))
 
-    def write(self, confirm: Callable[[], object]) -> None:
-        """Write all files, then `confirm`. Whatever it raises, or what a write does, leaves the
-        files as they were: each is replaced whole, and put back."""
+    def write(self) -> None:
+        """Write all files, each whole; if one cannot be written, all are left as they were."""
         done: list[str] = []
         try:
             for path, content in self.after.items():
@@ -75,7 +74,6 @@ class Rewritten(msgspec.Struct, frozen=True):
                         )
                     done.append(path)
                     replace(Path(path), content)
-            confirm()
         except BaseException:
             for path in done:
                 replace(Path(path), self.before[path])
