@@ -10,7 +10,6 @@ exploration that does not, so a model without monotonicity can cost results but 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,9 +18,6 @@ from weakspot.harness.orders.explorations import Explorations, within
 from weakspot.harness.orders.relaxation import Failing
 from weakspot.harness.orders.scenes import Scene
 from weakspot.harness.values.strength import Assignment, Values, at_most, below
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Answer(msgspec.Struct, frozen=True):
