@@ -131,7 +131,6 @@ def relax(
     from weakspot.harness.cli.linearize import shown
     from weakspot.harness.orders.relaxation import findings
     from weakspot.harness.report import terminal, weakest_orders
-    from weakspot.harness.values.histogram import INTERRUPTED
     from weakspot.system.deadline import NEVER, ending
 
     if sum((diff, apply, compare, promote)) > 1:
@@ -161,9 +160,7 @@ def relax(
             choice,
             as_json=as_json,
             aside=diff,
-            show=lambda found: (
-                found.result == "Violated" or end.passed or INTERRUPTED in found.reasons
-            ),
+            show=lambda found: found.result == "Violated" or end.passed or found.interrupted,
             models=models,
             bounds=bounds,
             seconds=end.left,

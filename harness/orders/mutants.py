@@ -14,6 +14,7 @@ from typing import Literal
 import msgspec
 
 from weakspot.generators.source.program import Program
+from weakspot.harness.checkers.engine_answers import sentences_of
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.program_groups import ProgramGroup
 from weakspot.harness.orders.relaxation import LeftOut
@@ -127,7 +128,7 @@ class Mutating:
             if kinds := dict.fromkeys(each["kind"] for each in found["violations"]):
                 self._left_out.append(LeftOut(name, f"violated: {', '.join(kinds)}", violated=True))
             elif found["reasons"] and not within(found):
-                self._left_out.append(LeftOut(name, "; ".join(found["reasons"])))
+                self._left_out.append(LeftOut(name, "; ".join(sentences_of(found))))
             else:
                 self._scenarios.append((name, program))
                 self._order.append(name)
@@ -172,7 +173,7 @@ class Mutating:
                     violation=found["violations"][0]["kind"],
                 )
             if found["reasons"] and not (name in self._tolerated and within(found)):
-                reasons += [f"{name}: {each}" for each in found["reasons"]]
+                reasons += [f"{name}: {each}" for each in sentences_of(found)]
         return msgspec.structs.replace(
             change.mutant,
             result="undecided" if reasons else "survives",

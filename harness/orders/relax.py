@@ -26,6 +26,7 @@ from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.plan import models
+from weakspot.harness.checkers.engine_answers import sentences_of
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus.models import Model, load
 from weakspot.harness.machines.prices import Prices
@@ -250,7 +251,7 @@ class Relaxing:
                 self._leave_out(name, [each["kind"] for each in found["violations"]])
                 continue
             if found["reasons"]:
-                self._notes.append(f"{name}: {'; '.join(found['reasons'])}")
+                self._notes.append(f"{name}: {'; '.join(sentences_of(found))}")
                 if not within(found):
                     self._left_out.append(
                         LeftOut(name, "a limit was reached before it was decided")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from weakspot.harness.checkers.engine_answers import sentences_of
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.minimal import Values, below
 from weakspot.harness.values.annotations import Annotated
@@ -169,8 +170,8 @@ class Trials:
             (first, *_) = found["violations"]
             at = annotated.numbers(program, (each["site"] for each in first["witness"]["events"]))
             return _Answer("Violated", at, first["kind"])
-        if (reasons := found["reasons"]) and not (scene in self.tolerated and within(found)):
-            self.unknown[scene] = tuple(dict.fromkeys(reasons))
+        if found["reasons"] and not (scene in self.tolerated and within(found)):
+            self.unknown[scene] = tuple(sentences_of(found))
             return _Answer("Unknown")
         return _Answer("Safe")
 

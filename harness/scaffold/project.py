@@ -18,6 +18,7 @@ import msgspec
 from weakspot.errors import BadInput, Unsupported, WeakspotError
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program, read_program
+from weakspot.harness.checkers.engine_answers import sentences_of
 from weakspot.harness.corpus.models import LANGUAGE, resolve
 from weakspot.harness.gate import config as config_file
 from weakspot.harness.orders.explorations import Explorations
@@ -173,7 +174,7 @@ def _explored(program: Program, name: str) -> tuple[str, bool]:
     except WeakspotError as error:
         return f"not explored: {error.message}", False
     kinds = ", ".join(dict.fromkeys(each["kind"] for each in found["violations"]))
-    more = kinds or "; ".join(found["reasons"]) or amount(found["complete"], "execution")
+    more = kinds or "; ".join(sentences_of(found)) or amount(found["complete"], "execution")
     return f"{found['result']} under {model.name}: {more}", bool(kinds)
 
 

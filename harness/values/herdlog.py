@@ -116,6 +116,7 @@ def printed(verdict: Verdict, form: str) -> PrintedVerdict:
         verdict.reason,
         verdict.seconds,
         text,
+        verdict.reason_kind,
     )
 
 
@@ -263,6 +264,7 @@ def _verdict(block: _Block, model: str, checker: str) -> Verdict:
         condition=condition,
         witnesses=None if block.pos is None or block.neg is None else (block.pos, block.neg),
         reason=LOOP if block.loop else "",
+        reason_kind="loop" if block.loop else "",
         hash=block.hash,
     )
 

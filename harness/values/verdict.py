@@ -12,8 +12,9 @@ from weakspot.harness.values.witness import Witness, WitnessEvent
 Observation = Literal["Never", "Sometimes", "Always", "Undefined", "Unknown"]
 
 
-CANNOT_READ = " cannot read it: "
-"""What the reason of a verdict on an unreadable test contains, after the name of the checker."""
+ReasonKind = Literal["", "loop", "unread"]
+"""What a program has to know of the reason of a verdict: that a loop was not followed completely,
+or that the checker cannot read the test."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +45,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     hash: str = ""  # herd7's digest of the parsed test, if the checker gives one
     witness: Witness | None = None
     forbidden_by: dict[str, int] = {}
+    reason_kind: ReasonKind = ""
 
     @property
     def unread(self) -> str:
@@ -61,6 +63,7 @@ class PrintedVerdict(msgspec.Struct, frozen=True):
     reason: str
     seconds: float
     text: str
+    reason_kind: ReasonKind = ""
 
     @property
     def unread(self) -> str:
@@ -69,9 +72,14 @@ class PrintedVerdict(msgspec.Struct, frozen=True):
 
 
 def _unread(verdict: Verdict | PrintedVerdict) -> str:
-    if verdict.observation != "Unknown":
+    if verdict.reason_kind != "unread":
         return ""
-    return verdict.reason.partition(CANNOT_READ)[2]
+    return verdict.reason.removeprefix(cannot_read(verdict.checker))
+
+
+def cannot_read(checker: str) -> str:
+    """How the reason of a verdict on a test begins that the checker cannot read."""
+    return f"the {checker} cannot read it: "
 
 
 class Shared:
