@@ -1,4 +1,4 @@
-"""One new file adds a checker, runner, kind of machine, compiler, output or instruction set.
+"""One new file adds a checker, runner, kind of machine, compiler, output, page or instruction set.
 
 The files here belong to another distribution, which declares them by entry points; a file in the
 folder of its kind is found in the same way.
@@ -21,13 +21,14 @@ from weakspot.harness.checkers import CHECKERS
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.machines import KINDS
 from weakspot.harness.report.outputs import OUTPUTS
+from weakspot.harness.report.site.pages import PAGES
 from weakspot.harness.runners import RUNNERS
 from weakspot.system.compilers import FAMILIES
 from weakspot.system.registry import Registry
 from weakspot.system.tools import Tool
 
 ROOT = Path(__file__).resolve().parents[2]
-REGISTRIES = (CHECKERS, RUNNERS, KINDS, FAMILIES, OUTPUTS, ISAS)
+REGISTRIES = (CHECKERS, RUNNERS, KINDS, FAMILIES, OUTPUTS, PAGES, ISAS)
 
 CHECKER = """\
 import msgspec
@@ -132,6 +133,15 @@ def telegram(outcome):
 
 OUTPUT = File("telegram", 100, "Write a telegram.", telegram)
 """
+PAGE = """\
+from weakspot.harness.report.site.pages import Page
+
+def write(writer):
+    path = writer.folder / "report" / "postcards" / "greetings.html"
+    path.write_text(f"greetings from {len(writer.site.record.entries)} tests")
+
+PAGE = Page("postcard", 100, "postcards", write)
+"""
 ISA = """\
 from weakspot.generators.binary.isa import InstructionSet
 
@@ -145,6 +155,7 @@ FILES = {
     "machine kind": MACHINE,
     "compiler": COMPILER,
     "output": OUTPUT,
+    "page": PAGE,
     "instruction set": ISA,
 }
 
@@ -224,6 +235,12 @@ def test_an_output_from_outside_is_an_option_of_the_gate(
     weakspot("gate", "SB.litmus", "--telegram", "news.txt")
     assert (tmp_path / "work" / "news.txt").read_text().endswith("SCENARIOS STOP")
     assert "--telegram FILE" in weakspot("gate", "--help").stdout
+
+
+def test_a_page_from_outside_is_a_part_of_the_site(weakspot: Weakspot, tmp_path: Path) -> None:
+    weakspot("test", "SB.litmus", "-m", "sc", "-c", "engine", "--for", "0", "-o", "campaign")
+    page = tmp_path / "work" / "campaign" / "report" / "postcards" / "greetings.html"
+    assert page.read_text() == "greetings from 1 tests"
 
 
 def test_an_instruction_set_from_outside_is_one_that_qemu_may_emulate(weakspot: Weakspot) -> None:

@@ -1,4 +1,4 @@
-"""Pages: the templates, the Content-Security-Policy, and the files that are written.
+"""Writes pages: their templates, the Content-Security-Policy, and the files.
 
 A page loads its style and scripts from the site alone and contains none of its own; one that
 stands alone contains its style, which the policy names by its digest. So names and sources, which
@@ -10,28 +10,36 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.resources
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import quote
 
 import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from weakspot.harness.report.site.data import SiteData
+from weakspot.harness.report.site.litmus_table import PAGE, TestTable
 from weakspot.harness.report.site.source_excerpts import SourceExcerpt
 from weakspot.harness.values.descriptions import (
+    describe_evidence,
+    describe_steadiness,
     execution_count,
     machine_label,
     negative_result_strength,
     observed_share,
 )
 from weakspot.harness.values.numbers import scientific
+from weakspot.harness.values.rates import rate
+from weakspot.harness.values.record import MachineInfo
 from weakspot.harness.values.state import state_text
 from weakspot.system.files import disk
 
 _SITE = Path(str(importlib.resources.files("weakspot.harness.report.site")))
 _ASSETS = ("style.css", "table.js", "execution.js")
-_FOLDERS = ("tests", "programs", "structures", "sources", "lists", "data", "assets")
+_FOLDERS = ("lists", "data", "assets")
+_MOST = 100  # findings on one page
 _POLICY = "default-src 'none'; {}img-src data:; base-uri 'none'; form-action 'none'"
 
 
@@ -60,6 +68,9 @@ class Templates:
             scientific=scientific,
             execution_count=execution_count,
             machine_label=machine_label,
+            evidence_text=describe_evidence,
+            profile=_profile,
+            rate_text=_rate_text,
             code=code,
         )
 
@@ -83,17 +94,26 @@ def _style() -> str:
     return (_SITE / "assets" / "style.css").read_text(encoding="utf-8")
 
 
-class Pages:
-    """The folder that the pages of a site are written into; `common` are values that all of them
-    use."""
+class SiteWriter:
+    """Writes the pages of a campaign's site into a folder; all of them use the same few values."""
 
-    def __init__(self, folder: Path, templates: Templates, common: Mapping[str, object]) -> None:
-        self.folder, self.templates, self.common = folder, templates, common
+    def __init__(self, folder: Path, site: SiteData) -> None:
+        self.folder, self.site = folder, site
+        self._templates = Templates()
+        self._templates.environment.globals["source_link"] = site.source_link
+        self._common = {
+            "most": _MOST,
+            "page_size": PAGE,
+            "record": site.record,
+            "manifest": site.record.manifest,
+            "programs": site.programs,
+            "structures": site.structures,
+        }
 
-    def assets(self) -> None:
-        """Write style and scripts; remove the pages of an older site."""
+    def prepare(self, folders: Iterable[str]) -> None:
+        """Make the folders of pages, without those of an older site; write style and scripts."""
         with disk(self.folder):
-            for name in _FOLDERS:
+            for name in (*folders, *_FOLDERS):
                 place = self.folder / "report" / name
                 place.mkdir(parents=True, exist_ok=True)
                 for old in (*place.glob("*.html"), *place.glob("*.js")):
@@ -103,14 +123,59 @@ class Pages:
                 (self.folder / "report" / "assets" / name).write_bytes(content)
 
     def write(self, path: str, template: str, **values: object) -> None:
-        text = self.templates.page(
-            template, {**self.common, **values, "root": "../" * path.count("/")}
-        )
+        """Write a page."""
+        root = "../" * path.count("/")
+        text = self._templates.page(template, {**self._common, **values, "root": root})
         with disk(self.folder / path):
             (self.folder / path).write_text(text, encoding="utf-8")
 
-    def data(self, name: str, value: Mapping[str, object]) -> None:
-        """A script that sets the table's data: a page opened from a file may load no JSON."""
-        path = self.folder / "report" / "data" / name
+    def table(self, table: TestTable, page: str) -> TestTable:
+        """Write the data of a table and the lists of its later rows; `page` shows the table."""
+        path = self.folder / "report" / "data" / table.data
         with disk(path):
-            path.write_bytes(b"window.weakspot = " + msgspec.json.encode(value) + b";\n")
+            # a script that sets the data: a page opened from a file may load no JSON
+            data = msgspec.json.encode(table.encoded())
+            path.write_bytes(b"window.weakspot = " + data + b";\n")
+        for at, name in enumerate(table.lists, 1):
+            self.write(
+                f"report/lists/{name}",
+                "list.html.j2",
+                table=table,
+                first=at * PAGE + 1,
+                last=min((at + 1) * PAGE, len(table.rows)),
+                back=f"../../{quote(page)}",
+            )
+        return table
+
+
+def _rate_text(counts: tuple[int, int]) -> str:
+    """`2.3·10⁻³ (1.9·10⁻³ to 2.8·10⁻³)`"""
+    found = rate(*counts)
+    return f"{scientific(found.value)} ({scientific(found.low)} to {scientific(found.high)})"
+
+
+def _profile(machine: MachineInfo) -> Iterator[tuple[str, str]]:
+    """The properties of a machine, as text; empty for those that could not be read."""
+    profile = {**machine.profile, "evenness": describe_steadiness(machine.profile)}
+    yield "arch", machine.arch
+    for name, value in profile.items():
+        if name in ("machine", "arch", *_MEASURED) or (name in _RARE and value is None):
+            continue
+        if name == "memory" and isinstance(value, int):
+            value = f"{value / (1 << 30):.1f} GiB"
+        yield name.replace("_", " "), "" if value is None else _text(value)
+
+
+_MEASURED = ("probes", "throttling", "steal")  # printed as evenness
+_RARE = ("quota", "emulator")  # left out where absent, which is the usual case
+
+
+def _text(value: object) -> str:
+    """A value of a machine's profile."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_text(each)}" for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value))
+    return str(value)

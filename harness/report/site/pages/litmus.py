@@ -14,7 +14,10 @@ from weakspot.harness.report.site.bars import Axis, Bar, axis, target_rate
 from weakspot.harness.report.site.data import SiteData
 from weakspot.harness.report.site.diagrams import Diagram, cycle_diagram, witness_diagram
 from weakspot.harness.report.site.observations import Family, weaker_variants
+from weakspot.harness.report.site.pages import Page
+from weakspot.harness.report.site.reproduction import of_test
 from weakspot.harness.report.site.source_excerpts import OriginThread, origin_threads
+from weakspot.harness.report.site.writer import SiteWriter
 from weakspot.harness.report.tables import runner_differences
 from weakspot.harness.values.agreement import conclusive, models_by_answer
 from weakspot.harness.values.claims import Claim
@@ -81,6 +84,18 @@ class TestView(msgspec.Struct, frozen=True, kw_only=True):
     origins: tuple[tuple[Origin, tuple[OriginThread, ...]], ...]
     shown_by: tuple[tuple[str, str], ...]  # programs with a witness of this cycle, and their pages
     compiled: tuple[CodegenComparison, ...]
+
+
+def write(writer: SiteWriter) -> None:
+    """Write the page of each test."""
+    site = writer.site
+    for entry in site.record.entries:
+        writer.write(
+            f"report/tests/{site.pages[entry.name]}",
+            "test.html.j2",
+            view=test_view(site, entry),
+            reproduction=of_test(site.record, entry, writer.folder),
+        )
 
 
 def test_view(site: SiteData, entry: Entry) -> TestView:
@@ -253,3 +268,6 @@ def _bar(
     found = rate(count, max(histogram.iterations, count), independent)
     wrong = any(can_contradict(record.model[model], histogram) for model in forbidding)
     return scale.bar(found, is_forbidden=wrong and count > 0)
+
+
+PAGE = Page("litmus", 4, "tests", write)

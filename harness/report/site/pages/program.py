@@ -12,7 +12,10 @@ from weakspot.harness.report import witness
 from weakspot.harness.report.folding import folded
 from weakspot.harness.report.site.data import SiteData
 from weakspot.harness.report.site.diagrams import Diagram, witness_diagram
+from weakspot.harness.report.site.pages import Page
+from weakspot.harness.report.site.reproduction import of_program
 from weakspot.harness.report.site.source_excerpts import SourceExcerpt, source_excerpts
+from weakspot.harness.report.site.writer import SiteWriter
 from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Finding
@@ -47,6 +50,21 @@ class ProgramView(msgspec.Struct, frozen=True, kw_only=True):
     violations: tuple[ViolationView, ...]
     findings: tuple[Finding, ...]
     excerpts: tuple[SourceExcerpt, ...]  # the source lines of all witnesses' events
+
+
+def write(writer: SiteWriter) -> None:
+    """Write the page of each explored program."""
+    site = writer.site
+    for structure in site.record.structures:
+        for scenario in structure.scenarios:
+            page = site.programs.get(program_name(structure.name, scenario.name))
+            if page is not None:
+                writer.write(
+                    f"report/programs/{page}",
+                    "program.html.j2",
+                    view=program_view(site, structure, scenario),
+                    reproduction=of_program(site.record, structure, scenario, writer.folder),
+                )
 
 
 def program_view(site: SiteData, structure: StructureInfo, scenario: Scenario) -> ProgramView:
@@ -88,3 +106,6 @@ def _violation(site: SiteData, given: Sequence[tuple[str, Violation]]) -> Violat
 def _places(violation: Violation) -> list[str]:
     events = violation.witness.events if violation.witness else ()
     return [*(event.site for event in events), *violation.sites]
+
+
+PAGE = Page("program", 3, "programs", write)
