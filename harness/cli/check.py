@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from weakspot.harness.values.record import Record
     from weakspot.harness.values.verdict import PrintedVerdict, Verdict
 
-_DRAWING = 60.0  # seconds for one picture
-
 
 @command(
     epilog="""\
@@ -244,10 +242,11 @@ def _show(record: Record, form: str | None, *, witnesses: bool = False) -> None:
 
         say(map(format_verdict, record.verdicts), end="")
     else:
-        from weakspot.harness.report import tables, terminal
+        from weakspot.harness.report import answers as report
+        from weakspot.harness.report import terminal
 
-        tables.explorations(record, terminal.console())
-        tables.verdicts(record, terminal.console(), witnesses=witnesses)
+        report.explorations(record, terminal.console())
+        report.verdicts(record, terminal.console(), witnesses=witnesses)
 
 
 def _require_drawable(path: Path) -> None:
@@ -265,45 +264,14 @@ def _require_drawable(path: Path) -> None:
 
 def _draw(record: Record, path: Path, *, unfold: bool) -> None:
     """Write the witnesses of the answers as graphs, and print which file shows what."""
-    import tempfile
-
-    from weakspot.errors import BadInput, ToolFailed
-    from weakspot.harness.report.graph import DOT, MOST, graphs
-    from weakspot.system import tools
-    from weakspot.system.files import disk
-    from weakspot.system.process import run
+    from weakspot.harness.report.graph import graphs, write_graphs
 
     found = graphs(record, unfold=unfold)
-    if len(found) > MOST:
-        raise BadInput(
-            f"{len(found)} executions to draw, at most {MOST} are",
-            advice="name one test or program, or choose a model with --model",
-        )
-    if not found:
-        tell_aside(
-            [
-                f"{path} is not written: no program is violated, and no litmus test that was given "
-                "has an execution to draw"
-            ]
-        )
-        return
-    names = [path.with_stem(f"{path.stem}-{at}") for at in range(1, len(found) + 1)]
-    with disk(path.parent), tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        made = []
-        for each, name in zip(found, names if len(found) > 1 else [path], strict=True):
-            drawn = Path(folder) / name.name
-            source = drawn.with_suffix(".dot")
-            source.write_text(each.dot, encoding="utf-8")
-            if path.suffix == ".svg":
-                command = [tools.require(DOT).path, "-Tsvg", "-o", str(drawn), str(source)]
-                ended = run(command, seconds=_DRAWING)
-                if ended.code or ended.timed_out:
-                    message = ended.err.strip().partition("\n")[0]
-                    raise ToolFailed(f"dot cannot draw {each.title}: {message}")
-            made.append((drawn, name, each.title))
-        for drawn, name, title in made:
-            drawn.replace(name)
-            tell_aside([f"{name}: {title}"])
+    if found:
+        tell_aside(f"{name}: {title}" for name, title in write_graphs(found, path))
+    else:
+        what = "no program is violated, and no litmus test that was given has an execution to draw"
+        tell_aside([f"{path} is not written: {what}"])
 
 
 def _require_one(under: Sequence[str], checker: str | None) -> None:
@@ -329,14 +297,15 @@ def _check_folders(answers: FolderAnswers, form: str | None, *, strict: bool) ->
     printed = form if form in ("json", "herd") else ""
     is_open = False
 
-    def take(verdicts: Sequence[PrintedVerdict]) -> None:
+    def take(answers: Sequence[PrintedVerdict]) -> None:
         nonlocal is_open
+        verdicts = [each.verdict for each in answers]
         unread.add(verdicts)
         is_open = is_open or any(each.observation == "Unknown" for each in verdicts)
         with progress.pause():
-            say(["".join([each.text for each in verdicts])], end="")
+            say(["".join([each.text for each in answers])], end="")
         if not printed:
-            rows.extend(map(_row, verdicts))
+            rows.extend(verdicts)
 
     def end() -> None:
         if not printed:
@@ -348,21 +317,6 @@ def _check_folders(answers: FolderAnswers, form: str | None, *, strict: bool) ->
     tell_aside(unread.lines())
     found = INCONCLUSIVE if is_open else NOTHING_FOUND
     return BAD if strict and unread else found
-
-
-def _row(verdict: PrintedVerdict) -> Verdict:
-    """What a table shows of a verdict."""
-    from weakspot.harness.values.verdict import Verdict
-
-    return Verdict(
-        test=verdict.test,
-        model=verdict.model,
-        checker=verdict.checker,
-        observation=verdict.observation,
-        condition_holds=None,
-        seconds=verdict.seconds,
-        reason=verdict.reason,
-    )
 
 
 def _distinguishing(
@@ -397,7 +351,8 @@ def _estimate(
     """`check --estimate`: how many executions programs have."""
     from weakspot import questions
     from weakspot.errors import BadInput
-    from weakspot.harness.report import tables, terminal
+    from weakspot.harness.report import answers as report
+    from weakspot.harness.report import terminal
 
     with watched() as progress:
         answers = questions.explore(
@@ -416,7 +371,7 @@ def _estimate(
     if form == "json":
         say(json_lines(record.explorations))
     else:
-        tables.sizes(record, terminal.console())
+        report.sizes(record, terminal.console())
     return 0
 
 
@@ -440,9 +395,10 @@ def _compiled(
         if form == "json":
             say(json_lines(record.compiled))
         else:
-            from weakspot.harness.report import tables, terminal
+            from weakspot.harness.report import answers as report
+            from weakspot.harness.report import terminal
 
-            tables.codegen(record, terminal.console())
+            report.codegen(record, terminal.console())
 
     with watched() as progress:
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from weakspot.harness.campaign.progress import PausableProgress
     from weakspot.harness.values.record import Record
-    from weakspot.harness.values.verdict import PrintedVerdict, Verdict
+    from weakspot.harness.values.verdict import Verdict
     from weakspot.projects import Results
 
 T = TypeVar("T")
@@ -103,7 +103,7 @@ class UnreadTests:
     def __init__(self) -> None:
         self._asked, self._reasons = 0, dict[str, str]()
 
-    def add(self, verdicts: Iterable[Verdict | PrintedVerdict]) -> None:
+    def add(self, verdicts: Iterable[Verdict]) -> None:
         reasons: dict[str, set[str]] = {}
         for verdict in verdicts:
             reasons.setdefault(verdict.test, set()).add(verdict.unread)

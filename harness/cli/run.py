@@ -101,12 +101,12 @@ def run(
         elif form == "herd":
             say([format_histograms(record.histograms)], end="")
         else:
-            from weakspot.harness.report import tables, terminal
+            from weakspot.harness.report import answers, measurements, terminal
 
-            tables.runs(record, terminal.console())
+            measurements.runs(record, terminal.console())
             if only != "programs":
-                tables.histograms(record, terminal.console())
-                tables.notes(record, terminal.console())
+                measurements.histograms(record, terminal.console())
+                answers.notes(record, terminal.console())
 
     with watched() as progress:
 

@@ -84,9 +84,9 @@ def test(
     from weakspot.harness.campaign import folder_run
     from weakspot.harness.campaign.folder import chosen_folder
     from weakspot.harness.judge import findings
+    from weakspot.harness.report import answers, terminal
     from weakspot.harness.report import campaign as text
     from weakspot.harness.report import progress as bars
-    from weakspot.harness.report import tables, terminal
     from weakspot.harness.report.site.build import write_site
 
     root = results_folder()
@@ -103,7 +103,7 @@ def test(
     page = write_site(record, folder)
     if as_json:
         say(json_lines(record.findings))
-        tables.notes(record, terminal.console(sys.stderr))
+        answers.notes(record, terminal.console(sys.stderr))
     else:
         text.campaign(record, terminal.console(), report=str(page), everything=all_tests)
     return findings.exit_code(record)

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.orders.mutants import Mutant, Mutated
-from weakspot.harness.report.terminal import columns, print_dim, style
+from weakspot.harness.report.terminal import print_dim, print_table, style
 from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.strength import spelled
 
@@ -25,11 +25,9 @@ def mutated(found: Mutated, out: Console, *, everything: bool = False) -> None:
         )
     )
     shown = [each for each in found.mutants if everything or each.result != "noticed"]
-    rows: list[list[str | Text]] = [_row(each) for each in shown]
-    for line in (
-        columns([["place", "operation", "change", "result"], *rows], indent=2) if rows else ()
-    ):
-        out.print(line)
+    if shown:
+        head = ["place", "operation", "change", "result"]
+        print_table([head, *map(_row, shown)], out, indent=2)
     for each in found.of("undecided"):
         for reason in each.reasons:
             print_dim(f"undecided: {each.place}: {reason}", out)

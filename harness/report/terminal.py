@@ -121,6 +121,13 @@ def print_lines(lines: Iterable[Text], out: Console) -> None:
         out.file.write("".join(f"{line.plain}\n" for line in lines))
 
 
+def print_table(
+    rows: Iterable[Sequence[str | Text]], out: Console, *, gap: int = 2, indent: int = 0
+) -> None:
+    """Print rows with aligned cells."""
+    print_lines(columns(rows, gap=gap, indent=indent), out)
+
+
 def bar(part: float, width: int = 24) -> str:
     """A bar in eighths of a cell; a part above zero shows at least one eighth."""
     eighths = round(max(0.0, min(1.0, part)) * width * 8)

@@ -15,7 +15,7 @@ from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed, findings, reason, wanted
 from weakspot.harness.orders.rewrite import ByHand
 from weakspot.harness.report import witness
-from weakspot.harness.report.terminal import columns, print_dim, style, text_width
+from weakspot.harness.report.terminal import print_dim, print_table, style, text_width
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.descriptions import STARTS_NO_THREAD
 from weakspot.harness.values.numbers import amount, rounded
@@ -36,8 +36,7 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
             f" under {found.under}",
         )
     )
-    for line in columns(_table(found), indent=2):
-        out.print(line)
+    print_table(_table(found), out, indent=2)
     for text in (*_unexercised(found), *_others(found), *_failing(found)):
         out.print(Text(text))
     if witnesses:

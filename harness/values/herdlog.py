@@ -108,16 +108,7 @@ def printed(verdict: Verdict, form: str) -> PrintedVerdict:
         text = msgspec.json.encode(verdict).decode() + "\n"
     elif form == "herd":
         text = format_verdict(verdict)
-    return PrintedVerdict(
-        verdict.test,
-        verdict.model,
-        verdict.checker,
-        verdict.observation,
-        verdict.reason,
-        verdict.seconds,
-        text,
-        verdict.reason_kind,
-    )
+    return PrintedVerdict(verdict, text)
 
 
 def format_histogram(histogram: Histogram) -> str:

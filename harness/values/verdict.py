@@ -50,31 +50,16 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def unread(self) -> str:
         """Why the checker cannot read the test, with the place; empty for any other verdict."""
-        return _unread(self)
+        if self.reason_kind != "unread":
+            return ""
+        return self.reason.removeprefix(cannot_read(self.checker))
 
 
 class PrintedVerdict(msgspec.Struct, frozen=True):
-    """A Verdict of which little more is left than its printed form, `text`."""
+    """A Verdict, perhaps without its states and flags, and its printed form."""
 
-    test: str
-    model: str
-    checker: str
-    observation: Observation
-    reason: str
-    seconds: float
+    verdict: Verdict
     text: str
-    reason_kind: ReasonKind = ""
-
-    @property
-    def unread(self) -> str:
-        """As that of a Verdict."""
-        return _unread(self)
-
-
-def _unread(verdict: Verdict | PrintedVerdict) -> str:
-    if verdict.reason_kind != "unread":
-        return ""
-    return verdict.reason.removeprefix(cannot_read(verdict.checker))
 
 
 def cannot_read(checker: str) -> str:

@@ -10,6 +10,7 @@ import msgspec
 from weakspot.generators.litmus import Origin, Test
 from weakspot.harness.judge.observations import can_contradict
 from weakspot.harness.report import witness
+from weakspot.harness.report.measurements import runner_differences
 from weakspot.harness.report.site.bars import Axis, Bar, axis, target_rate
 from weakspot.harness.report.site.data import SiteData
 from weakspot.harness.report.site.diagrams import Diagram, cycle_diagram, witness_diagram
@@ -18,7 +19,6 @@ from weakspot.harness.report.site.pages import Page
 from weakspot.harness.report.site.reproduction import of_test
 from weakspot.harness.report.site.source_excerpts import OriginThread, origin_threads
 from weakspot.harness.report.site.writer import SiteWriter
-from weakspot.harness.report.tables import runner_differences
 from weakspot.harness.values.agreement import conclusive, models_by_answer
 from weakspot.harness.values.claims import Claim
 from weakspot.harness.values.codegen import CodegenComparison
