@@ -17,6 +17,7 @@ from weakspot.harness.cli.options import (
     jobs_option,
     machine_models,
     model_option,
+    output_option,
     output_options,
     strict_option,
     timeout_option,
@@ -88,13 +89,7 @@ Examples:
     help="Print only the tests that distinguish the models, with an execution that one allows and "
     "the axiom that forbids it in another.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Write the litmus tests of violations to this folder.",
-)
+@output_option("DIR", "Write the litmus tests of violations to this folder.")
 @click.option(
     "--graph",
     metavar="FILE",

@@ -11,6 +11,7 @@ from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     Listing,
     given,
+    json_option,
     machine_forms,
     named_machines,
     some_time,
@@ -61,7 +62,7 @@ Examples:
 @click.option("--fences", is_flag=True, help="Also measure fences next to accesses.")
 @source_options
 @crate_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def cost(
     what: tuple[str, ...],
     machine: str,

@@ -8,6 +8,7 @@ import click
 
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
+from weakspot.harness.cli.options import output_option
 from weakspot.harness.cli.output import json_lines, say
 
 
@@ -33,13 +34,7 @@ Examples:
 )
 @click.argument("before", metavar="A", type=click.Path(path_type=Path))
 @click.argument("after", metavar="B", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write the comparison as a web page, too.",
-)
+@output_option("FILE", "Write the comparison as a web page, too.")
 @click.option("--all", "everything", is_flag=True, help="Print every difference of each kind.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per difference.")
 def diff(before: Path, after: Path, output: Path | None, everything: bool, as_json: bool) -> int:

@@ -6,6 +6,7 @@ import click
 
 from weakspot.harness.cli.errors import FINDINGS, NOTHING_FOUND
 from weakspot.harness.cli.help import command
+from weakspot.harness.cli.options import json_option
 from weakspot.harness.cli.output import json_lines, say, tell
 
 
@@ -19,7 +20,7 @@ Examples:
   weakspot doctor --json"""
 )
 @click.option("--quick", is_flag=True, help="Only locate the tools; do not ask for versions.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def doctor(quick: bool, as_json: bool) -> int:
     """Show which tools are installed.
 

@@ -9,7 +9,7 @@ import click
 
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import listed, what_argument
+from weakspot.harness.cli.options import listed, output_option, what_argument
 from weakspot.harness.cli.output import say, tell_unread, watched
 from weakspot.harness.cli.source_options import crate_options, source_options
 
@@ -29,13 +29,7 @@ Examples:
   weakspot gen duffy_wsq --promote     replace the golden tests"""
 )
 @what_argument
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Write the tests to this folder.",
-)
+@output_option("DIR", "Write the tests to this folder.")
 @click.option("--list", "as_list", is_flag=True, help="Print only names, shapes and source lines.")
 @click.option(
     "--check",

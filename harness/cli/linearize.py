@@ -13,7 +13,13 @@ import click
 from weakspot.harness.cli.client_options import client_options
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import language_models, some_time
+from weakspot.harness.cli.options import (
+    Decorator,
+    json_option,
+    language_models,
+    output_option,
+    some_time,
+)
 from weakspot.harness.cli.output import json_lines, judged, say, watched
 from weakspot.harness.cli.source_options import source_options
 from weakspot.harness.values.bounds import LIMITS
@@ -24,7 +30,7 @@ if TYPE_CHECKING:
     from weakspot.harness.values.linearizability import Linearizability
 
 
-def seconds_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def seconds_option(text: str) -> Decorator:
     """The time for all clients under one model."""
     return click.option(
         "--seconds",
@@ -69,16 +75,13 @@ Examples:
     default=0,
     help=LIMITS["loops"].help,
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write one program in which main chooses one of the clients: a scenario for the gate, "
+@output_option(
+    "FILE",
+    "Write one program in which main chooses one of the clients: a scenario for the gate, "
     "relax and mutate.",
 )
 @source_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def linearize(
     file: Path,
     choice: ClientChoice,

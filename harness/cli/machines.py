@@ -6,7 +6,7 @@ import click
 
 from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import named_machines
+from weakspot.harness.cli.options import json_option, named_machines
 from weakspot.harness.cli.output import json_lines, results_folder, say, watched
 
 
@@ -30,7 +30,7 @@ Examples:
 )
 @click.argument("names", nargs=-1, metavar="[NAME…]")
 @click.option("--probe", "probing", is_flag=True, help="Connect to the machines and measure them.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def machines(names: tuple[str, ...], probing: bool, as_json: bool) -> int:
     """List the machines that tests run on.
 

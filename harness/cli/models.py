@@ -9,7 +9,7 @@ import click
 from weakspot.harness.cli import completion
 from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import some_time
+from weakspot.harness.cli.options import json_option, some_time
 from weakspot.harness.cli.output import json_lines, say, tell, watched
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ were decided, 3 when the time ran out or a test could not be decided."""
 )
 @click.argument("names", nargs=-1, metavar="[NAME…]", shell_complete=completion.models)
 @click.option("--path", "as_path", is_flag=True, help="Print only the path of the cat file.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 @click.option(
     "--compare",
     "compared",

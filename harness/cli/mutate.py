@@ -13,8 +13,10 @@ from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     cluster_option,
+    json_option,
     language_models,
     machine_models,
+    output_option,
     project_models,
     strict_option,
     what_argument,
@@ -63,20 +65,14 @@ Examples:
     help="Operations of the object, of which clients are made.",
 )
 @client_options()
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write the clients that notice surviving mutants as one scenario.",
-)
+@output_option("FILE", "Write the clients that notice surviving mutants as one scenario.")
 @click.option("--all", "everything", is_flag=True, help="Print the mutants that are noticed too.")
 @strict_option
 @bound_options
 @cluster_option
 @source_options
 @crate_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def mutate(
     what: tuple[str, ...],
     models: tuple[str, ...],

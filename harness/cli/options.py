@@ -70,6 +70,13 @@ def machine_forms() -> str:
     return "|".join(kind.form for kind in KINDS)
 
 
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""Adds options to a command."""
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per line."
+)
+
 unfold_option = click.option(
     "--unfold",
     is_flag=True,
@@ -77,7 +84,12 @@ unfold_option = click.option(
 )
 
 
-def checker_option(name: str, **given: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def output_option(what: Literal["DIR", "FILE"], text: str) -> Decorator:
+    """`-o`, which the command gets as `output`."""
+    return click.option("-o", "--output", metavar=what, type=click.Path(path_type=Path), help=text)
+
+
+def checker_option(name: str, **given: Any) -> Decorator:
     """`--checker`; without a `default` the help names that of the registry."""
     return click.option(
         *("--checker", "-c", name),
@@ -176,7 +188,7 @@ def jobs_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(with_jobs)
 
 
-def compiled_option(under: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def compiled_option(under: str) -> Decorator:
     return click.option(
         "--compiled",
         "configs",
@@ -225,7 +237,7 @@ def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(project_models(command))
 
 
-def language_models(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def language_models(text: str) -> Decorator:
     """`--model` of a command that explores programs; by default the model of the language."""
     from weakspot.harness.corpus.models import LANGUAGE
 

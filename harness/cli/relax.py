@@ -15,6 +15,7 @@ from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     cluster_option,
+    json_option,
     language_models,
     machine_models,
     optional_time,
@@ -104,7 +105,7 @@ Examples:
 @cluster_option
 @source_options
 @crate_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def relax(
     what: tuple[str, ...],
     models: tuple[str, ...],

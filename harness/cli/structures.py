@@ -9,6 +9,7 @@ import click
 from weakspot.harness.cli import completion
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.help import command
+from weakspot.harness.cli.options import json_option
 from weakspot.harness.cli.output import results_folder, say, tell
 
 
@@ -32,7 +33,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Campaign whose answers --claims shows.  [default: the newest in results/]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_json: bool) -> int:
     """List the structures of the corpus."""
     from weakspot.harness.corpus import structures

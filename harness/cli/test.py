@@ -8,20 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    checker_option,
-    cluster_option,
-    compiled_option,
-    listed,
     model_option,
-    timeout_option,
+    output_option,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, results_folder, say
-from weakspot.harness.cli.run_options import as_request, run_options
-from weakspot.harness.cli.source_options import crate_options, source_options
+from weakspot.harness.cli.run_options import as_request, campaign_options
 
 if TYPE_CHECKING:
     from weakspot.campaigns import Request
@@ -45,28 +39,15 @@ Examples:
 )
 @what_argument
 @model_option
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Folder of the campaign.  [default: a new one in results/]",
-)
+@output_option("DIR", "Folder of the campaign.  [default: a new one in results/]")
 @click.option("--fresh", is_flag=True, help="Start a new campaign instead of resuming one.")
-@run_options
-@checker_option("checkers", multiple=True, callback=listed, default=("all",), show_default=True)
-@compiled_option("under c11")
-@bound_options
-@timeout_option
+@campaign_options
 @click.option(
     "--all-tests", is_flag=True, help="List every test, not only the most interesting ones."
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the findings, one JSON object per line."
 )
-@cluster_option
-@source_options
-@crate_options
 @as_request
 def test(
     request: Request,
