@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from weakspot.harness.cli.options import given, listed, optional_time, project, some_time
+from weakspot.harness.cli.options import (
+    cluster_option,
+    given,
+    json_option,
+    listed,
+    optional_time,
+    project,
+    some_time,
+    strict_option,
+)
+from weakspot.harness.cli.source_options import crate_options, source_options
 from weakspot.harness.values.bounds import (
     ALL,
     DEFAULT,
@@ -53,6 +63,13 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
         add = click.option(f"--{name}", f"bound_{name}", help=limit.help, **options)
         with_bounds = add(with_bounds)
     return with_bounds
+
+
+def program_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a command that explores programs many times: `--strict`, limits, `--cluster`,
+    those of sources, and `--json`."""
+    command = cluster_option(source_options(crate_options(json_option(command))))
+    return strict_option(bound_options(command))
 
 
 def _reductions(

@@ -11,20 +11,16 @@ import click
 from weakspot.errors import WeakspotError
 from weakspot.harness.cli.client_options import client_options
 from weakspot.harness.cli.errors import BAD, FINDINGS, INCONCLUSIVE, NOTHING_FOUND
-from weakspot.harness.cli.exploration_options import bound_options
+from weakspot.harness.cli.exploration_options import program_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    cluster_option,
-    json_option,
     language_models,
     machine_models,
     optional_time,
     project_models,
-    strict_option,
     what_argument,
 )
 from weakspot.harness.cli.output import json_lines, one_by_one, say, watched
-from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -100,12 +96,7 @@ Examples:
 @click.option(
     "--promote", is_flag=True, help="Record the result in claims.toml and print the changes."
 )
-@strict_option
-@bound_options
-@cluster_option
-@source_options
-@crate_options
-@json_option
+@program_options
 def relax(
     what: tuple[str, ...],
     models: tuple[str, ...],
