@@ -72,6 +72,16 @@ def test_findings_are_new_or_gone_unless_their_line_has_only_moved() -> None:
     assert (gone.before, gone.after) == ("other (q.c:7)", "")
 
 
+def test_two_violations_at_one_line_are_two() -> None:
+    one = finding(1, violation="assertion q.c:1:3", message="assertion failed: x")
+    other = finding(1, violation="assertion q.c:1:9", message="assertion failed: y")
+    found = differences(record(findings=(one,)), record(findings=(other,)))
+    assert [(each.before, each.after) for each in found] == [
+        ("", "assertion failed: y (q.c:1)"),
+        ("assertion failed: x (q.c:1)", ""),
+    ]
+
+
 def test_a_finding_that_is_recorded_now_is_not_gone() -> None:
     assert (
         kinds(record(findings=(finding(1),)), record(findings=(finding(1, recorded=True),))) == []
