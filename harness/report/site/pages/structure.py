@@ -30,7 +30,7 @@ def write(writer: SiteWriter) -> None:
 def _write(writer: SiteWriter, structure: StructureInfo) -> None:
     site, record = writer.site, writer.site.record
     entries = record.tests_of(structure.name)
-    claims = claim_views(site, structure)
+    claims = [_claim(site, structure, claim) for claim in structure.claims]
     page = site.structures[structure.name]
     data = page.removesuffix(".html") + ".js"
     table = table_of(site, entries, structure.models, data, structure.name)
@@ -74,10 +74,6 @@ class ClaimView(msgspec.Struct, frozen=True):
     found: dict[str, ClaimAnswer]
     seen: tuple[Histogram, ...]
     sites: tuple[str, ...]
-
-
-def claim_views(site: SiteData, structure: StructureInfo) -> tuple[ClaimView, ...]:
-    return tuple(_claim(site, structure, claim) for claim in structure.claims)
 
 
 def _claim(site: SiteData, structure: StructureInfo, claim: Claim) -> ClaimView:
