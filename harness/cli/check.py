@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from weakspot.harness.cli.check_questions import compare_code, estimate
 from weakspot.harness.cli.errors import BAD, INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.exploration_options import bound_options, part_options
 from weakspot.harness.cli.help import command
@@ -162,13 +163,13 @@ def check(
             raise click.UsageError(
                 "--compiled cannot be used with --witness, --diff or --format herd."
             )
-        return _compiled(what, configs, code, models, checker, output, timeout, build, form)
+        return compare_code(what, configs, code, models, checker, output, timeout, build, form)
     if code != "tests":
         raise click.UsageError("--code requires --compiled.")
     if part.estimate:
         if form == "herd":
             raise click.UsageError("--estimate cannot be used with --format herd.")
-        return _estimate(what, models, bounds, part, build, form)
+        return estimate(what, models, bounds, part, build, form)
     if not (witnesses or graph or distinguishing or configs or executor):
         folders = questions.check_folders(what, models=models, checker=checker, seconds=timeout)
         if folders is not None:
@@ -333,87 +334,3 @@ def _distinguishing(
         say(json_lines((*explorations, *verdicts)))
     else:
         model_differences.print_differences(record, explorations, verdicts, terminal.console())
-
-
-def _estimate(
-    what: tuple[str, ...],
-    models: tuple[str, ...],
-    bounds: Bounds,
-    part: Part,
-    build: Build,
-    form: str | None,
-) -> int:
-    """`check --estimate`: how many executions programs have."""
-    from weakspot import questions
-    from weakspot.errors import BadInput
-    from weakspot.harness.report import answers as report
-    from weakspot.harness.report import terminal
-
-    with watched() as progress:
-        answers = questions.explore(
-            what,
-            models=models,
-            machine_models=(),
-            bounds=bounds,
-            part=part,
-            build=build,
-            progress=progress,
-        )
-        with on_interrupt("no estimate is printed"):
-            record = answers.wait(progress)
-    if not answers.material.programs:
-        raise BadInput("a litmus test has no executions to estimate", advice="name a program")
-    if form == "json":
-        say(json_lines(record.explorations))
-    else:
-        report.sizes(record, terminal.console())
-    return 0
-
-
-def _compiled(
-    what: tuple[str, ...],
-    configs: tuple[str, ...],
-    code: Literal["tests", "operations", "all"],
-    models: tuple[str, ...],
-    checker: str | None,
-    output: Path | None,
-    timeout: float,
-    build: Build,
-    form: str | None,
-) -> int:
-    """`check --compiled`: compare compiled tests and operations with their sources."""
-    from weakspot import questions
-    from weakspot.harness.codegen.check import weaker
-    from weakspot.harness.corpus import golden
-
-    def show(record: Record) -> None:
-        if form == "json":
-            say(json_lines(record.compiled))
-        else:
-            from weakspot.harness.report import answers as report
-            from weakspot.harness.report import terminal
-
-            report.codegen(record, terminal.console())
-
-    with watched() as progress:
-
-        def shown(each: Record) -> None:
-            with progress.pause():
-                show(each)
-
-        answers = questions.compare_code(
-            what,
-            configs,
-            code=code,
-            models=models,
-            checker=checker,
-            seconds=timeout,
-            build=build,
-            progress=progress,
-        )
-        with on_interrupt("the comparisons so far are printed", lambda: shown(answers.record)):
-            record = answers.wait(progress)
-    if output is not None:
-        golden.write(output, weaker(record))
-    show(record)
-    return judged(record, aside=form == "json")
