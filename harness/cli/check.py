@@ -28,11 +28,11 @@ from weakspot.harness.cli.options import (
 from weakspot.harness.cli.output import (
     UnreadTests,
     json_lines,
-    judged,
-    say,
-    tell_aside,
-    tell_unread,
-    watched,
+    print_findings,
+    progress_bar,
+    write_aside,
+    write_lines,
+    write_unread,
 )
 from weakspot.harness.cli.source_options import crate_options, source_options
 
@@ -176,7 +176,7 @@ def check(
             if form == "herd":
                 _require_one([each.name for each in folders.manifest.models], checker)
             return _check_folders(folders, form, strict=strict)
-    with watched() as progress:
+    with progress_bar() as progress:
         answers = questions.check(
             what,
             models=models,
@@ -209,7 +209,7 @@ def check(
 
     with (
         on_interrupt("the answers so far are printed", lambda: deliver(answers.record)),
-        watched() as progress,
+        progress_bar() as progress,
     ):
         record = answers.wait(progress)
     deliver(record)
@@ -217,26 +217,26 @@ def check(
         _draw(record, graph, unfold=unfold)
     unread = UnreadTests()
     unread.add(record.verdicts)
-    tell_aside(unread.lines())
+    write_aside(unread.lines())
     if form in ("json", "herd"):
-        tell_unread(record.manifest.unread)
+        write_unread(record.manifest.unread)
     if distinguishing:
         from weakspot.harness.judge.findings import undecided
 
         found = INCONCLUSIVE if undecided(record) else NOTHING_FOUND
     else:
-        found = judged(record, aside=form in ("json", "herd"), unfold=unfold)
+        found = print_findings(record, aside=form in ("json", "herd"), unfold=unfold)
     return BAD if strict and (unread or record.manifest.unread) else found
 
 
 def _show(record: Record, form: str | None, *, witnesses: bool = False) -> None:
     """Print the answers."""
     if form == "json":
-        say(json_lines((*record.explorations, *record.verdicts)))
+        write_lines(json_lines((*record.explorations, *record.verdicts)))
     elif form == "herd":
         from weakspot.harness.values.herdlog import format_verdict
 
-        say(map(format_verdict, record.verdicts), end="")
+        write_lines(map(format_verdict, record.verdicts), end="")
     else:
         from weakspot.harness.report import answers as report
         from weakspot.harness.report import terminal
@@ -264,10 +264,10 @@ def _draw(record: Record, path: Path, *, unfold: bool) -> None:
 
     found = graphs(record, unfold=unfold)
     if found:
-        tell_aside(f"{name}: {title}" for name, title in write_graphs(found, path))
+        write_aside(f"{name}: {title}" for name, title in write_graphs(found, path))
     else:
         what = "no program is violated, and no litmus test that was given has an execution to draw"
-        tell_aside([f"{path} is not written: {what}"])
+        write_aside([f"{path} is not written: {what}"])
 
 
 def _require_one(under: Sequence[str], checker: str | None) -> None:
@@ -299,7 +299,7 @@ def _check_folders(answers: FolderAnswers, form: str | None, *, strict: bool) ->
         unread.add(verdicts)
         is_open = is_open or any(each.observation == "Unknown" for each in verdicts)
         with progress.pause():
-            say(["".join([each.text for each in answers])], end="")
+            write_lines(["".join([each.text for each in answers])], end="")
         if not printed:
             rows.extend(verdicts)
 
@@ -307,10 +307,10 @@ def _check_folders(answers: FolderAnswers, form: str | None, *, strict: bool) ->
         if not printed:
             _show(msgspec.structs.replace(answers.record(), verdicts=tuple(rows)), form)
 
-    with on_interrupt("the answers so far are printed", end), watched() as progress:
+    with on_interrupt("the answers so far are printed", end), progress_bar() as progress:
         answers.wait(take, printed, progress)
     end()
-    tell_aside(unread.lines())
+    write_aside(unread.lines())
     found = INCONCLUSIVE if is_open else NOTHING_FOUND
     return BAD if strict and unread else found
 
@@ -331,6 +331,6 @@ def _distinguishing(
         asked = questions.check(tests, models=under, witnesses=True, seconds=timeout)
         verdicts = asked.wait().verdicts
     if form == "json":
-        say(json_lines((*explorations, *verdicts)))
+        write_lines(json_lines((*explorations, *verdicts)))
     else:
         model_differences.print_differences(record, explorations, verdicts, terminal.console())

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from weakspot.harness.cli.errors import NOTHING_FOUND, on_interrupt
-from weakspot.harness.cli.output import json_lines, judged, say, watched
+from weakspot.harness.cli.output import json_lines, print_findings, progress_bar, write_lines
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -29,7 +29,7 @@ def estimate(
     from weakspot.harness.report import answers as report
     from weakspot.harness.report import terminal
 
-    with watched() as progress:
+    with progress_bar() as progress:
         answers = questions.explore(
             what,
             models=models,
@@ -44,7 +44,7 @@ def estimate(
     if not answers.material.programs:
         raise BadInput("a litmus test has no executions to estimate", advice="name a program")
     if form == "json":
-        say(json_lines(record.explorations))
+        write_lines(json_lines(record.explorations))
     else:
         report.sizes(record, terminal.console())
     return NOTHING_FOUND
@@ -68,16 +68,16 @@ def compare_code(
 
     def show(record: Record) -> None:
         if form == "json":
-            say(json_lines(record.compiled))
+            write_lines(json_lines(record.compiled))
         else:
             from weakspot.harness.report import answers as report
             from weakspot.harness.report import terminal
 
             report.codegen(record, terminal.console())
 
-    with watched() as progress:
+    with progress_bar() as progress:
 
-        def shown(each: Record) -> None:
+        def show_and_pause(each: Record) -> None:
             with progress.pause():
                 show(each)
 
@@ -91,9 +91,11 @@ def compare_code(
             build=build,
             progress=progress,
         )
-        with on_interrupt("the comparisons so far are printed", lambda: shown(answers.record)):
+        with on_interrupt(
+            "the comparisons so far are printed", lambda: show_and_pause(answers.record)
+        ):
             record = answers.wait(progress)
     if output is not None:
         golden.write(output, weaker(record))
     show(record)
-    return judged(record, aside=form == "json")
+    return print_findings(record, aside=form == "json")

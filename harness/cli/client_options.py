@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from weakspot.harness.cli import completion
-from weakspot.harness.cli.options import Decorator, given, listed
+from weakspot.harness.cli.options import Decorator, is_given, listed
 
 if TYPE_CHECKING:
     from weakspot.harness.clients.subject import ClientChoice
@@ -161,7 +161,7 @@ def client_options(calls: str = "--client-calls", *, required: bool = False) -> 
 def _choice(own: dict[str, Any], options: dict[str, str]) -> ClientChoice | None:
     if own["behaves_as"] is None:
         for name, option in options.items():
-            if given(name):
+            if is_given(name):
                 raise click.UsageError(f"{option} requires --as.")
         return None
     from weakspot.harness.clients.subject import ClientChoice, Variation

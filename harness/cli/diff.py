@@ -9,7 +9,7 @@ import click
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import output_option
-from weakspot.harness.cli.output import json_lines, say
+from weakspot.harness.cli.output import json_lines, write_lines
 
 
 @command(
@@ -51,7 +51,7 @@ def diff(before: Path, after: Path, output: Path | None, everything: bool, as_js
 
         write_comparison(found, output)
     if as_json:
-        say(json_lines(found.differences))
+        write_lines(json_lines(found.differences))
     else:
         differences.print_comparison(found, terminal.console(), everything=everything)
     weights = {each.weight for each in found.differences}

@@ -7,7 +7,7 @@ import click
 from weakspot.harness.cli.errors import FINDINGS, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import json_option
-from weakspot.harness.cli.output import json_lines, say, tell
+from weakspot.harness.cli.output import json_lines, write_lines, write_wrapped
 
 
 @command(
@@ -29,7 +29,7 @@ def doctor(quick: bool, as_json: bool) -> int:
 
     lines = doctor.report(versions=not quick)
     if as_json:
-        say(json_lines(lines))
+        write_lines(json_lines(lines))
     else:
-        tell(doctor.plain(lines))
+        write_wrapped(doctor.plain(lines))
     return FINDINGS if doctor.missing_required(lines) else NOTHING_FOUND

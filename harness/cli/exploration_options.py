@@ -11,7 +11,7 @@ import msgspec
 
 from weakspot.harness.cli.options import (
     cluster_option,
-    given,
+    is_given,
     json_option,
     listed,
     optional_time,
@@ -47,9 +47,9 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_bounds(*args: Any, **rest: Any) -> Any:
         limits = {name: rest.pop(f"bound_{name}") for name in LIMITS}
         table = _table()
-        if table and table.loops is not None and not given("bound_loops"):
+        if table and table.loops is not None and not is_given("bound_loops"):
             limits["loops"] = table.loops
-        if table and table.seconds is not None and not given("bound_seconds"):
+        if table and table.seconds is not None and not is_given("bound_seconds"):
             limits["seconds"] = seconds_of(str(table.seconds))
         return command(*args, bounds=Bounds(**limits), **rest)
 
@@ -120,19 +120,19 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         if sum((estimate, departures is not None, sample is not None)) > 1:
             raise click.UsageError("--estimate, --bound and --sample exclude one another.")
-        if given("seed") and sample is None and not estimate:
+        if is_given("seed") and sample is None and not estimate:
             raise click.UsageError("--seed requires --sample or --estimate.")
         if rest["reference"] and (estimate or departures is not None or sample is not None):
             raise click.UsageError(
                 "--reference explores all executions: leave out --estimate, --bound and --sample."
             )
         if sample is not None:
-            if given("bound_seconds"):
+            if is_given("bound_seconds"):
                 raise click.UsageError("--sample sets the time; leave out --seconds.")
             bounds = msgspec.structs.replace(bounds, seconds=sample)
         configured = configured_part()
         whole = {name: rest.pop(name) for name in _WHOLE}
-        if not given("without"):
+        if not is_given("without"):
             whole["without"] = configured.without
         part = Part(
             departures=departures,

@@ -20,7 +20,7 @@ from weakspot.harness.cli.options import (
     output_option,
     some_time,
 )
-from weakspot.harness.cli.output import json_lines, judged, say, watched
+from weakspot.harness.cli.output import json_lines, print_findings, progress_bar, write_lines
 from weakspot.harness.cli.source_options import source_options
 from weakspot.harness.values.bounds import LIMITS
 
@@ -99,7 +99,7 @@ def linearize(
     linearizable."""
     from weakspot.harness.values.bounds import Bounds
 
-    return shown(
+    return check_clients(
         file,
         choice,
         as_json=as_json,
@@ -114,7 +114,7 @@ def _always(_: Linearizability) -> bool:
     return True
 
 
-def shown(
+def check_clients(
     file: str | os.PathLike[str],
     choice: ClientChoice,
     *,
@@ -130,18 +130,18 @@ def shown(
 
     code, count = NOTHING_FOUND, 0
     says, is_empty = "what was found so far is printed", lambda: not count
-    with watched() as progress, on_interrupt(says, is_empty=is_empty):
+    with progress_bar() as progress, on_interrupt(says, is_empty=is_empty):
         for found, record in questions.linearize(file, choice, progress=progress, **asked):
             if show(found):
                 count += 1
                 with progress.pause():
                     if as_json:
-                        say(json_lines([found]))
+                        write_lines(json_lines([found]))
                     else:
                         out = terminal.console(sys.stderr if aside else sys.stdout)
                         linearizability.summary(found, out)
                     if record is not None:
-                        judged(record, aside=as_json or aside)
+                        print_findings(record, aside=as_json or aside)
             if found.result == "Violated":
                 code = FINDINGS
             elif found.result == "Unknown" and code != FINDINGS:

@@ -10,7 +10,7 @@ from weakspot.harness.cli import completion
 from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import json_option, some_time
-from weakspot.harness.cli.output import json_lines, say, tell, watched
+from weakspot.harness.cli.output import json_lines, progress_bar, write_lines, write_wrapped
 
 if TYPE_CHECKING:
     from weakspot.harness.values.model_comparison import ModelComparison
@@ -83,11 +83,11 @@ def models(
 
     found = [models.resolve(name) for name in names] or list(models.available().values())
     if as_json:
-        say(json_lines(found))
+        write_lines(json_lines(found))
     elif as_path:
-        say(str(model.path) for model in found)
+        write_lines(str(model.path) for model in found)
     else:
-        tell(corpus.models(found, alone=bool(names)))
+        write_wrapped(corpus.models(found, alone=bool(names)))
     return NOTHING_FOUND
 
 
@@ -107,11 +107,14 @@ def _compare(
 
     def show(found: ModelComparison) -> None:
         if as_json:
-            say(json_lines([found]))
+            write_lines(json_lines([found]))
         else:
             model_differences.print_comparison(found, terminal.console())
 
-    with on_interrupt("the tests so far are named", lambda: show(search.found)), watched() as bar:
-        found = search.run(seconds, bar)
+    with (
+        on_interrupt("the tests so far are named", lambda: show(search.found)),
+        progress_bar() as progress,
+    ):
+        found = search.run(seconds, progress)
     show(found)
     return NOTHING_FOUND if found.is_conclusive else INCONCLUSIVE

@@ -18,7 +18,7 @@ from weakspot.harness.cli.options import (
     project_models,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, one_by_one, say
+from weakspot.harness.cli.output import json_lines, one_by_one, write_lines
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -90,7 +90,7 @@ def mutate(
 
     def show(each: Mutated) -> None:
         if as_json:
-            say(json_lines([each]))
+            write_lines(json_lines([each]))
         else:
             mutants.mutated(each, terminal.console(), everything=everything)
 

@@ -125,7 +125,7 @@ def optional_time(ctx: click.Context, param: click.Parameter, given: str | None)
     return None if given is None else some_time(ctx, param, given)
 
 
-def given(parameter: str) -> bool:
+def is_given(parameter: str) -> bool:
     """Whether the user gave this parameter of the command on the command line."""
     from click.core import ParameterSource
 
@@ -145,7 +145,7 @@ def machine_models() -> tuple[str, ...]:
     models; else those of the project's configuration, or the defaults."""
     from weakspot.harness.corpus.models import MACHINES
 
-    if given("models"):
+    if is_given("models"):
         return ()
     own = project()
     return MACHINES if own is None else own.machine_models
@@ -263,7 +263,7 @@ def project_models(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_models(what: tuple[str, ...], models: tuple[str, ...], **rest: Any) -> Any:
         from weakspot.generators.source.language import is_source
 
-        if not given("models") and all(is_source(Path(word)) for word in what):
+        if not is_given("models") and all(is_source(Path(word)) for word in what):
             own = project()
             models = (own and own.models) or models
         return command(what=what, models=models, **rest)

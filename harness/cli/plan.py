@@ -13,7 +13,7 @@ from weakspot.harness.cli.options import (
     model_option,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, results_folder, say, watched
+from weakspot.harness.cli.output import json_lines, progress_bar, results_folder, write_lines
 from weakspot.harness.cli.run_options import as_request, campaign_options
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def plan(
     from weakspot.harness.report import forecast as text
     from weakspot.harness.report import terminal
 
-    with watched() as progress:
+    with progress_bar() as progress:
         found = campaigns.forecast(
             request,
             root=results_folder(),
@@ -70,7 +70,7 @@ def plan(
             executor=executor,
         )
     if as_json:
-        say(json_lines([found]))
+        write_lines(json_lines([found]))
     else:
         terminal.print_lines(text.lines(found), terminal.console())
     return NOTHING_FOUND

@@ -20,7 +20,7 @@ from weakspot.harness.cli.options import (
     project_models,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, one_by_one, say, watched
+from weakspot.harness.cli.output import json_lines, one_by_one, progress_bar, write_lines
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -120,7 +120,7 @@ def relax(
     For each memory order in the source, prints the weakest one with which all programs are still
     safe, and why it cannot be weaker."""
     from weakspot import projects
-    from weakspot.harness.cli.linearize import shown
+    from weakspot.harness.cli.linearize import check_clients
     from weakspot.harness.orders.relaxation import findings
     from weakspot.harness.report import terminal, weakest_orders
     from weakspot.system.deadline import NEVER, ending
@@ -147,7 +147,7 @@ def relax(
         if executor is not None:
             raise click.UsageError("--cluster cannot be used with --as.")
         end = NEVER if seconds is None else ending(seconds)
-        code = shown(
+        code = check_clients(
             what[0],
             choice,
             as_json=as_json,
@@ -171,7 +171,7 @@ def relax(
         if diff:
             _show_change(asked[0].proposal(each, take=take))
         elif as_json:
-            say(json_lines((each, *findings(each))))
+            write_lines(json_lines((each, *findings(each))))
         else:
             weakest_orders.relaxed(each, terminal.console(), witnesses=witnesses)
         if not diff and not apply and each.decided:
@@ -217,7 +217,7 @@ def relax(
 
 def _show_change(change: Rewritten) -> None:
     """The change as a patch on standard output, what is left to do by hand beside it."""
-    say(change.diff())
+    write_lines(change.diff())
     _show_by_hand(change.by_hand, aside=True)
 
 
@@ -242,11 +242,11 @@ def _recorded(
     from weakspot.harness.report import weakest_orders
 
     code = NOTHING_FOUND
-    with watched() as progress:
+    with progress_bar() as progress:
         for each in projects.compare_orders(
             what, models=models, bounds=bounds, promote=promote, progress=progress
         ):
-            say(weakest_orders.difference(each, promoted=promote))
+            write_lines(weakest_orders.difference(each, promoted=promote))
             if each.undecided:
                 code = code or INCONCLUSIVE
             elif each.lines and not promote:

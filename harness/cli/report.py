@@ -10,7 +10,7 @@ from weakspot.errors import BadInput
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import output_option
-from weakspot.harness.cli.output import results_folder, say
+from weakspot.harness.cli.output import results_folder, write_lines
 
 
 @command(
@@ -56,7 +56,7 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
             page = results_page.write_results(folder)
         else:
             page = build.write_site(campaign_folder.load(folder), output or folder)
-        say([str(page)])
+        write_lines([str(page)])
         if show:
             click.launch(page.resolve().as_uri())
     return NOTHING_FOUND

@@ -18,7 +18,7 @@ from weakspot.harness.cli.options import (
     compiled_option,
     configured,
     duration,
-    given,
+    is_given,
     listed,
     machine_forms,
     machine_models,
@@ -44,7 +44,7 @@ def campaign_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def with_budget(budget: float | None, **rest: Any) -> Any:
         if budget is None:
-            budget = 0.0 if given("seconds") else BUDGET
+            budget = 0.0 if is_given("seconds") else BUDGET
         return command(budget=budget, **rest)
 
     checkers = checker_option(

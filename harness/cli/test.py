@@ -14,7 +14,7 @@ from weakspot.harness.cli.options import (
     output_option,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, results_folder, say
+from weakspot.harness.cli.output import json_lines, results_folder, write_lines
 from weakspot.harness.cli.run_options import as_request, campaign_options
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def test(
         )
     page = write_site(record, folder)
     if as_json:
-        say(json_lines(record.findings))
+        write_lines(json_lines(record.findings))
         answers.notes(record, terminal.console(sys.stderr))
     else:
         text.campaign(record, terminal.console(), report=str(page), everything=all_tests)
