@@ -225,10 +225,23 @@ def _finding(finding: Finding, before: str, after: str) -> Difference:
 
 
 def _explored(question: Question, one: Exploration, other: Exploration) -> Difference | None:
-    outcomes = exploration_outcome(one), exploration_outcome(other)
-    if outcomes[0] == outcomes[1]:
+    if _outcome(one) == _outcome(other):
         return None
+    outcomes = exploration_outcome(one), exploration_outcome(other)
     return _answer("exploration", question, outcomes, (one.result, other.result))
+
+
+def _outcome(exploration: Exploration) -> tuple[object, ...]:
+    """What was found, or else up to where nothing was. How much was drawn at random differs from
+    run to run."""
+    if exploration.violations:
+        return exploration.result, {each.kind for each in exploration.violations}
+    return (
+        exploration.result,
+        None if exploration.truncated else exploration.departures,
+        exploration.iterations,
+        exploration.sample is not None,
+    )
 
 
 def _decided(question: Question, one: Verdict, other: Verdict) -> Difference | None:

@@ -11,6 +11,7 @@ from records import MANIFEST, STRONG, WEAK, histogram, verdict
 
 from weakspot.harness.judge.differences import compare
 from weakspot.harness.values.difference import Difference
+from weakspot.harness.values.estimate import Sample
 from weakspot.harness.values.exploration import Exploration, Result, Violation
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.program_run import Failure, ProgramRun
@@ -95,6 +96,18 @@ def test_an_answer_that_changes_a_question_that_opens_and_one_that_closes() -> N
     unknown = record(explorations=(explored("Unknown"),))
     assert kinds(safe, unknown) == [("exploration", "open")]
     assert kinds(unknown, safe) == [("exploration", "note")]
+
+
+def test_neither_the_order_of_violations_nor_the_number_of_draws_is_a_difference() -> None:
+    kinds_ = [Violation(kind=kind, message="m") for kind in ("race", "assertion")]
+    one = explored("Violated", violations=tuple(kinds_))
+    other = explored("Violated", violations=tuple(reversed(kinds_)))
+    assert kinds(record(explorations=(one,)), record(explorations=(other,))) == []
+    drawn = [
+        explored("Unknown", sample=Sample(draws=draws, distinct=2, known=0.9, seed=1))
+        for draws in (10_000, 20_000)
+    ]
+    assert kinds(*(record(explorations=(each,)) for each in drawn)) == []
 
 
 def test_verdicts_differ_in_their_states_too() -> None:
