@@ -133,11 +133,9 @@ def print_lines(lines: Iterable[Text], out: Console) -> None:
         out.file.write("".join(f"{line.plain}\n" for line in lines))
 
 
-def print_table(
-    rows: Iterable[Sequence[str | Text]], out: Console, *, gap: int = 2, indent: int = 0
-) -> None:
+def print_table(rows: Iterable[Sequence[str | Text]], out: Console, *, indent: int = 0) -> None:
     """Print rows with aligned cells."""
-    print_lines(columns(rows, gap=gap, indent=indent), out)
+    print_lines(columns(rows, indent=indent), out)
 
 
 def bar(part: float, width: int = 24) -> str:
