@@ -38,12 +38,11 @@ from weakspot.harness.scaffold.project import Written
 from weakspot.harness.values.bounds import Bounds, Part
 from weakspot.harness.values.codegen import CodegenComparison, Codes
 from weakspot.harness.values.difference import Comparison, Difference
+from weakspot.harness.values.estimate import Estimate, Sample
 from weakspot.harness.values.exploration import (
     Audit,
-    Estimate,
     Exploration,
     ExplorationEvidence,
-    Sample,
     Violation,
 )
 from weakspot.harness.values.finding import Evidence, Finding
@@ -51,6 +50,7 @@ from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.linearizability import Linearizability
 from weakspot.harness.values.model_comparison import ModelComparison, Searched
 from weakspot.harness.values.program_run import ProgramRun
+from weakspot.harness.values.reason import Reason
 from weakspot.harness.values.record import GoldenDifference, Record
 from weakspot.harness.values.verdict import Verdict
 from weakspot.model_comparison import compare_models
@@ -111,6 +111,7 @@ __all__ = [
     "Part",
     "Program",
     "ProgramRun",
+    "Reason",
     "Record",
     "Relaxations",
     "Relaxed",

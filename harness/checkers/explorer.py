@@ -279,7 +279,7 @@ def _completed(found: Exploration, part: Exploration) -> Exploration:
         departures=part.departures,
         sample=part.sample,
         seconds=seconds,
-        reasons=(part.reasons[0], *found.reasons),
+        incomplete=(part.incomplete[0], *found.incomplete),
     )
 
 
@@ -288,7 +288,7 @@ def _compared(found: Exploration, earlier: Exploration) -> Exploration:
     nothing of the kind happens under it at any of their sites, and no limit was reached."""
 
     def absent(violation: Violation) -> bool:
-        return not earlier.reasons and not any(
+        return not earlier.incomplete and not any(
             each.key == violation.key
             or (each.kind == violation.kind and set(each.sites) & set(violation.sites))
             for each in earlier.violations

@@ -10,13 +10,14 @@ from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     Listing,
-    given,
+    is_given,
+    json_option,
     machine_forms,
     named_machines,
     some_time,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, one_by_one, say
+from weakspot.harness.cli.output import json_lines, one_by_one, write_lines
 from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ Examples:
 @click.option("--fences", is_flag=True, help="Also measure fences next to accesses.")
 @source_options
 @crate_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def cost(
     what: tuple[str, ...],
     machine: str,
@@ -79,7 +80,7 @@ def cost(
 
     def show(found: Costs) -> None:
         if as_json:
-            say(json_lines([found]))
+            write_lines(json_lines([found]))
         else:
             costs.costs(found, terminal.console())
 
@@ -89,7 +90,7 @@ def cost(
             on=machine,
             named=named_machines(),
             seconds=seconds,
-            limited=given("seconds"),
+            limited=is_given("seconds"),
             fences=fences,
             build=build,
             progress=progress,

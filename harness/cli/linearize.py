@@ -13,8 +13,15 @@ import click
 from weakspot.harness.cli.client_options import client_options
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import language_models, object_kinds, some_time
-from weakspot.harness.cli.output import json_lines, judged, say, watched
+from weakspot.harness.cli.options import (
+    Decorator,
+    json_option,
+    language_models,
+    object_kinds,
+    output_option,
+    some_time,
+)
+from weakspot.harness.cli.output import json_lines, print_findings, progress_bar, write_lines
 from weakspot.harness.cli.source_options import source_options
 from weakspot.harness.values.bounds import LIMITS
 
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
     from weakspot.harness.values.linearizability import Linearizability
 
 
-def seconds_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def seconds_option(text: str) -> Decorator:
     """The time for all clients under one model."""
     return click.option(
         "--seconds",
@@ -70,16 +77,13 @@ Examples:
     default=0,
     help=LIMITS["loops"].help,
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write one program in which main chooses one of the clients: a scenario for the gate, "
+@output_option(
+    "FILE",
+    "Write one program in which main chooses one of the clients: a scenario for the gate, "
     "relax and mutate.",
 )
 @source_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def linearize(
     file: Path,
     choice: ClientChoice,
@@ -97,7 +101,7 @@ def linearize(
     linearizable."""
     from weakspot.harness.values.bounds import Bounds
 
-    return shown(
+    return check_clients(
         file,
         choice,
         as_json=as_json,
@@ -112,7 +116,7 @@ def _always(_: Linearizability) -> bool:
     return True
 
 
-def shown(
+def check_clients(
     file: str | os.PathLike[str],
     choice: ClientChoice,
     *,
@@ -128,18 +132,18 @@ def shown(
 
     code, count = NOTHING_FOUND, 0
     says, is_empty = "what was found so far is printed", lambda: not count
-    with watched() as progress, on_interrupt(says, is_empty=is_empty):
+    with progress_bar() as progress, on_interrupt(says, is_empty=is_empty):
         for found, record in questions.linearize(file, choice, progress=progress, **asked):
             if show(found):
                 count += 1
                 with progress.pause():
                     if as_json:
-                        say(json_lines([found]))
+                        write_lines(json_lines([found]))
                     else:
                         out = terminal.console(sys.stderr if aside else sys.stdout)
                         linearizability.summary(found, out)
                     if record is not None:
-                        judged(record, aside=as_json or aside)
+                        print_findings(record, aside=as_json or aside)
             if found.result == "Violated":
                 code = FINDINGS
             elif found.result == "Unknown" and code != FINDINGS:

@@ -78,6 +78,13 @@ def machine_forms() -> str:
     return "|".join(kind.form for kind in KINDS)
 
 
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""Adds options to a command."""
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per line."
+)
+
 unfold_option = click.option(
     "--unfold",
     is_flag=True,
@@ -85,7 +92,12 @@ unfold_option = click.option(
 )
 
 
-def checker_option(name: str, **given: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def output_option(what: Literal["DIR", "FILE"], text: str) -> Decorator:
+    """`-o`, which the command gets as `output`."""
+    return click.option("-o", "--output", metavar=what, type=click.Path(path_type=Path), help=text)
+
+
+def checker_option(name: str, **given: Any) -> Decorator:
     """`--checker`; without a `default` the help names that of the registry."""
     return click.option(
         *("--checker", "-c", name),
@@ -121,7 +133,7 @@ def optional_time(ctx: click.Context, param: click.Parameter, given: str | None)
     return None if given is None else some_time(ctx, param, given)
 
 
-def given(parameter: str) -> bool:
+def is_given(parameter: str) -> bool:
     """Whether the user gave this parameter of the command on the command line."""
     from click.core import ParameterSource
 
@@ -141,7 +153,7 @@ def machine_models() -> tuple[str, ...]:
     models; else those of the project's configuration, or the defaults."""
     from weakspot.harness.corpus.models import MACHINES
 
-    if given("models"):
+    if is_given("models"):
         return ()
     own = project()
     return MACHINES if own is None else own.machine_models
@@ -184,7 +196,7 @@ def jobs_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(with_jobs)
 
 
-def compiled_option(under: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def compiled_option(under: str) -> Decorator:
     return click.option(
         "--compiled",
         "configs",
@@ -233,7 +245,7 @@ def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(project_models(command))
 
 
-def language_models(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def language_models(text: str) -> Decorator:
     """`--model` of a command that explores programs; by default the model of the language."""
     from weakspot.harness.corpus.models import LANGUAGE
 
@@ -259,7 +271,7 @@ def project_models(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_models(what: tuple[str, ...], models: tuple[str, ...], **rest: Any) -> Any:
         from weakspot.generators.source.language import is_source
 
-        if not given("models") and all(is_source(Path(word)) for word in what):
+        if not is_given("models") and all(is_source(Path(word)) for word in what):
             own = project()
             models = (own and own.models) or models
         return command(what=what, models=models, **rest)

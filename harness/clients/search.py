@@ -248,4 +248,5 @@ class Search:
             client=client.scenario if client else "",
             violations=answer.violations if answer else (),
             reasons=tuple(reasons),
+            interrupted=not self._ended,
         )

@@ -19,7 +19,7 @@ from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_o
 from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.plan import models
 from weakspot.harness.campaign.store import MemoryStore
-from weakspot.harness.checkers.engine_answers import exploration_of
+from weakspot.harness.checkers.engine_answers import exploration_of, reasons_of
 from weakspot.harness.checkers.explorer import Done, EngineExplorer, Keep, asked
 from weakspot.harness.corpus.material import ScenarioProgram
 from weakspot.harness.corpus.models import Model, load
@@ -79,7 +79,7 @@ class OrdersExplorer(msgspec.Struct, frozen=True):
         events = (event for each in witnesses if each for event in each["events"])
         # a search states the limits that were reached; how to explore further is not its advice
         return OrdersExploration(
-            **msgspec.structs.asdict(answer) | {"reasons": tuple(found["reasons"])},
+            **msgspec.structs.asdict(answer) | {"incomplete": tuple(reasons_of(found))},
             witness_sites=frozenset(event["site"] for event in events if event["site"] is not None),
         )
 

@@ -15,8 +15,8 @@ from rich.text import Text
 from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.observations import observed_outcomes
 from weakspot.harness.judge.violations import violations_of
-from weakspot.harness.report.tables import runner_differences
-from weakspot.harness.report.terminal import bar, columns, magnitude, print_dim, print_lines
+from weakspot.harness.report.measurements import runner_differences
+from weakspot.harness.report.terminal import bar, magnitude, print_dim, print_table
 from weakspot.harness.values.agreement import conclusive, models_by_answer
 from weakspot.harness.values.descriptions import describe_origin, negative_result_strength
 from weakspot.harness.values.histogram import Histogram
@@ -67,8 +67,7 @@ def print_structure(
     rows += _compiled(record, entries)
     if stands := standing(record, [structure]):
         rows.append(("claims", stands, ""))
-    for line in columns(rows, indent=2):
-        out.print(line)
+    print_table(rows, out, indent=2)
     print_tests(record, entries, structure.name, ranking, out, limit)
 
 
@@ -84,7 +83,7 @@ def print_overview(record: Record, structures: Iterable[StructureInfo], out: Con
         )
         for each in structures
     ]
-    print_lines(columns(rows), out)
+    print_table(rows, out)
     out.print()
 
 

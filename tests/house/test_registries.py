@@ -1,5 +1,5 @@
-"""One new file adds a checker, runner, kind of machine or object, compiler, output or instruction
-set.
+"""One new file adds a checker, runner, kind of machine or object, compiler, output, page or
+instruction set.
 
 The files here belong to another distribution, which declares them by entry points; a file in the
 folder of its kind is found in the same way.
@@ -23,13 +23,14 @@ from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.clients.kinds import KINDS as OBJECT_KINDS
 from weakspot.harness.machines import KINDS
 from weakspot.harness.report.outputs import OUTPUTS
+from weakspot.harness.report.site.pages import PAGES
 from weakspot.harness.runners import RUNNERS
 from weakspot.system.compilers import FAMILIES
 from weakspot.system.registry import Registry
 from weakspot.system.tools import Tool
 
 ROOT = Path(__file__).resolve().parents[2]
-REGISTRIES = (CHECKERS, RUNNERS, KINDS, FAMILIES, OUTPUTS, OBJECT_KINDS, ISAS)
+REGISTRIES = (CHECKERS, RUNNERS, KINDS, FAMILIES, OUTPUTS, PAGES, OBJECT_KINDS, ISAS)
 
 CHECKER = """\
 import msgspec
@@ -148,6 +149,15 @@ static long weakspot_left = 2;
 static long weakspot_count_down(void) { return --weakspot_left; }
 static long weakspot_is_open(void) { return weakspot_left <= 0; }
 """
+PAGE = """\
+from weakspot.harness.report.site.pages import Page
+
+def write(writer):
+    path = writer.folder / "report" / "postcards" / "greetings.html"
+    path.write_text(f"greetings from {len(writer.site.record.entries)} tests")
+
+PAGE = Page("postcard", 100, "postcards", write)
+"""
 ISA = """\
 from weakspot.generators.binary.isa import InstructionSet
 
@@ -162,6 +172,7 @@ FILES = {
     "compiler": COMPILER,
     "output": OUTPUT,
     "object kind": OBJECT,
+    "page": PAGE,
     "instruction set": ISA,
 }
 
@@ -264,6 +275,12 @@ int try_wait(void) {{ return atomic_load(&left) <= 0; }}
     lost = json.loads(weakspot("linearize", "wrong.c", "--as", "latch", "--json").stdout)
     assert lost["result"] == "Violated"
     assert "lock, once or latch; which function" in weakspot("linearize", "--help").stdout
+
+
+def test_a_page_from_outside_is_a_part_of_the_site(weakspot: Weakspot, tmp_path: Path) -> None:
+    weakspot("test", "SB.litmus", "-m", "sc", "-c", "engine", "--for", "0", "-o", "campaign")
+    page = tmp_path / "work" / "campaign" / "report" / "postcards" / "greetings.html"
+    assert page.read_text() == "greetings from 1 tests"
 
 
 def test_an_instruction_set_from_outside_is_one_that_qemu_may_emulate(weakspot: Weakspot) -> None:

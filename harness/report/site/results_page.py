@@ -21,7 +21,7 @@ from weakspot.harness.judge.differences import compare
 from weakspot.harness.report.campaign import summary
 from weakspot.harness.report.site.build import write_site
 from weakspot.harness.report.site.comparison_page import write_comparison
-from weakspot.harness.report.site.pages import Templates
+from weakspot.harness.report.site.writer import Templates
 from weakspot.harness.values.descriptions import describe_machine
 from weakspot.harness.values.difference import Comparison
 from weakspot.harness.values.finding import by_cause
