@@ -14,7 +14,7 @@ from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.numbers import times
 from weakspot.harness.values.program_run import Failure, ProgramRun
-from weakspot.harness.values.record import Record, program_name, unique
+from weakspot.harness.values.record import Record, unique
 from weakspot.harness.values.repair import SuggestedRepair
 
 _VIOLATIONS = {
@@ -58,12 +58,9 @@ def explored(record: Record) -> Iterator[Finding]:
     its behaviour is undefined.
     """
     known = {
-        (program_name(structure.name, claim.scenario), model)
-        for structure in record.structures
-        for claim in structure.claims
-        for exploration in record.explorations_of.get(
-            program_name(structure.name, claim.scenario), ()
-        )
+        (exploration.program, exploration.model)
+        for structure, claim in record.claims
+        for exploration in record.explorations_of.get(structure.program_of(claim), ())
         for model, expected in claim.explored.items()
         if model == exploration.model
         and exploration.result == "Violated"
@@ -110,9 +107,8 @@ def run(record: Record) -> Iterator[Finding]:
     A failure is WS201 if a model that applies to the machine says Safe, else WS101, WS103 or WS104.
     """
     known = {
-        program_name(structure.name, claim.scenario)
-        for structure in record.structures
-        for claim in structure.claims
+        structure.program_of(claim)
+        for structure, claim in record.claims
         if any(each.startswith("Violated") for each in claim.explored.values())
     }
     for run in record.runs:
@@ -160,9 +156,8 @@ def _models_differ(record: Record, run: ProgramRun, safe: Sequence[Exploration])
             for model, expected in claim.explored.items()
             if model in record.model
         )
-        for structure in record.structures
-        for claim in structure.claims
-        if program_name(structure.name, claim.scenario) == run.program
+        for structure, claim in record.claims
+        if structure.program_of(claim) == run.program
     )
 
 
