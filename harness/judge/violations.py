@@ -9,6 +9,7 @@ from weakspot.harness.corpus import models
 from weakspot.harness.judge.claims import matches_recorded
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.judge.observations import can_contradict, emulator_severity, likely_cause
+from weakspot.harness.values.claims import is_violation
 from weakspot.harness.values.descriptions import describe_exploration, describe_failure
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Evidence, Finding
@@ -109,7 +110,7 @@ def run(record: Record) -> Iterator[Finding]:
     known = {
         structure.program_of(claim)
         for structure, claim in record.claims
-        if any(each.startswith("Violated") for each in claim.explored.values())
+        if any(is_violation(each) for each in claim.explored.values())
     }
     for run in record.runs:
         given = record.explorations_of.get(run.program, ())
@@ -152,7 +153,7 @@ def _models_differ(record: Record, run: ProgramRun, safe: Sequence[Exploration])
     return any(
         all(claim.explored.get(each.model) == "Safe" for each in safe)
         and any(
-            expected.startswith("Violated") and can_contradict(record.model[model], run)
+            is_violation(expected) and can_contradict(record.model[model], run)
             for model, expected in claim.explored.items()
             if model in record.model
         )
