@@ -9,10 +9,9 @@ import click
 from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    Listing,
     is_given,
     json_option,
-    machine_forms,
+    machine_option,
     named_machines,
     some_time,
     what_argument,
@@ -40,15 +39,7 @@ Examples:
   weakspot cost my_queue.c --json | jq .sites"""
 )
 @what_argument
-@click.option(
-    "--on",
-    "machine",
-    default="local",
-    show_default=True,
-    cls=Listing,
-    metavar=machine_forms,
-    help=lambda: "Machine to measure on.",
-)
+@machine_option("machine", "Machine to measure on.", default="local", show_default=True)
 @click.option(
     "--for",
     "seconds",

@@ -110,6 +110,28 @@ def checker_option(name: str, **given: Any) -> Decorator:
     )
 
 
+def machine_option(name: str, text: str, **given: Any) -> Decorator:
+    """`--on`, a machine or, with `multiple`, several."""
+    if given.get("multiple"):
+        given["callback"] = listed
+    return click.option(
+        "--on", name, cls=Listing, metavar=machine_forms, help=lambda: text, **given
+    )
+
+
+def runner_option(**given: Any) -> Decorator:
+    """`--runner`; without a `default` the help names that of the registry."""
+    return click.option(
+        "--runner",
+        cls=Listing,
+        type=Registered(runners),
+        help=lambda: (
+            "Runner to use." + ("" if "default" in given else f"  [default: {runners()[0]}]")
+        ),
+        **given,
+    )
+
+
 def duration(ctx: click.Context, param: click.Parameter, given: str) -> float:
     """A duration as `seconds_of` reads it."""
     seconds = seconds_of(given)

@@ -9,14 +9,12 @@ import click
 from weakspot.harness.cli.errors import on_interrupt
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    Listing,
-    Registered,
     configured,
     is_given,
-    machine_forms,
+    machine_option,
     named_machines,
     output_options,
-    runners,
+    runner_option,
     some_time,
     what_argument,
 )
@@ -45,21 +43,13 @@ Examples:
   weakspot run tests/ --format herd > this.log         a log for mcompare7"""
 )
 @what_argument
-@click.option(
-    "--on",
+@machine_option(
     "machine",
+    "The machine to run on.",
     default=lambda: configured("machines")()[0],
     show_default="local, or as configured",
-    cls=Listing,
-    metavar=machine_forms,
-    help=lambda: "The machine to run on.",
 )
-@click.option(
-    "--runner",
-    cls=Listing,
-    type=Registered(runners),
-    help=lambda: f"Runner to use.  [default: {runners()[0]}]",
-)
+@runner_option()
 @click.option(
     "--for",
     "seconds",

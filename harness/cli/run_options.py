@@ -11,8 +11,6 @@ import click
 
 from weakspot.harness.cli.exploration_options import bound_options, configured_part
 from weakspot.harness.cli.options import (
-    Listing,
-    Registered,
     checker_option,
     cluster_option,
     compiled_option,
@@ -20,11 +18,11 @@ from weakspot.harness.cli.options import (
     duration,
     is_given,
     listed,
-    machine_forms,
     machine_models,
+    machine_option,
     named_machines,
     optional_time,
-    runners,
+    runner_option,
     timeout_option,
 )
 from weakspot.harness.cli.source_options import crate_options, source_options
@@ -53,25 +51,14 @@ def campaign_options(command: Callable[..., Any]) -> Callable[..., Any]:
     extended = checkers(compiled_option("under c11")(bound_options(timeout_option(with_budget))))
 
     for option in (
-        click.option(
-            "--on",
+        machine_option(
             "machines",
+            "Machines to run on, separated by commas.",
             multiple=True,
-            callback=listed,
             default=configured("machines"),
             show_default="local, or as configured",
-            cls=Listing,
-            metavar=machine_forms,
-            help=lambda: "Machines to run on, separated by commas.",
         ),
-        click.option(
-            "--runner",
-            cls=Listing,
-            type=Registered(runners),
-            default="all",
-            show_default=True,
-            help=lambda: "Runner to use.",
-        ),
+        runner_option(default="all", show_default=True),
         click.option(
             "--budget",
             callback=optional_time,

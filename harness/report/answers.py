@@ -21,7 +21,7 @@ from weakspot.harness.values.descriptions import (
 )
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.numbers import amount
-from weakspot.harness.values.record import Record, program_name, unique
+from weakspot.harness.values.record import Record, unique
 from weakspot.harness.values.state import state_text
 from weakspot.harness.values.verdict import Verdict
 
@@ -94,20 +94,13 @@ def _races(record: Record) -> Iterator[str]:
 
 def _left_out(record: Record) -> Iterator[str]:
     """What the models of the language leave out, if no other model was asked."""
-    own = {each.name for each in record.structures if not each.recorded}
-    programs = {
-        program_name(each.name, scenario.name)
-        for each in record.structures
-        if each.name in own
-        for scenario in each.scenarios
-    }
     asked = unique(each.model for each in record.explorations)
     if record.manifest.plan.machine_models or any(_may_load_late(name) for name in asked):
         return
     safe = unique(
         each.model
         for each in record.explorations
-        if each.program in programs
+        if each.program in record.own_programs
         and each.result == "Safe"
         and record.model[each.model].role == "language"
     )

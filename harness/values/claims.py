@@ -22,6 +22,11 @@ Explored = Literal[
 """The recorded result of exploring a program; a violation of that kind is among those found."""
 
 
+def is_violation(expected: Explored) -> bool:
+    """Whether a violation is recorded."""
+    return expected not in ("Safe", "Unknown")
+
+
 class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A program of the structure: `file` in its folder, compiled with `defines` and linked with the
     other `sources`. Its critical cycles through at most `cycles` threads become litmus tests, none

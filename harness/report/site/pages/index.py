@@ -20,7 +20,7 @@ from weakspot.harness.values.descriptions import (
     observed_share,
 )
 from weakspot.harness.values.finding import by_cause
-from weakspot.harness.values.record import Entry, Record, StructureInfo, program_name, unique
+from weakspot.harness.values.record import Entry, Record, StructureInfo, unique
 
 
 def write(writer: SiteWriter) -> None:
@@ -59,7 +59,7 @@ def _figures(record: Record) -> list[tuple[str, str]]:
         (len(record.verdicts), "verdicts"),
         (len(record.explorations_of), "programs"),
         (sum(each.executions for each in record.explorations), "executions"),
-        (sum(len(structure.claims) for structure in record.structures), "claims"),
+        (len(record.claims), "claims"),
         (len({each.machine for each in record.histograms}), "machines"),
         (runs, "iterations"),
     ]
@@ -93,10 +93,8 @@ def _contradicting(site: SiteData) -> list[dict[str, object]]:
 def _row(site: SiteData, structure: StructureInfo) -> dict[str, Any]:
     record = site.record
     entries = record.tests_of(structure.name)
-    names = {program_name(structure.name, each.name) for each in structure.scenarios}
-    results = [each.result for name in names for each in record.explorations_of.get(name, ())]
-    subjects = names | {structure.name} | {entry.name for entry in entries}
-    subjects |= {claim.test for claim in structure.claims}
+    results = [each.result for each in record.explorations_in(structure)]
+    subjects = record.subjects_in(structure)
     labels = (("Safe", "safe"), ("Violated", "violated"), ("Unknown", "not fully explored"))
     return {
         "name": structure.name,
@@ -108,15 +106,7 @@ def _row(site: SiteData, structure: StructureInfo) -> dict[str, Any]:
             f"{results.count(result)} {label}" for result, label in labels if result in results
         ),
         "claims": str(len(structure.claims) or ""),
-        "findings": len(
-            by_cause(
-                each
-                for subject, found in site.findings.items()
-                if subject in subjects
-                for each in found
-                if each.severity == "error" and not each.recorded
-            )
-        ),
+        "findings": len(by_cause(each for each in record.errors if each.subject in subjects)),
     }
 
 

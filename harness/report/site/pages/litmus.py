@@ -86,8 +86,7 @@ def _values(site: SiteData, entry: Entry) -> dict[str, object]:
         "findings": site.findings.get(entry.name, ()),
         "claims": [
             (structure.name, claim)
-            for structure in record.structures
-            for claim in structure.claims
+            for structure, claim in record.claims
             if claim.test == entry.name
         ],
         "shown_by": [

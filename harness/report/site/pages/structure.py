@@ -34,12 +34,7 @@ def _write(writer: SiteWriter, structure: StructureInfo) -> None:
     page = site.structures[structure.name]
     data = page.removesuffix(".html") + ".js"
     table = table_of(site, entries, structure.models, data, structure.name)
-    names = {
-        structure.name,
-        *(program_name(structure.name, each.name) for each in structure.scenarios),
-    }
-    subjects = names | {entry.name for entry in entries}
-    subjects |= {claim.test for claim in structure.claims}
+    subjects = record.subjects_in(structure)
     writer.write(
         f"report/structures/{page}",
         "structure.html.j2",
@@ -57,9 +52,7 @@ def _write(writer: SiteWriter, structure: StructureInfo) -> None:
         seen=any(each.seen for each in claims),
         answers=_ANSWERS,
         scenarios=scenarios(site, structure),
-        explored=unique(
-            each.model for name in names for each in record.explorations_of.get(name, ())
-        ),
+        explored=unique(each.model for each in record.explorations_in(structure)),
         pages=site.pages,
         table=writer.table(table, f"report/structures/{page}"),
     )
@@ -82,7 +75,7 @@ def _claim(site: SiteData, structure: StructureInfo, claim: Claim) -> ClaimView:
     answers = claim_answers(record, structure.name, claim)
     found = {each.under: each for each in answers if each.under in models}
     if claim.explored:
-        name = program_name(structure.name, claim.scenario)
+        name = structure.program_of(claim)
         explored = (each for each in record.explorations_of.get(name, ()) if each.model in found)
         violations = (violation for each in explored for violation in each.violations)
         page, places = site.programs.get(name, ""), [each.sites for each in violations]
