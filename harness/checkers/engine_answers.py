@@ -197,7 +197,7 @@ def reasons_of(found: ExplorationDict) -> list[Reason]:
                 kind=each["kind"],
                 limit=each["limit"],
                 number=each["number"],
-                place=each["place"] or "",
+                site=each["place"] or "",
                 message=each["message"],
                 because=each["because"],
             )

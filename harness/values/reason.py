@@ -62,15 +62,15 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `limit` is the field of Bounds that was reached; "" is a fixed one, "stopped" an interruption.
     `number` is its value, or that of what the kind is about: departures, iterations, executions,
-    seconds. `place` is the `file:line` of the loop or the operation at which executions end,
+    seconds. `site` is the `file:line:column` of the loop or the operation at which executions end,
     `message` what the engine says of it, `because` why the limit was reached there. `option` is the
-    option or the key that sets the limit. `spent` are the seconds that a budget gave.
+    option or the key that sets the limit. `spent` is how much of a budget was used, in seconds.
     """
 
     kind: ReasonKind
     limit: str = ""
     number: float | None = None
-    place: str = ""
+    site: str = ""
     message: str = ""
     because: str = ""
     option: str = ""
@@ -84,9 +84,9 @@ def sentence(reason: Reason) -> str:
     number = reason.number or 0
     match reason:
         case Reason(kind="truncated"):
-            place = f" at {reason.place}" if reason.place else ""
+            site = f" at {reason.site}" if reason.site else ""
             because = f": {reason.because}" if reason.because else ""
-            return f"{reason.message}{place}{because}"
+            return f"{reason.message}{site}{because}"
         case Reason(kind="limit", limit="seconds"):
             return f"time limit of {_written(number)} s"
         case Reason(kind="limit", limit="executions"):

@@ -20,7 +20,7 @@ def test_every_kind_has_a_sentence_of_its_own() -> None:
                 kind=kind,
                 limit="loops",
                 number=3,
-                place="a.c:1:2",
+                site="a.c:1:2",
                 message=f"{kind}!",
                 option="--loops",
                 spent=1.0,
