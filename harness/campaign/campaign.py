@@ -35,6 +35,7 @@ from weakspot.harness.machines import Machine
 from weakspot.harness.runners import RunLimits, Runner
 from weakspot.harness.values.descriptions import resumption
 from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.reason import Reason
 from weakspot.harness.values.record import (
     AnnotationCosts,
     MachineInfo,
@@ -183,7 +184,7 @@ class Campaign(Events):
                         program=each.about,
                         model=each.model,
                         result="Unknown",
-                        reasons=(each.reason,),
+                        incomplete=(Reason(kind="refused", message=each.reason),),
                     ),
                 )
         for note in planning.notes(each for each in jobs.skipped if each.about not in own):

@@ -33,13 +33,13 @@ from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import models
-from weakspot.harness.corpus.material import default_models
-from weakspot.harness.corpus.models import Model
+from weakspot.harness.corpus.models import Model, default_models
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.outcome import Note, ScenarioResult, source_of
 from weakspot.harness.gate.scenarios import Answer, AnswerStore, Scenario
 from weakspot.harness.values.descriptions import resumption
 from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.reason import Reason
 from weakspot.harness.values.record import program_name
 from weakspot.system import cache
 from weakspot.system.deadline import Deadline, ending
@@ -255,7 +255,7 @@ class Answers(Events):
             program=program_name(question.file, Path(question.file).stem),
             model=question.model.name,
             result="Unknown",
-            reasons=(error.message,),
+            incomplete=(Reason(kind="refused", message=error.message),),
         )
         self._store.put(question.key, found, final=False)
 
