@@ -79,13 +79,14 @@ def test_a_sample_is_drawn_where_time_does_not_suffice(project: Path, run: Run) 
     assert "executions drawn with seed 1" in ended.out
 
 
-def test_a_violation_with_few_departures_is_found(project: Path, run: Run) -> None:
+def test_a_violation_that_the_search_reaches_too_late_is_found(project: Path, run: Run) -> None:
     (project / "wide.c").write_text(WIDE.replace("place[0] < 4", "place[0] > 0"))
     # a second worker would begin with the choices that one changes last
-    alone = ("--seconds", "300ms", "-m", "rc20", "-j", "1")
-    assert explored(run, "wide.c", *alone)["result"] == "Unknown"
-    configure(project, '[explore]\nseconds = "1s"\nbound = 2')
-    assert explored(run, "wide.c")["result"] == "Violated"
+    few = ("--executions", "200", "-m", "rc20", "-j", "1")
+    assert explored(run, "wide.c", *few)["result"] == "Unknown"
+    for line in ("bound = 2", ""):
+        configure(project, f'[explore]\nseconds = "1s"\n{line}')
+        assert explored(run, "wide.c", "-j", "1")["result"] == "Violated"
 
 
 def test_where_time_suffices_everything_is_explored(project: Path, run: Run) -> None:
