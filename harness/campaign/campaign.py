@@ -17,14 +17,15 @@ from weakspot import __version__
 from weakspot.errors import MissingTool, ToolFailed, WeakspotError
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.check_jobs import CodeComparison
-from weakspot.harness.campaign.executor import Events, Executor, LocalExecutor, ask
+from weakspot.harness.campaign.executor import Executor, LocalExecutor
 from weakspot.harness.campaign.folder import now
 from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.hardware import runs
 from weakspot.harness.campaign.history import History
 from weakspot.harness.campaign.jobs import Job
-from weakspot.harness.campaign.plan import Jobs
-from weakspot.harness.campaign.progress import Progress, Quiet, Stopwatch
+from weakspot.harness.campaign.plan import Jobs, Skipped
+from weakspot.harness.campaign.progress import Progress, Quiet
+from weakspot.harness.campaign.rounds import Rounds
 from weakspot.harness.campaign.store import RecordStore
 from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.checkers import CHECKERS, Checker, FileChecker, unknown
@@ -50,10 +51,9 @@ from weakspot.system.durations import duration_text
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
     from weakspot.harness.machines.prices import Prices
-    from weakspot.harness.values.bounds import Bounds
 
 
-class Campaign(Events):
+class Campaign(Rounds):
     """A plan while it is carried out. Each method asks one kind of question; `record` may be asked
     for at any time, also after Stopped.
 
@@ -73,14 +73,18 @@ class Campaign(Events):
         fresh: bool = False,
         history: History | None = None,
     ) -> None:
+        super().__init__(
+            store,
+            executor or LocalExecutor(gauge=tools.gauge),
+            progress or Quiet(),
+            (history or History()).elapsed,
+        )
         self.plan, self.store, self.tools = plan, store, tools
-        self.progress = Stopwatch(progress or Quiet())
         self._timed = store.manifest.timings
         self.material = Material(structures=(), entries=(), programs=(), sources=())
-        self._executor = executor or LocalExecutor(gauge=tools.gauge)
         self._printed, self._fresh = printed, fresh
-        self._history = history or History()
         self._under = planning.under(())
+        self._unexplored: Material | None = None
         self._versions: dict[str, str] = {}
         self._machines: dict[str, MachineInfo] = {}
         self._notes: list[str] = []
@@ -126,11 +130,11 @@ class Campaign(Events):
     # --- questions ------------------------------------------------------------------------------
 
     def explore(self) -> None:
-        """Explore every program under its models. What violates something becomes a test too."""
+        """Explore every program under its models, and what is safe so far of the user's own under
+        those of machines too. What violates something becomes a test."""
         self._checked = True
-        limits = self.plan.bounds
-        self._ask_explorations(self.material, limits)
-        self._explore_weaker(limits)
+        self._unexplored = self.material
+        self.ask_due()
         explorations = self.store.record().explorations
         self.material = joined(self.material, explorations)
         for each in explorations:
@@ -138,33 +142,35 @@ class Campaign(Events):
                 self.note(f"{each.program} under {each.model}: {note}")
         self._subjects()
         if self.tools.repairs is not None:
-            self._ask(Jobs(self.tools.repairs(self.material, explorations, self._under, limits)))
+            self.ask(self.tools.repairs(self.material, explorations, self._under, self.plan.bounds))
 
-    def _ask_explorations(self, material: Material, limits: Bounds) -> None:
+    def due(self) -> Jobs:
+        """The explorations that were not asked for yet."""
+        asked = self._unexplored or self._followed()
+        self._unexplored = None
         frontiers = self.store.frontiers
         if self._fresh:
             frontiers = Frontiers(frontiers.folder)
-        jobs = planning.explorations(material, self._under, self.tools.explorer, limits, frontiers)
-        self._ask(jobs)
-        self._put_unexplored(jobs)
-
-    def _explore_weaker(self, limits: Bounds) -> None:
-        """Explore what is safe so far under the models of machines too."""
-        asked = planning.followed(self.material, self.store.record().explorations, self._under)
-        if not asked.programs:
-            return
-        machines = self._under.machines
-        self._under = planning.under([*self._under.models.values(), *machines], machines)
-        self._ask_explorations(asked, limits)
-        also = {each.name: each.models for each in asked.programs}
-        programs = (
-            msgspec.structs.replace(each, models=(*each.models, *also.get(each.name, ())))
-            for each in self.material.programs
+        return planning.explorations(
+            asked, self._under, self.tools.explorer, self.plan.bounds, frontiers
         )
-        self.material = msgspec.structs.replace(self.material, programs=tuple(programs))
-        self.describe()
 
-    def _put_unexplored(self, jobs: Jobs) -> None:
+    def _followed(self) -> Material:
+        """What is explored next, under models that from now on belong to the campaign."""
+        asked = planning.followed(self.material, self.store.record().explorations, self._under)
+        if asked.programs:
+            machines = self._under.machines
+            self._under = planning.under([*self._under.models.values(), *machines], machines)
+            also = {each.name: each.models for each in asked.programs}
+            programs = (
+                msgspec.structs.replace(each, models=(*each.models, *also.get(each.name, ())))
+                for each in self.material.programs
+            )
+            self.material = msgspec.structs.replace(self.material, programs=tuple(programs))
+            self.describe()
+        return asked
+
+    def skip(self, skipped: Sequence[Skipped]) -> None:
         """An Unknown exploration for each of the user's own programs that cannot be explored under
         a model; of the corpus, only a note: its tests answer what is asked under such a model."""
         own = {
@@ -174,7 +180,7 @@ class Campaign(Events):
             if not structure.recorded
         }
         digests = {each.name: each.generated.program.digest for each in self.material.programs}
-        for each in jobs.skipped:
+        for each in skipped:
             if each.about in own:
                 digest = self._under.digests[each.model]
                 self.store.put(
@@ -186,7 +192,7 @@ class Campaign(Events):
                         reasons=(each.reason,),
                     ),
                 )
-        for note in planning.notes(each for each in jobs.skipped if each.about not in own):
+        for note in planning.notes(each for each in skipped if each.about not in own):
             self.note(note)
 
     def checkers(self) -> list[Checker]:
@@ -222,7 +228,7 @@ class Campaign(Events):
             for note in planning.notes(jobs.skipped):
                 self.note(note)
         self.describe()
-        self._ask(jobs)
+        self.ask(jobs.jobs)
 
     def check_files(self, checker: FileChecker, form: str) -> None:
         """Ask the checker, which is installed, about the tests of folders that have no entries, for
@@ -230,7 +236,7 @@ class Campaign(Events):
         tests = self.material.files
         assert tests is not None, "material without such tests"
         seconds = self.plan.seconds_check
-        self._ask(planning.file_checks(tests, self._under, checker, form, seconds))
+        self.ask(planning.file_checks(tests, self._under, checker, form, seconds).jobs)
 
     def _put_unknown(self, jobs: Jobs) -> None:
         entries = {entry.name: entry for entry in self.material.entries}
@@ -256,7 +262,7 @@ class Campaign(Events):
         """Compare compiled code with the tests of these names."""
         wanted = set(tests)
         entries = [each for each in self.material.entries if each.name in wanted]
-        self._ask(planning.comparisons(entries, comparison))
+        self.ask(planning.comparisons(entries, comparison).jobs)
 
     def run(self, reached: Sequence[Machine]) -> None:
         """Run every program and every test on every machine, by the runners of the plan."""
@@ -309,20 +315,7 @@ class Campaign(Events):
                 f"{machine.name}: {duration_text(limits.budget)} went to more informative ones "
                 "(--budget and --for give more time)"
             )
-        self._ask(Jobs(asked.jobs))
-
-    def _ask(self, jobs: Jobs) -> None:
-        try:
-            ask(
-                jobs.jobs,
-                self.store,
-                self._executor,
-                progress=self.progress,
-                events=self,
-                known=self._history.elapsed,
-            )
-        finally:
-            self.progress.stop()
+        self.ask(asked.jobs)
 
     # --- what the executor reports --------------------------------------------------------------
 

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from weakspot.errors import MissingTool, ToolFailed, WeakspotError
+from weakspot.errors import Interrupted, MissingTool, ToolFailed, WeakspotError
 from weakspot.harness.campaign.connection import (
     Client,
     ClusterLost,
@@ -130,8 +130,7 @@ class _Phase:
         finished = self._workers.finished()
         while self._left:
             room = max(FEWEST, AHEAD * threads) - len(self._sent)
-            for parcel in itertools.islice(self._next(), max(0, room)):
-                jobs = [each.on_one_core() for each in self._timed(parcel.jobs)]
+            for parcel, jobs in itertools.islice(self._ready(), max(0, room)):
                 future = self._workers.send(jobs, parcel.failed)
                 self._sent[future] = parcel
                 finished.add(future)
@@ -150,6 +149,18 @@ class _Phase:
         while self._again:
             yield self._again.pop()
         yield from map(_Parcel, self._parcels)
+
+    def _ready(self) -> Iterator[tuple[_Parcel, list[Job]]]:
+        """What is to be sent, as the workers get it, with its share of the time."""
+        for parcel in self._next():
+            try:
+                jobs = self._timed(parcel.jobs)
+            except Interrupted:
+                raise
+            except WeakspotError as error:  # reading the user's files
+                self._fail(parcel.jobs, error)
+                continue
+            yield parcel, [each.on_one_core() for each in jobs]
 
     def _timed(self, jobs: Sequence[Job]) -> Sequence[Job]:
         """The jobs with their share of the time that is left."""

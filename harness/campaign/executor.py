@@ -192,10 +192,10 @@ class LocalExecutor:
         while left and len(left) < before:
             before = len(left)
             jobs = list(left.values())
-            if self._ends is not None:
-                share = max(0.0, self._ends - time.monotonic()) / remaining
-                jobs = [job.within(share) for job in jobs]
             try:
+                if self._ends is not None:
+                    share = max(0.0, self._ends - time.monotonic()) / remaining
+                    jobs = [job.within(share) for job in jobs]
                 type(jobs[0]).perform(jobs, answers)
             except Interrupted:
                 raise

@@ -119,7 +119,7 @@ def explorations(
     return Jobs(jobs, skipped)
 
 
-def next_models(
+def following(
     explored: Iterable[tuple[Model, Exploration]], machines: Iterable[Model]
 ) -> list[Model]:
     """The models under which a program is explored next: those of machines that are left, if it
@@ -148,7 +148,7 @@ def followed(
         if (model := asked.models.get(each.model)) is not None:
             explored.setdefault(each.program, []).append((model, each))
     further = (
-        (each, tuple(one.name for one in next_models(explored.get(each.name, ()), asked.machines)))
+        (each, tuple(one.name for one in following(explored.get(each.name, ()), asked.machines)))
         for each in material.programs
         if each.structure in own
     )

@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import WeakspotError
-from weakspot.generators.litmus import Site
+from weakspot.generators.litmus import Site, Test
 from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.gate import baseline
-from weakspot.harness.gate.answers import Answered, Answers
+from weakspot.harness.gate.campaign import Answered, GateCampaign
 from weakspot.harness.gate.config import fails
 from weakspot.harness.gate.expectations import unmet_expectation
 from weakspot.harness.gate.outcome import (
@@ -27,7 +27,6 @@ from weakspot.harness.gate.outcome import (
     source_of,
 )
 from weakspot.harness.gate.source_spans import source_span
-from weakspot.harness.gate.suggested_repairs import suggested_repairs
 from weakspot.harness.gate.suppressions import InvalidComment, Suppression, suppressions
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.judge.kinds import KINDS
@@ -37,13 +36,14 @@ from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import Plan, Record, program_name
 from weakspot.harness.values.repair import ELSEWHERE, SuggestedRepair
+from weakspot.harness.values.verdict import Verdict
 from weakspot.harness.values.witness import Execution, WitnessEvent, shortest_at
 
 
 class GateFindings:
     """The findings of a run; `accepted` are those of the baseline."""
 
-    def __init__(self, work: Answers, accepted: Iterable[AcceptedFinding]) -> None:
+    def __init__(self, work: GateCampaign, accepted: Iterable[AcceptedFinding]) -> None:
         self.config, self.work = work.config, work
         self.sources = dict(self._sources())
         self.suppressions = SourceSuppressions(self.config.root, self.sources)
@@ -67,13 +67,12 @@ class GateFindings:
     def reported(self) -> Iterator[ReportedFinding]:
         """Findings of programs in the order of the scenarios, those of litmus tests, and scenarios
         that cannot be read."""
-        repairs = suggested_repairs(self.work)
         causes: set[tuple[str, Status]] = set()
         order = {file: at for at, file in enumerate(self.files.values())}
         findings = judge(self.record)
         for finding in sorted(findings, key=lambda each: order[self.files[each.subject]]):
             reported = self._program(finding)
-            repair = repairs.get(reported.scenario)
+            repair = self.work.repairs.get(reported.scenario)
             shown = reported.test or f"{finding.violation} {' '.join(finding.models)}"
             cause = f"{reported.scenario} {shown}"
             if repair is not None and repair.changes and finding.id != "WS106":
@@ -88,10 +87,11 @@ class GateFindings:
             yield msgspec.structs.replace(reported, cause=cause, is_repeat=known in causes)
             causes.add(known)
         for answered in self.work.answered:
-            if answered.answer.verdict is not None:
-                test = self.work.tests[answered.file]
-                if wrong := unmet_expectation(test, answered.answer.verdict):
-                    yield self._litmus(wrong, answered)
+            test, verdict = answered.question.scenario.test, answered.answer.verdict
+            if test is None or verdict is None:
+                continue
+            if wrong := unmet_expectation(test, verdict):
+                yield self._litmus(wrong, answered, test, verdict)
         for file, why in self.work.unreadable.items():
             reported = self._unreadable(file, why)
             known = (reported.cause, reported.status)
@@ -288,10 +288,10 @@ class GateFindings:
             does=describe_event(event) if event is not None else "",
         )
 
-    def _litmus(self, finding: Finding, answered: Answered) -> ReportedFinding:
+    def _litmus(
+        self, finding: Finding, answered: Answered, test: Test, verdict: Verdict
+    ) -> ReportedFinding:
         file, model = answered.file, answered.model.name
-        test, verdict = self.work.tests[file], answered.answer.verdict
-        assert verdict is not None
         witness = msgspec.convert(verdict.witness, Execution | None, from_attributes=True)
         lines = test.text.splitlines()
         at = max(

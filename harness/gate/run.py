@@ -13,9 +13,8 @@ from weakspot.harness.campaign.executor import TimedExecutor
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.checkers.engine_answers import TIME_LIMIT
 from weakspot.harness.gate import baseline
-from weakspot.harness.gate.answers import Answered, Answers
+from weakspot.harness.gate.campaign import Answered, GateCampaign
 from weakspot.harness.gate.config import Config
-from weakspot.harness.gate.expectations import expectation
 from weakspot.harness.gate.findings import GateFindings
 from weakspot.harness.gate.last_findings import store_findings
 from weakspot.harness.gate.outcome import GateOutcome, Note, ScenarioResult
@@ -40,9 +39,9 @@ def run(
     accepted = baseline.read(
         config.baseline, needed=bool(config.gate.baseline) and not new_baseline
     )
-    work = Answers(config, cached=cached, progress=progress or Quiet(), executor=executor)
+    work = GateCampaign(config, cached=cached, progress=progress or Quiet(), executor=executor)
     try:
-        work.ask(scenarios)
+        work.ask_about(scenarios)
     except Interrupted:
         raise GateInterrupted(
             [
@@ -72,8 +71,7 @@ def run(
             "comment (* Result: Never *)",
         )
         for each in shown
-        if each.answer.verdict is not None
-        and not expectation(work.tests[each.file], each.model.name)
+        if each.answer.verdict is not None and not each.expected
     )
     sequential = dict.fromkeys(
         each.file
@@ -120,9 +118,9 @@ def repository_of(root: Path) -> Path | None:
     return next((each for each in (root, *root.parents) if (each / ".git").exists()), None)
 
 
-def _result(work: Answers, answered: Answered) -> ScenarioResult:
-    question, answer = answered.question, answered.answer
-    seconds = work.seconds[question.key]
+def _result(work: GateCampaign, answered: Answered) -> ScenarioResult:
+    answer = answered.answer
+    seconds = work.seconds[answered.question.key]
     result: Literal["Safe", "Violated", "Unknown", "Ok", "No"]
     if answer.exploration is not None:
         found = answer.exploration
@@ -136,14 +134,13 @@ def _result(work: Answers, answered: Answered) -> ScenarioResult:
     else:
         verdict = answer.verdict
         assert verdict is not None
-        expected = expectation(work.tests[question.file], question.model.name)
-        result = "Ok" if expected in ("", verdict.observation) else "No"
+        result = "Ok" if answered.expected in ("", verdict.observation) else "No"
         if verdict.observation == "Unknown":
             result = "Unknown"
         reasons, executions = (verdict.reason,), 0
     return ScenarioResult(
-        file=question.file,
-        model=question.model.name,
+        file=answered.file,
+        model=answered.model.name,
         result=result,
         reasons=reasons,
         executions=executions,

@@ -17,8 +17,8 @@ from weakspot import _engine
 from weakspot.generators.source import clang
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
+from weakspot.harness.gate.repairs import FindRepair
 from weakspot.harness.gate.scenarios import Scenario
-from weakspot.harness.gate.suggested_repairs import FindRepair
 from weakspot.system.deadline import Deadline
 
 

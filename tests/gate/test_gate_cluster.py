@@ -17,7 +17,7 @@ from weakspot.harness.campaign.check_jobs import Check
 from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Quiet
-from weakspot.harness.gate.answers import Answers
+from weakspot.harness.gate.campaign import GateCampaign
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.gate.selection import select
 from weakspot.harness.values.exploration import Exploration
@@ -61,10 +61,12 @@ def test_a_worker_needs_no_file_of_the_project(
 
         def run(self, jobs: Sequence[Job], to: object) -> None:  # noqa: ARG002
             for job in jobs:
-                assert isinstance(job, Explore | Check)
-                sent.append(parcels.pack([job.within(60.0).on_one_core()]))
+                ready = job.within(60.0)
+                assert isinstance(ready, Explore | Check)
+                sent.append(parcels.pack([ready.on_one_core()]))
 
-    Answers(selected, cached=False, progress=Quiet(), executor=Packing()).ask(files)
+    campaign = GateCampaign(selected, cached=False, progress=Quiet(), executor=Packing())
+    campaign.ask_about(files)
     shutil.rmtree(project.folder / "tests")
     shutil.rmtree(project.folder / "include")
     answers = [answer for parcel in sent for _, answer, _ in parcels.perform(parcel).answers]

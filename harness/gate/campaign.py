@@ -1,0 +1,354 @@
+"""The campaign of the gate: the scenarios of a project under its models, within a budget of time.
+
+In: a configuration, the names of scenarios. Out: the answers that findings are made from. What is
+asked: each scenario under each configured model; what is safe, under the models of machines; what
+is violated, under the models that show where that happens; and how it is repaired.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from weakspot import __version__
+from weakspot.errors import BadInput, LimitReached, WeakspotError
+from weakspot.harness.campaign import plan
+from weakspot.harness.campaign.check_jobs import Check
+from weakspot.harness.campaign.executor import Executor, LocalExecutor, TimedExecutor, stoppable
+from weakspot.harness.campaign.frontiers import Frontiers
+from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.plan import Jobs, Skipped
+from weakspot.harness.campaign.progress import Progress
+from weakspot.harness.campaign.rounds import Rounds
+from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.checkers.explorer import EngineExplorer
+from weakspot.harness.corpus import models
+from weakspot.harness.corpus.material import default_models
+from weakspot.harness.corpus.models import Model
+from weakspot.harness.gate.config import Config
+from weakspot.harness.gate.expectations import expectation
+from weakspot.harness.gate.outcome import Note, ScenarioResult
+from weakspot.harness.gate.repairs import FindRepair
+from weakspot.harness.gate.scenarios import ExploreScenario, Scenario, read
+from weakspot.harness.gate.store import Answer, CacheStore, project_folder
+from weakspot.harness.values.descriptions import resumption
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.repair import SuggestedRepair
+from weakspot.system.deadline import ending
+
+COMPARED = ("sc", "tso")
+"""A program that violates something is explored under these too, to show where it happens: sc is
+what memory orders cannot repair, tso is x86."""
+
+_SHORTEST_ROUND = 0.1
+"""Seconds for which it is worth asking again."""
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A scenario under a model. `compared` marks one whose answer only shows under which models a
+    violation happens."""
+
+    key: str
+    scenario: Scenario
+    model: Model
+    compared: bool = False
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """A question with its answer; `unchanged` if an earlier run has left it."""
+
+    question: Question
+    answer: Answer
+    unchanged: bool
+
+    @property
+    def file(self) -> str:
+        return self.question.scenario.name
+
+    @property
+    def model(self) -> Model:
+        return self.question.model
+
+    @property
+    def violated(self) -> bool:
+        found = self.answer.exploration
+        return found is not None and bool(found.violations)
+
+    @property
+    def expected(self) -> str:
+        """The observation that a litmus file expects under the model; empty if none."""
+        test = self.question.scenario.test
+        return expectation(test, self.model.name) if test is not None else ""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the exploration."""
+        found = self.answer.exploration
+        return found is not None and "stopped" in found.limits
+
+
+class GateCampaign(Rounds):
+    """The answers about scenarios, within the configured budget. `refused` are questions that
+    cannot be asked: a program under a model under which none can be explored; `unreadable` are the
+    scenarios that cannot be read or compiled, about which nothing more is asked. `repairs` are by
+    scenario; `seconds` is the time that each question took, by key."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        cached: bool,
+        progress: Progress,
+        executor: TimedExecutor | None = None,
+    ) -> None:
+        known = project_folder(config.root) if cached else None
+        self._store = CacheStore(known and known / "answers")
+        self._frontiers = Frontiers(known and known / "frontiers")
+        self._timed = executor or LocalExecutor()
+        super().__init__(self._store, self._timed, progress)
+        self.config = config
+        self.end = ending(config.budget)
+        self.notes: list[Note] = []
+        self.refused: list[ScenarioResult] = []
+        self.unreadable: dict[str, WeakspotError] = {}
+        self.repairs: dict[str, SuggestedRepair] = {}
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._configured: dict[Scenario, list[Question]] = {}
+        self._questions: dict[str, Question] = {}
+        self._answered: dict[str, Answered] = {}
+        self._skipped: list[Skipped] = []
+        self._digests: dict[Path, str] = {}
+        self._later = 0
+        self._explorer = EngineExplorer(part=config.explore.part)
+        self._checker = Engine()
+
+    def ask_about(self, files: Sequence[str]) -> None:
+        """Answer every question about the scenarios. Raises Stopped on Ctrl-C.
+
+        Each gets a share of the budget. What the others leave of it goes to what follows from their
+        answers, and to those that it did not suffice for, which resume, until all is answered or no
+        time is left.
+        """
+        with stoppable(self._store):
+            scenarios, wrong = read(self.config, files, self.end)
+            for file, error in wrong.items():
+                if isinstance(error, LimitReached):
+                    self._refuse(file, self.config.models, self.used_up)
+                else:
+                    self.unreadable[file] = error
+            for each in scenarios:
+                try:
+                    self._configured[each] = list(self._first(each))
+                except BadInput as error:
+                    self.unreadable[each.name] = error
+            self.ask_due()
+            self._ask_repairs()
+
+    @property
+    def answered(self) -> list[Answered]:
+        """The answers so far, in the order of the scenarios."""
+        place = {each.name: at for at, each in enumerate(self._configured)}
+        return sorted(self._answered.values(), key=lambda each: place[each.file])
+
+    @property
+    def used_up(self) -> str:
+        """Why a question was not asked."""
+        return f"the budget of {self.config.budget:g} s was used up before"
+
+    # --- rounds ---------------------------------------------------------------------------------
+
+    def due(self) -> Jobs:
+        """The questions that were not asked yet, or whose share of the budget did not suffice."""
+        skipped: list[Skipped] = []
+        due = []
+        for scenario, configured in self._configured.items():
+            if scenario.name not in self.unreadable:
+                following = self._following(scenario, skipped)
+                due += [each for each in (*configured, *following) if self._is_due(each)]
+        self._later = self._expected(due)
+        self._questions |= {each.key: each for each in due}
+        self._store.scenarios |= {each.key: each.scenario for each in due}
+        return Jobs([self._job(each) for each in due], skipped)
+
+    def skip(self, skipped: Sequence[Skipped]) -> None:
+        """A model of machines that does not apply leaves nothing undecided."""
+        self._skipped += skipped
+        self.notes += [Note(each.about, f": {each.reason}") for each in skipped]
+
+    def ask(self, jobs: Sequence[Job], executor: Executor | None = None) -> None:
+        """Ask a round of questions, and leave time for those that may follow."""
+        share = len(jobs) / (len(jobs) + self._later) if jobs else 0.0
+        until = time.monotonic() + self.end.left * share
+        try:
+            super().ask(jobs, executor or self._timed.until(until))
+        finally:
+            self._take(self._questions[job.key] for job in jobs)
+
+    def failed(self, job: Job, error: WeakspotError) -> None:
+        """See Events. There was no time for the question, or its scenario cannot be compiled."""
+        if job.key not in self._questions:
+            raise error
+        question = self._questions[job.key]
+        if not isinstance(error, LimitReached):
+            self.unreadable.setdefault(question.scenario.name, error)
+            return
+        found = Exploration(
+            program=question.scenario.program_name,
+            model=question.model.name,
+            result="Unknown",
+            reasons=(error.message,),
+        )
+        self._store.put(question.key, found, final=False)
+
+    def _is_due(self, question: Question) -> bool:
+        """Whether the question was not asked yet, or its share of the budget did not suffice and
+        there is more."""
+        if question.key not in self._questions:
+            return True
+        known = self._answered.get(question.key)
+        return (
+            known is not None
+            and not question.compared
+            and known.answer.unknown
+            and not self._store.has(question.key)
+            and question.scenario.is_current
+            and self.end.left > _SHORTEST_ROUND
+        )
+
+    def _expected(self, due: Sequence[Question]) -> int:
+        """How many questions may follow from the answers: a repair where something is violated, and
+        further models; a scenario that is asked about again, alone, gets all of the time."""
+        asked = [each for each in due if not each.compared]
+        alone = all(each.key in self._answered for each in asked)
+        further = max(len(self.config.machine_models), len(COMPARED))
+        repairs = len({each.file for each in self.answered if each.violated})
+        scenarios = len({each.scenario for each in asked})
+        return repairs + further * max(0, scenarios - alone)
+
+    def _take(self, questions: Iterable[Question]) -> None:
+        """The answers that are known after the questions were asked."""
+        for each in questions:
+            answer = self._store.get(each.key)
+            if answer is None or each.scenario.name in self.unreadable:
+                continue
+            unchanged = each.key in self._store.stored
+            if answer.exploration and not unchanged and each.key not in self._answered:
+                self.notes += [
+                    Note(each.scenario.name, f" under {each.model.name}: {note}")
+                    for note in resumption(answer.exploration)
+                ]
+            self._answered[each.key] = Answered(each, answer, unchanged)
+            self.seconds[each.key] += answer.seconds
+
+    # --- questions ------------------------------------------------------------------------------
+
+    def _first(self, scenario: Scenario) -> Iterator[Question]:
+        """The scenario under the configured models; a litmus test of another dialect under those
+        that read it."""
+        asked = self.config.models
+        if (test := scenario.test) is not None:
+            asked = tuple(each for each in asked if not self._checker.applicable(test, each))
+            asked = asked or tuple(map(models.resolve, default_models(test)))
+            reasons = [self._checker.applicable(test, each) for each in asked]
+        else:
+            reasons = [self._explorer.applicable(each) for each in asked]
+        if asked and all(reasons):
+            place = str(scenario.path)
+            raise BadInput(f"nothing decides {scenario.name}: {reasons[0]}", place=place)
+        for model, why in zip(asked, reasons, strict=True):
+            if why:
+                self._refuse(scenario.name, (model,), why)
+            else:
+                yield self._question(scenario, model)
+
+    def _refuse(self, file: str, asked: Iterable[Model], why: str) -> None:
+        self.refused += [
+            ScenarioResult(file=file, model=model.name, result="Unknown", reasons=(why,))
+            for model in asked
+        ]
+
+    def _following(self, scenario: Scenario, skipped: list[Skipped]) -> Iterator[Question]:
+        """What follows from the answers about the scenario."""
+        explored = [
+            (each.model, each.answer.exploration)
+            for each in self._answered.values()
+            if each.question.scenario is scenario and each.answer.exploration is not None
+        ]
+        for model in plan.following(explored, self.config.machine_models):
+            if why := self._explorer.applicable(model):
+                found = Skipped("exploration", scenario.name, model.name, why)
+                skipped += [found] if found not in self._skipped else []
+            else:
+                yield self._question(scenario, model)
+        if any(each.violations for _, each in explored):
+            known = {model.name for model, _ in explored}
+            for name in COMPARED:
+                if name not in known:
+                    yield self._question(scenario, models.resolve(name), compared=True)
+
+    def _question(self, scenario: Scenario, model: Model, *, compared: bool = False) -> Question:
+        parts = __version__, self._explorer.version, scenario.name, model.name
+        key = " ".join((*parts, self._digest(model), scenario.identity))
+        return Question(key, scenario, model, compared)
+
+    def _digest(self, model: Model) -> str:
+        """The digest of the model's text, as it was when it was first asked for."""
+        return self._digests.setdefault(model.path, model.digest_of_text)
+
+    def _job(self, question: Question) -> Job:
+        scenario, model = question.scenario, question.model
+        if scenario.test is not None:
+            return Check(
+                key=question.key,
+                test=scenario.test,
+                model=model,
+                checker=self._checker,
+                seconds=self.config.budget,
+            )
+        return ExploreScenario(
+            key=question.key,
+            scenario=scenario,
+            model=model,
+            explorer=self._explorer,
+            frontier=self._frontiers.of(scenario.name, model.name),
+            too_late=self.used_up,
+        )
+
+    # --- repairs --------------------------------------------------------------------------------
+
+    def _ask_repairs(self) -> None:
+        """Search for a repair of each violated scenario, under the first model that shows it."""
+        jobs: dict[str, FindRepair] = {}
+        for answered in self.answered:
+            file, model = answered.file, answered.model
+            if not answered.violated or answered.question.compared or file in jobs:
+                continue
+            together = [
+                each
+                for each in self.answered
+                if each.answer.exploration is not None and each.model == model
+            ]
+            also = tuple(plan.repaired_under(model, self.config.machine_models))
+            parts = [each.question.key for each in together]
+            parts += [each.of_programs.digest_of_text for each in also]
+            jobs[file] = FindRepair(
+                key=f"repair {answered.question.key} {' '.join(parts)}",
+                violated=file,
+                costs={each.file: each.answer.seconds for each in together},
+                model=model,
+                also=also,
+                bounds=self.config.bounds,
+                root=self.config.root,
+                scenarios={each.file: each.question.scenario for each in together},
+            )
+        # they read the files of the project
+        super().ask(list(jobs.values()), LocalExecutor().until(self.end.at))
+        for file, job in jobs.items():
+            if (found := self._store.get(job.key)) is not None and found.repair is not None:
+                self.repairs[file] = found.repair
+                if found.repair.out_of_time:
+                    self.notes.append(Note(file, ": no repair found within the time budget"))
