@@ -8,7 +8,6 @@ is violated, under the models that show where that happens; and how it is repair
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -48,54 +47,49 @@ _SHORTEST_ROUND = 0.1
 """Seconds for which it is worth asking again."""
 
 
-class Question(msgspec.Struct, frozen=True):
-    """A scenario under a model. `compared` marks one whose answer only shows under which models a
-    violation happens."""
+class Question(msgspec.Struct, eq=False, kw_only=True):
+    """A scenario under a model, and its answer once there is one. `compared` marks one whose answer
+    only shows under which models a violation happens; `unchanged`, one that an earlier run has
+    answered. `seconds` is the time that its answers took."""
 
     key: str
     scenario: Scenario
     model: Model
-    compared: bool = False
-
-
-class Answered(msgspec.Struct, frozen=True):
-    """A question with its answer; `unchanged` if an earlier run has left it."""
-
-    question: Question
-    answer: Answer
-    unchanged: bool
+    compared: bool
+    is_asked: bool = False
+    answer: Answer = Answer()
+    unchanged: bool = False
+    seconds: float = 0.0
 
     @property
     def file(self) -> str:
-        return self.question.scenario.name
+        return self.scenario.name
 
     @property
-    def model(self) -> Model:
-        return self.question.model
+    def exploration(self) -> Exploration | None:
+        return self.answer.exploration
 
     @property
     def violated(self) -> bool:
-        found = self.answer.exploration
-        return found is not None and bool(found.violations)
-
-    @property
-    def expected(self) -> str:
-        """The observation that a litmus file expects under the model; empty if none."""
-        test = self.question.scenario.test
-        return expectation(test, self.model.name) if test is not None else ""
+        return self.exploration is not None and bool(self.exploration.violations)
 
     @property
     def interrupted(self) -> bool:
         """Whether Ctrl-C ended the exploration."""
-        found = self.answer.exploration
-        return found is not None and "stopped" in found.limits
+        return self.exploration is not None and "stopped" in self.exploration.limits
+
+    @property
+    def expected(self) -> str:
+        """The observation that a litmus file expects under the model; empty if none."""
+        test = self.scenario.test
+        return expectation(test, self.model.name) if test is not None else ""
 
 
 class GateCampaign(Rounds):
     """The answers about scenarios, within the configured budget. `refused` are questions that
     cannot be asked: a program under a model under which none can be explored; `unreadable` are the
     scenarios that cannot be read or compiled, about which nothing more is asked. `repairs` are by
-    scenario; `seconds` is the time that each question took, by key."""
+    scenario."""
 
     def __init__(
         self,
@@ -116,10 +110,8 @@ class GateCampaign(Rounds):
         self.refused: list[ScenarioResult] = []
         self.unreadable: dict[str, WeakspotError] = {}
         self.repairs: dict[str, SuggestedRepair] = {}
-        self.seconds: defaultdict[str, float] = defaultdict(float)
         self._configured: dict[Scenario, list[Question]] = {}
         self._questions: dict[str, Question] = {}
-        self._answered: dict[str, Answered] = {}
         self._skipped: list[Skipped] = []
         self._digests: dict[Path, str] = {}
         self._later = 0
@@ -149,10 +141,11 @@ class GateCampaign(Rounds):
             self._ask_repairs()
 
     @property
-    def answered(self) -> list[Answered]:
-        """The answers so far, in the order of the scenarios."""
-        place = {each.name: at for at, each in enumerate(self._configured)}
-        return sorted(self._answered.values(), key=lambda each: place[each.file])
+    def answered(self) -> list[Question]:
+        """The questions that are answered so far, in the order of the scenarios."""
+        known = [each for each in self._questions.values() if each.answer.is_known]
+        place = {scenario: at for at, scenario in enumerate(self._configured)}
+        return sorted(known, key=lambda each: place[each.scenario])
 
     @property
     def used_up(self) -> str:
@@ -170,8 +163,9 @@ class GateCampaign(Rounds):
                 following = self._following(scenario, skipped)
                 due += [each for each in (*configured, *following) if self._is_due(each)]
         self._later = self._expected(due)
-        self._questions |= {each.key: each for each in due}
-        self._store.scenarios |= {each.key: each.scenario for each in due}
+        for each in due:
+            each.is_asked = True
+            self._store.scenarios[each.key] = each.scenario
         return Jobs([self._job(each) for each in due], skipped)
 
     def skip(self, skipped: Sequence[Skipped]) -> None:
@@ -194,7 +188,7 @@ class GateCampaign(Rounds):
             raise error
         question = self._questions[job.key]
         if not isinstance(error, LimitReached):
-            self.unreadable.setdefault(question.scenario.name, error)
+            self.unreadable.setdefault(question.file, error)
             return
         found = Exploration(
             program=question.scenario.program_name,
@@ -207,13 +201,10 @@ class GateCampaign(Rounds):
     def _is_due(self, question: Question) -> bool:
         """Whether the question was not asked yet, or its share of the budget did not suffice and
         there is more."""
-        if question.key not in self._questions:
-            return True
-        known = self._answered.get(question.key)
-        return (
-            known is not None
+        return not question.is_asked or (
+            question.answer.is_known
+            and question.answer.unknown
             and not question.compared
-            and known.answer.unknown
             and not self._store.has(question.key)
             and question.scenario.is_current
             and self.end.left > _SHORTEST_ROUND
@@ -223,7 +214,7 @@ class GateCampaign(Rounds):
         """How many questions may follow from the answers: a repair where something is violated, and
         further models; a scenario that is asked about again, alone, gets all of the time."""
         asked = [each for each in due if not each.compared]
-        alone = all(each.key in self._answered for each in asked)
+        alone = all(each.answer.is_known for each in asked)
         further = max(len(self.config.machine_models), len(COMPARED))
         repairs = len({each.file for each in self.answered if each.violated})
         scenarios = len({each.scenario for each in asked})
@@ -233,16 +224,16 @@ class GateCampaign(Rounds):
         """The answers that are known after the questions were asked."""
         for each in questions:
             answer = self._store.get(each.key)
-            if answer is None or each.scenario.name in self.unreadable:
+            if answer is None or each.file in self.unreadable:
                 continue
-            unchanged = each.key in self._store.stored
-            if answer.exploration and not unchanged and each.key not in self._answered:
+            each.unchanged = each.key in self._store.stored
+            if answer.exploration and not each.unchanged and not each.answer.is_known:
                 self.notes += [
-                    Note(each.scenario.name, f" under {each.model.name}: {note}")
+                    Note(each.file, f" under {each.model.name}: {note}")
                     for note in resumption(answer.exploration)
                 ]
-            self._answered[each.key] = Answered(each, answer, unchanged)
-            self.seconds[each.key] += answer.seconds
+            each.answer = answer
+            each.seconds += answer.seconds
 
     # --- questions ------------------------------------------------------------------------------
 
@@ -274,9 +265,9 @@ class GateCampaign(Rounds):
     def _following(self, scenario: Scenario, skipped: list[Skipped]) -> Iterator[Question]:
         """What follows from the answers about the scenario."""
         explored = [
-            (each.model, each.answer.exploration)
-            for each in self._answered.values()
-            if each.question.scenario is scenario and each.answer.exploration is not None
+            (each.model, each.exploration)
+            for each in self._questions.values()
+            if each.scenario is scenario and each.exploration is not None
         ]
         for model in plan.following(explored, self.config.machine_models):
             if why := self._explorer.applicable(model):
@@ -293,7 +284,8 @@ class GateCampaign(Rounds):
     def _question(self, scenario: Scenario, model: Model, *, compared: bool = False) -> Question:
         parts = __version__, self._explorer.version, scenario.name, model.name
         key = " ".join((*parts, self._digest(model), scenario.identity))
-        return Question(key, scenario, model, compared)
+        made = Question(key=key, scenario=scenario, model=model, compared=compared)
+        return self._questions.setdefault(key, made)
 
     def _digest(self, model: Model) -> str:
         """The digest of the model's text, as it was when it was first asked for."""
@@ -323,27 +315,27 @@ class GateCampaign(Rounds):
     def _ask_repairs(self) -> None:
         """Search for a repair of each violated scenario, under the first model that shows it."""
         jobs: dict[str, FindRepair] = {}
-        for answered in self.answered:
-            file, model = answered.file, answered.model
-            if not answered.violated or answered.question.compared or file in jobs:
+        for violated in self.answered:
+            file, model = violated.file, violated.model
+            if not violated.violated or violated.compared or file in jobs:
                 continue
             together = [
                 each
                 for each in self.answered
-                if each.answer.exploration is not None and each.model == model
+                if each.exploration is not None and each.model == model
             ]
             also = tuple(plan.repaired_under(model, self.config.machine_models))
-            parts = [each.question.key for each in together]
+            parts = [each.key for each in together]
             parts += [each.of_programs.digest_of_text for each in also]
             jobs[file] = FindRepair(
-                key=f"repair {answered.question.key} {' '.join(parts)}",
+                key=f"repair {violated.key} {' '.join(parts)}",
                 violated=file,
                 costs={each.file: each.answer.seconds for each in together},
                 model=model,
                 also=also,
                 bounds=self.config.bounds,
                 root=self.config.root,
-                scenarios={each.file: each.question.scenario for each in together},
+                scenarios={each.file: each.scenario for each in together},
             )
         # they read the files of the project
         super().ask(list(jobs.values()), LocalExecutor().until(self.end.at))

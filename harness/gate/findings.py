@@ -14,7 +14,7 @@ from weakspot.errors import WeakspotError
 from weakspot.generators.litmus import Site, Test
 from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.gate import baseline
-from weakspot.harness.gate.campaign import Answered, GateCampaign
+from weakspot.harness.gate.campaign import GateCampaign, Question
 from weakspot.harness.gate.config import fails
 from weakspot.harness.gate.expectations import unmet_expectation
 from weakspot.harness.gate.outcome import (
@@ -53,14 +53,14 @@ class GateFindings:
         self.machines: dict[str, dict[str, bool]] = {}
         explorations: list[Exploration] = []
         for each in work.answered:
-            if each.answer.exploration is None:
+            if each.exploration is None:
                 continue
             # a comparison with another model that reached a limit leaves nothing undecided
-            if not each.question.compared or each.answer.exploration.result != "Unknown":
-                explorations.append(each.answer.exploration)
+            if not each.compared or each.exploration.result != "Unknown":
+                explorations.append(each.exploration)
             self.machines |= each.answer.machines
             self.sites.setdefault(each.file, []).extend(each.answer.sites)
-            self.files[each.answer.exploration.program] = each.file
+            self.files[each.exploration.program] = each.file
         manifest = new_manifest(Plan(what=tuple(self.files.values())))
         self.record = Record(manifest=manifest, explorations=tuple(explorations))
 
@@ -86,12 +86,12 @@ class GateFindings:
             known = (cause, reported.status)
             yield msgspec.structs.replace(reported, cause=cause, is_repeat=known in causes)
             causes.add(known)
-        for answered in self.work.answered:
-            test, verdict = answered.question.scenario.test, answered.answer.verdict
+        for question in self.work.answered:
+            test, verdict = question.scenario.test, question.answer.verdict
             if test is None or verdict is None:
                 continue
             if wrong := unmet_expectation(test, verdict):
-                yield self._litmus(wrong, answered, test, verdict)
+                yield self._litmus(wrong, question, test, verdict)
         for file, why in self.work.unreadable.items():
             reported = self._unreadable(file, why)
             known = (reported.cause, reported.status)
@@ -289,9 +289,9 @@ class GateFindings:
         )
 
     def _litmus(
-        self, finding: Finding, answered: Answered, test: Test, verdict: Verdict
+        self, finding: Finding, question: Question, test: Test, verdict: Verdict
     ) -> ReportedFinding:
-        file, model = answered.file, answered.model.name
+        file, model = question.file, question.model.name
         witness = msgspec.convert(verdict.witness, Execution | None, from_attributes=True)
         lines = test.text.splitlines()
         at = max(

@@ -13,7 +13,7 @@ from weakspot.harness.campaign.executor import TimedExecutor
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.checkers.engine_answers import TIME_LIMIT
 from weakspot.harness.gate import baseline
-from weakspot.harness.gate.campaign import Answered, GateCampaign
+from weakspot.harness.gate.campaign import GateCampaign, Question
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.findings import GateFindings
 from weakspot.harness.gate.last_findings import store_findings
@@ -47,13 +47,13 @@ def run(
             [
                 _result(work, each)
                 for each in work.answered
-                if not each.question.compared and not each.interrupted
+                if not each.compared and not each.interrupted
             ]
         ) from None
     reporter = GateFindings(work, accepted)
     findings = tuple(reporter.reported())
     found = {each.fingerprint for each in findings}
-    shown = tuple(each for each in work.answered if not each.question.compared)
+    shown = tuple(each for each in work.answered if not each.compared)
     unreadable = (
         ScenarioResult(file=file, model=model.name, result="Error")
         for file in work.unreadable
@@ -74,9 +74,7 @@ def run(
         if each.answer.verdict is not None and not each.expected
     )
     sequential = dict.fromkeys(
-        each.file
-        for each in shown
-        if each.answer.exploration is not None and each.answer.exploration.sequential
+        each.file for each in shown if each.exploration is not None and each.exploration.sequential
     )
     repository = repository_of(config.root) or config.root
     outcome = GateOutcome(
@@ -118,32 +116,29 @@ def repository_of(root: Path) -> Path | None:
     return next((each for each in (root, *root.parents) if (each / ".git").exists()), None)
 
 
-def _result(work: GateCampaign, answered: Answered) -> ScenarioResult:
-    answer = answered.answer
-    seconds = work.seconds[answered.question.key]
+def _result(work: GateCampaign, question: Question) -> ScenarioResult:
     result: Literal["Safe", "Violated", "Unknown", "Ok", "No"]
-    if answer.exploration is not None:
-        found = answer.exploration
+    if (found := question.exploration) is not None:
         result, executions = found.result, found.executions
         reasons = found.reasons or ((work.used_up,) if result == "Unknown" else ())
         if "seconds" in found.limits:
             budget = f"{work.config.budget:g} s"
-            spent = f"{seconds:.1f} s of the budget of {budget} did not suffice"
+            spent = f"{question.seconds:.1f} s of the budget of {budget} did not suffice"
             reasons = tuple(spent if each.startswith(TIME_LIMIT) else each for each in reasons)
             reasons += (f"a budget of more than {budget} explores further",)
     else:
-        verdict = answer.verdict
+        verdict = question.answer.verdict
         assert verdict is not None
-        result = "Ok" if answered.expected in ("", verdict.observation) else "No"
+        result = "Ok" if question.expected in ("", verdict.observation) else "No"
         if verdict.observation == "Unknown":
             result = "Unknown"
         reasons, executions = (verdict.reason,), 0
     return ScenarioResult(
-        file=answered.file,
-        model=answered.model.name,
+        file=question.file,
+        model=question.model.name,
         result=result,
         reasons=reasons,
         executions=executions,
-        seconds=seconds,
-        unchanged=answered.unchanged,
+        seconds=question.seconds,
+        unchanged=question.unchanged,
     )

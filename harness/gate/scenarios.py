@@ -7,7 +7,7 @@ compiled when the first of its questions is asked, once for all of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from weakspot.errors import Interrupted, LimitReached, WeakspotError
 from weakspot.generators.litmus import Test, read_test
 from weakspot.generators.source import frontend
-from weakspot.generators.source.build import Build, Entry
+from weakspot.generators.source.build import Build
 from weakspot.generators.source.language import MANIFEST
 from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.frontiers import Frontier
@@ -42,23 +42,19 @@ they tell what the program's accesses depend on."""
 
 class Scenario:
     """A file of the project to ask about, or a test of a Rust crate, `FILE::TEST`. `name` is
-    relative to the project's folder, `path` to where the user is; a litmus file has a `test`.
-    `compiled` is the program once it was compiled."""
+    relative to the project's folder, `path` to where the user is. `compiled` is the program once it
+    was compiled."""
 
-    def __init__(
-        self,
-        name: str,
-        path: Path,
-        *,
-        build: Build,
-        bounds: Bounds,
-        end: Deadline,
-        test: Test | None = None,
-    ) -> None:
-        self.name, self.path, self.test = name, path, test
+    def __init__(self, name: str, path: Path, build: Build, bounds: Bounds, end: Deadline) -> None:
+        self.name, self.path = name, path
         self.build, self.bounds, self.end = build, bounds, end
         self.compiled: Generated | None = None
         self._error: WeakspotError | None = None
+
+    @cached_property
+    def test(self) -> Test | None:
+        """The test of a litmus file. Raises BadInput."""
+        return read_test(self.path) if self.path.suffix == ".litmus" else None
 
     @property
     def program_name(self) -> str:
@@ -168,60 +164,44 @@ def read(
     Several are read at a time: preprocessing them is most of the time of a run in which nothing has
     changed.
     """
+    found: list[Scenario] = []
     wrong: dict[str, WeakspotError] = {}
-    made: list[tuple[str, Callable[[], Scenario]]] = []
     for file in files:
         try:
-            made += _named(config, file, end)
+            found += _named(config, file, end)
         except Interrupted:
             raise
         except WeakspotError as error:
             wrong[file] = error
-
-    def scenario(name: str, make: Callable[[], Scenario]) -> Scenario | None:
-        try:
-            found = make()
-            _ = found.identity
-        except Interrupted:
-            raise
-        except WeakspotError as error:
-            errors[name] = error
-            return None
-        return found
-
-    errors: dict[str, WeakspotError] = {}
     with ThreadPoolExecutor(max_workers=cores()) as pool:
-        found = list(pool.map(lambda each: scenario(*each), made))
-    wrong |= {name: errors[name] for name, _ in made if name in errors}
-    return [each for each in found if each is not None], wrong
+        errors = dict(zip(found, pool.map(_error, found), strict=True))
+    wrong |= {each.name: error for each, error in errors.items() if error is not None}
+    return [each for each, error in errors.items() if error is None], wrong
 
 
-def path_of(config: Config, file: str) -> Path:
-    """A file of the project as errors name it: relative to where the user is."""
-    return Path(os.path.relpath(config.root / source_of(file)))
+def _named(config: Config, file: str, end: Deadline) -> Iterator[Scenario]:
+    """The scenarios of a file."""
 
+    def named(name: str, build: Build) -> Scenario:
+        # as errors name it: relative to where the user is
+        path = Path(os.path.relpath(config.root / source_of(name)))
+        return Scenario(name, path, build, config.bounds, end)
 
-def _named(
-    config: Config, file: str, end: Deadline
-) -> Iterator[tuple[str, Callable[[], Scenario]]]:
-    """The names of the scenarios of a file, and what reads each."""
-    path = path_of(config, file)
-    build, bounds = config.build, config.bounds
-    if path.name != MANIFEST:
-
-        def made() -> Scenario:
-            test = read_test(path) if path.suffix == ".litmus" else None
-            return Scenario(file, path, test=test, build=build, bounds=bounds, end=end)
-
-        yield file, made
+    scenario = named(file, config.build)
+    if scenario.path.name != MANIFEST:
+        yield scenario
         return
     from weakspot.generators.source import crates  # which few need
 
-    def of_crate(name: str, entry: Entry) -> Callable[[], Scenario]:
-        own = Build(entry=entry).over(build)
-        return lambda: Scenario(name, path_of(config, name), build=own, bounds=bounds, end=end)
-
-    for each in crates.entries(path, build, end):
+    for each in crates.entries(scenario.path, config.build, end):
         root = Path(os.path.relpath(each.target.root, config.root)).as_posix()
-        name = f"{root}::{each.test}"
-        yield name, of_crate(name, each)
+        yield named(f"{root}::{each.test}", Build(entry=each).over(config.build))
+
+
+def _error(scenario: Scenario) -> WeakspotError | None:
+    """Why a scenario cannot be read, if it cannot."""
+    try:
+        _ = scenario.identity
+    except WeakspotError as error:
+        return error
+    return None

@@ -54,7 +54,13 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         return found.seconds if found is not None else 0.0
 
     @property
+    def is_known(self) -> bool:
+        """Whether there is one."""
+        return (self.exploration or self.verdict) is not None
+
+    @property
     def unknown(self) -> bool:
+        """Whether a limit was reached."""
         if self.exploration is not None:
             return self.exploration.result == "Unknown"
         return self.verdict is None or self.verdict.observation == "Unknown"
