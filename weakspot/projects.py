@@ -17,7 +17,7 @@ import msgspec
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
-from weakspot.harness.campaign.executor import Executor, TimedExecutor
+from weakspot.harness.campaign.executor import Executor
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.corpus.models import LANGUAGE, Model, of_machines
 from weakspot.harness.gate import baseline
@@ -370,7 +370,7 @@ def gate(
     cached: bool = True,
     new_baseline: bool = False,
     progress: Progress | None = None,
-    executor: TimedExecutor | None = None,
+    executor: Executor | None = None,
 ) -> GateOutcome:
     """Explore and check a project's scenarios, as the configuration says: `config`, or the nearest
     weakspot.toml or pyproject.toml upwards. `paths` choose among its scenarios; each path has the

@@ -28,14 +28,13 @@ from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.rounds import Rounds
 from weakspot.harness.campaign.store import RecordStore
 from weakspot.harness.campaign.tools import Tools
-from weakspot.harness.checkers import CHECKERS, Checker, FileChecker, unknown
+from weakspot.harness.checkers import CHECKERS, Checker, FileChecker
 from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import RunLimits, Runner
 from weakspot.harness.values.descriptions import resumption
-from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import (
     AnnotationCosts,
     MachineInfo,
@@ -43,9 +42,8 @@ from weakspot.harness.values.record import (
     Plan,
     Record,
     Timing,
-    key,
-    program_name,
 )
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
@@ -171,29 +169,19 @@ class Campaign(Rounds):
         return asked
 
     def skip(self, skipped: Sequence[Skipped]) -> None:
-        """An Unknown exploration for each of the user's own programs that cannot be explored under
-        a model; of the corpus, only a note: its tests answer what is asked under such a model."""
-        own = {
-            program_name(structure.name, scenario.name)
-            for structure in self.material.structures
-            for scenario in structure.scenarios
-            if not structure.recorded
-        }
-        digests = {each.name: each.generated.program.digest for each in self.material.programs}
+        """Store an Unknown answer about each of the user's own programs, and about tests where
+        answers are printed. Others get a note: of the corpus, the tests of a program answer what is
+        asked under a model under which it cannot be explored."""
+        own = planning.own_structures(self.material)
+        programs = {each.name for each in self.material.programs if each.structure in own}
+        noted = []
         for each in skipped:
-            if each.about in own:
-                digest = self._under.digests[each.model]
-                self.store.put(
-                    key(digests[each.about], digest, each.about, "skipped"),
-                    Exploration(
-                        program=each.about,
-                        model=each.model,
-                        result="Unknown",
-                        reasons=(each.reason,),
-                    ),
-                )
-        for note in planning.notes(each for each in skipped if each.about not in own):
-            self.note(note)
+            is_shown = self._printed if isinstance(each.answer, Verdict) else each.about in programs
+            if is_shown:
+                self.store.put(each.key, each.answer)
+            else:
+                noted.append(each)
+        self._notes += planning.notes(noted)
 
     def checkers(self) -> list[Checker]:
         """The checkers of the plan that are installed; the others are noted."""
@@ -222,11 +210,7 @@ class Campaign(Rounds):
             self.plan.seconds_check,
             None if everything else only,
         )
-        if self._printed:
-            self._put_unknown(jobs)
-        else:
-            for note in planning.notes(jobs.skipped):
-                self.note(note)
+        self.skip(jobs.skipped)
         self.describe()
         self.ask(jobs.jobs)
 
@@ -237,13 +221,6 @@ class Campaign(Rounds):
         assert tests is not None, "material without such tests"
         seconds = self.plan.seconds_check
         self.ask(planning.file_checks(tests, self._under, checker, form, seconds).jobs)
-
-    def _put_unknown(self, jobs: Jobs) -> None:
-        entries = {entry.name: entry for entry in self.material.entries}
-        for each in jobs.skipped:
-            entry, model = entries[each.about], self._under.models[each.model]
-            about = key(entry.digest, self._under.digests[each.model], each.checker, "skipped")
-            self.store.put(about, unknown(entry.test, model, each.checker, each.reason))
 
     def compare_with_sources(self, builds: Sequence[Configuration]) -> None:
         """Compare the compiled code of every C test with its source, under the language's model."""

@@ -14,6 +14,7 @@ from weakspot.harness.campaign.plan import Jobs, Skipped
 from weakspot.harness.campaign.progress import Progress, Stopwatch
 from weakspot.harness.campaign.store import Store
 from weakspot.harness.campaign.time_left import Known
+from weakspot.system.deadline import NEVER, Deadline
 
 
 class Rounds(Events):
@@ -36,12 +37,18 @@ class Rounds(Events):
     def ask_due(self) -> None:
         """Ask round after round. Raises what `ask` raises."""
         while (due := self.due()).jobs or due.skipped:
-            self.ask(due.jobs)
+            self.ask_round(due.jobs)
             self.skip(due.skipped)
 
-    def ask(self, jobs: Sequence[Job], executor: Executor | None = None) -> None:
-        """Have the jobs performed whose answers are not stored. Raises Stopped on Ctrl-C, and what
-        `failed` raises."""
+    def ask_round(self, jobs: Sequence[Job]) -> None:
+        """Ask the jobs of a round."""
+        self.ask(jobs)
+
+    def ask(
+        self, jobs: Sequence[Job], executor: Executor | None = None, *, end: Deadline = NEVER
+    ) -> None:
+        """Have the jobs performed whose answers are not stored, by the end. Raises Stopped on
+        Ctrl-C, and what `failed` raises."""
         try:
             ask(
                 jobs,
@@ -50,6 +57,7 @@ class Rounds(Events):
                 progress=self.progress,
                 events=self,
                 known=self._known,
+                end=end,
             )
         finally:
             self.progress.stop()

@@ -7,7 +7,6 @@ is violated, under the models that show where that happens; and how it is repair
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from weakspot import __version__
 from weakspot.errors import BadInput, LimitReached, WeakspotError
 from weakspot.harness.campaign import plan
 from weakspot.harness.campaign.check_jobs import Check
-from weakspot.harness.campaign.executor import Executor, LocalExecutor, TimedExecutor, stoppable
+from weakspot.harness.campaign.executor import Executor, LocalExecutor, stoppable
 from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.plan import Jobs, Skipped
@@ -97,13 +96,12 @@ class GateCampaign(Rounds):
         *,
         cached: bool,
         progress: Progress,
-        executor: TimedExecutor | None = None,
+        executor: Executor | None = None,
     ) -> None:
         known = project_folder(config.root) if cached else None
         self._store = CacheStore(known and known / "answers")
         self._frontiers = Frontiers(known and known / "frontiers")
-        self._timed = executor or LocalExecutor()
-        super().__init__(self._store, self._timed, progress)
+        super().__init__(self._store, executor or LocalExecutor(), progress)
         self.config = config
         self.end = ending(config.budget)
         self.notes: list[Note] = []
@@ -173,12 +171,11 @@ class GateCampaign(Rounds):
         self._skipped += skipped
         self.notes += [Note(each.about, f": {each.reason}") for each in skipped]
 
-    def ask(self, jobs: Sequence[Job], executor: Executor | None = None) -> None:
+    def ask_round(self, jobs: Sequence[Job]) -> None:
         """Ask a round of questions, and leave time for those that may follow."""
         share = len(jobs) / (len(jobs) + self._later) if jobs else 0.0
-        until = time.monotonic() + self.end.left * share
         try:
-            super().ask(jobs, executor or self._timed.until(until))
+            self.ask(jobs, end=ending(self.end.left * share))
         finally:
             self._take(self._questions[job.key] for job in jobs)
 
@@ -271,7 +268,7 @@ class GateCampaign(Rounds):
         ]
         for model in plan.following(explored, self.config.machine_models):
             if why := self._explorer.applicable(model):
-                found = Skipped("exploration", scenario.name, model.name, why)
+                found = plan.not_explored(scenario.name, model.name, why)
                 skipped += [found] if found not in self._skipped else []
             else:
                 yield self._question(scenario, model)
@@ -338,7 +335,7 @@ class GateCampaign(Rounds):
                 scenarios={each.file: each.scenario for each in together},
             )
         # they read the files of the project
-        super().ask(list(jobs.values()), LocalExecutor().until(self.end.at))
+        self.ask(list(jobs.values()), LocalExecutor(), end=self.end)
         for file, job in jobs.items():
             if (found := self._store.get(job.key)) is not None and found.repair is not None:
                 self.repairs[file] = found.repair

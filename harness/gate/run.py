@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from weakspot.errors import Interrupted
-from weakspot.harness.campaign.executor import TimedExecutor
+from weakspot.harness.campaign.executor import Executor
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.checkers.engine_answers import TIME_LIMIT
 from weakspot.harness.gate import baseline
@@ -28,7 +28,7 @@ def run(
     cached: bool = True,
     new_baseline: bool = False,
     progress: Progress | None = None,
-    executor: TimedExecutor | None = None,
+    executor: Executor | None = None,
 ) -> GateOutcome:
     """Explore and check the scenarios, by default on this computer, and report their findings.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Sequence
 
 import msgspec
@@ -14,6 +13,7 @@ from projects import SB, WEAK_SB, Project
 from weakspot import api
 from weakspot.harness.campaign import parcels
 from weakspot.harness.campaign.check_jobs import Check
+from weakspot.harness.campaign.executor import Receiver
 from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Quiet
@@ -36,11 +36,12 @@ def test_the_findings_are_those_of_this_computer(
     project.weaken()
     project.write("tests/sb.litmus", SB)
     project.write("tests/weak.litmus", WEAK_SB)
+    project.write("tests/broken.cpp", "int main( {")
     monkeypatch.chdir(project.folder)
     executor, workers = in_process(monkeypatch)
     there = api.gate(cached=False, executor=executor)
     assert found(there) == found(api.gate(cached=False))
-    assert there.findings
+    assert {each.finding.id for each in there.findings} == {"WS001", "WS002", "WS101"}
     assert workers.most > 1
 
 
@@ -55,13 +56,8 @@ def test_a_worker_needs_no_file_of_the_project(
     class Packing:
         """An executor that sends everything, and waits for nothing."""
 
-        def until(self, ends: float) -> Packing:
-            assert ends > time.monotonic()
-            return self
-
-        def run(self, jobs: Sequence[Job], to: object) -> None:  # noqa: ARG002
-            for job in jobs:
-                ready = job.within(60.0)
+        def run(self, jobs: Sequence[Job], to: Receiver) -> None:
+            for ready in to.timed(jobs, 1):
                 assert isinstance(ready, Explore | Check)
                 sent.append(parcels.pack([ready.on_one_core()]))
 
