@@ -196,7 +196,7 @@ def compare_code(
     )
 
     def work(campaign: Campaign) -> None:
-        campaign.compare([entry.name for entry in campaign.material.entries], comparison)
+        campaign.compare(comparison)
 
     return asked.answers((Codes,), work)
 

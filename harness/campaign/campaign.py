@@ -36,7 +36,6 @@ from weakspot.harness.machines import Machine
 from weakspot.harness.runners import RunLimits, Runner
 from weakspot.harness.values.descriptions import resumption
 from weakspot.harness.values.record import (
-    AnnotationCosts,
     MachineInfo,
     ModelInfo,
     Plan,
@@ -48,7 +47,6 @@ from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
-    from weakspot.harness.machines.prices import Prices
 
 
 class Campaign(Rounds):
@@ -102,8 +100,8 @@ class Campaign(Rounds):
             root=self.tools.corpus,
         )
         self.progress.stop()
-        if self.tools.prices is not None:
-            material = _priced(material, self.tools.prices())
+        if self.tools.priced is not None:
+            material = self.tools.priced(material)
         self.take(material, chosen or planning.models(material.models, self.tools.model))
 
     def take(self, material: Material, chosen: Iterable[Model]) -> None:
@@ -220,26 +218,24 @@ class Campaign(Rounds):
         tests = self.material.files
         assert tests is not None, "material without such tests"
         seconds = self.plan.seconds_check
-        self.ask(planning.file_checks(tests, self._under, checker, form, seconds).jobs)
+        self.ask(planning.file_checks(tests, self._under, checker, form, seconds))
 
     def compare_with_sources(self, builds: Sequence[Configuration]) -> None:
         """Compare the compiled code of every C test with its source, under the language's model."""
         from weakspot.harness.codegen.check import LANGUAGE
 
-        in_c = [each.name for each in self.material.entries if each.test.arch == "C"]
         comparison = CodeComparison(
             language=(self.tools.model(LANGUAGE),),
             checker=self.tools.checker(CHECKERS.default.name),
             builds=tuple(builds),
             seconds=self.plan.seconds_check,
         )
-        self.compare(in_c, comparison)
+        in_c = [each for each in self.material.entries if each.test.arch == "C"]
+        self.ask(planning.comparisons(in_c, comparison))
 
-    def compare(self, tests: Iterable[str], comparison: CodeComparison) -> None:
-        """Compare compiled code with the tests of these names."""
-        wanted = set(tests)
-        entries = [each for each in self.material.entries if each.name in wanted]
-        self.ask(planning.comparisons(entries, comparison).jobs)
+    def compare(self, comparison: CodeComparison) -> None:
+        """Compare compiled code with all tests."""
+        self.ask(planning.comparisons(self.material.entries, comparison))
 
     def run(self, reached: Sequence[Machine]) -> None:
         """Run every program and every test on every machine, by the runners of the plan."""
@@ -252,14 +248,18 @@ class Campaign(Rounds):
                 self.measured(machine, known)
         self.describe()
         for machine in reached:
-            runners = []
-            for name in self.plan.runners:
-                runner = self.tools.runner(name)
-                if why := runner.available(machine):
-                    self.note(f"{name} on {machine.name}: {why}")
-                else:
-                    runners.append(runner)
-            self.run_on(machine, runners)
+            self.run_on(machine, self.runners(machine))
+
+    def runners(self, machine: Machine) -> list[Runner]:
+        """The runners of the plan that can run on the machine; the others are noted."""
+        found = []
+        for name in self.plan.runners:
+            runner = self.tools.runner(name)
+            if why := runner.available(machine):
+                self.note(f"{name} on {machine.name}: {why}")
+            else:
+                found.append(runner)
+        return found
 
     def run_on(
         self,
@@ -379,28 +379,3 @@ class Campaign(Rounds):
     def _interrupted(self) -> Iterator[str]:
         """The programs for which the time limit left out litmus tests."""
         return (each.name for each in self.material.programs if each.generated.interrupted)
-
-
-def _priced(material: Material, prices: Prices) -> Material:
-    """The material with what is stored of the costs of its memory orders."""
-    from weakspot.harness.values.annotations import annotate
-
-    def of(structure: str) -> tuple[AnnotationCosts, ...]:
-        programs = [each for each in material.programs if each.structure == structure]
-        annotations, _ = annotate([each.generated.program for each in programs])
-        return tuple(
-            AnnotationCosts(
-                at=str(each),
-                operation=each.operation,
-                function=each.function,
-                written=each.order,
-                ns=ns,
-            )
-            for each in annotations
-            if (ns := prices.of(each))
-        )
-
-    structures = (
-        msgspec.structs.replace(each, prices=of(each.name)) for each in material.structures
-    )
-    return msgspec.structs.replace(material, structures=tuple(structures))

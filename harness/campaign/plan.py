@@ -237,7 +237,7 @@ TESTS_PER_JOB = 2000
 
 def file_checks(
     tests: FolderTests, asked: UnderModels, checker: FileChecker, form: str, seconds: float
-) -> Jobs:
+) -> list[Job]:
     """The tests of folders, each under its models."""
     tool = checker.available()
     version = (tool and tool.version) or "unknown"
@@ -246,7 +246,7 @@ def file_checks(
         (model, [arch for arch, names in under.items() if model.name in names])
         for model in asked.models.values()
     ]
-    jobs = []
+    jobs: list[Job] = []
     for at in range(0, len(tests.files), TESTS_PER_JOB):
         files = tests.files[at : at + TESTS_PER_JOB]
         jobs.append(
@@ -259,24 +259,22 @@ def file_checks(
                 seconds=seconds,
             )
         )
-    return Jobs(jobs)
+    return jobs
 
 
-def comparisons(entries: Iterable[Entry], how: CodeComparison) -> Jobs:
+def comparisons(entries: Iterable[Entry], how: CodeComparison) -> list[Job]:
     """Each test with its compiled code; see Compare."""
     configurations = digest(*(f"{each.platform.name} {each.name}" for each in how.builds))
     digests = [model.digest_of_text for model in how.language]
     models_key = digests[0] if len(digests) == 1 else digest(*digests)
-    return Jobs(
-        [
-            Compare(
-                key=key(entry.digest, models_key, "compiled", configurations),
-                test=entry.test,
-                comparison=how,
-            )
-            for entry in entries
-        ]
-    )
+    return [
+        Compare(
+            key=key(entry.digest, models_key, "compiled", configurations),
+            test=entry.test,
+            comparison=how,
+        )
+        for entry in entries
+    ]
 
 
 def notes(skipped: Iterable[Skipped]) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from weakspot.generators.litmus import Site, Test
 from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.campaign import GateCampaign, Question
-from weakspot.harness.gate.config import fails
 from weakspot.harness.gate.expectations import unmet_expectation
 from weakspot.harness.gate.outcome import (
     BAD_INPUT,
@@ -157,7 +156,8 @@ class GateFindings:
     def _status(self, finding: Finding, fingerprint: str) -> Status:
         if fingerprint in self.accepted:
             return "accepted"
-        return "fails" if fails(self.config, finding.id, finding.severity) else "reported"
+        fails = not {finding.id, finding.severity}.isdisjoint(self.config.gate.fail_on)
+        return "fails" if fails else "reported"
 
     def _program(self, finding: Finding) -> ReportedFinding:
         file = self.files[finding.subject]
