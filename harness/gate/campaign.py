@@ -108,8 +108,8 @@ class GateCampaign(Rounds):
         self.refused: list[ScenarioResult] = []
         self.unreadable: dict[str, WeakspotError] = {}
         self.repairs: dict[str, SuggestedRepair] = {}
-        self._configured: dict[Scenario, list[Question]] = {}
-        self._questions: dict[str, Question] = {}
+        self._questions: dict[Scenario, list[Question]] = {}
+        self._by_key: dict[str, Question] = {}
         self._skipped: list[Skipped] = []
         self._digests: dict[Path, str] = {}
         self._later = 0
@@ -132,7 +132,7 @@ class GateCampaign(Rounds):
                     self.unreadable[file] = error
             for each in scenarios:
                 try:
-                    self._configured[each] = list(self._first(each))
+                    self._questions[each] = list(self._first(each))
                 except BadInput as error:
                     self.unreadable[each.name] = error
             self.ask_due()
@@ -141,9 +141,8 @@ class GateCampaign(Rounds):
     @property
     def answered(self) -> list[Question]:
         """The questions that are answered so far, in the order of the scenarios."""
-        known = [each for each in self._questions.values() if each.answer.is_known]
-        place = {scenario: at for at, scenario in enumerate(self._configured)}
-        return sorted(known, key=lambda each: place[each.scenario])
+        asked = (each for questions in self._questions.values() for each in questions)
+        return [each for each in asked if each.answer.is_known]
 
     @property
     def used_up(self) -> str:
@@ -156,13 +155,14 @@ class GateCampaign(Rounds):
         """The questions that were not asked yet, or whose share of the budget did not suffice."""
         skipped: list[Skipped] = []
         due = []
-        for scenario, configured in self._configured.items():
+        for scenario, questions in self._questions.items():
             if scenario.name not in self.unreadable:
-                following = self._following(scenario, skipped)
-                due += [each for each in (*configured, *following) if self._is_due(each)]
+                questions += list(self._following(scenario, questions, skipped))
+                due += [each for each in questions if self._is_due(each)]
         self._later = self._expected(due)
         for each in due:
             each.is_asked = True
+            self._by_key[each.key] = each
             self._store.scenarios[each.key] = each.scenario
         return Jobs([self._job(each) for each in due], skipped)
 
@@ -177,13 +177,12 @@ class GateCampaign(Rounds):
         try:
             self.ask(jobs, end=ending(self.end.left * share))
         finally:
-            self._take(self._questions[job.key] for job in jobs)
+            self._take(self._by_key[job.key] for job in jobs)
 
     def failed(self, job: Job, error: WeakspotError) -> None:
         """See Events. There was no time for the question, or its scenario cannot be compiled."""
-        if job.key not in self._questions:
+        if (question := self._by_key.get(job.key)) is None:
             raise error
-        question = self._questions[job.key]
         if not isinstance(error, LimitReached):
             self.unreadable.setdefault(question.file, error)
             return
@@ -259,34 +258,34 @@ class GateCampaign(Rounds):
             for model in asked
         ]
 
-    def _following(self, scenario: Scenario, skipped: list[Skipped]) -> Iterator[Question]:
-        """What follows from the answers about the scenario."""
-        explored = [
-            (each.model, each.exploration)
-            for each in self._questions.values()
-            if each.scenario is scenario and each.exploration is not None
-        ]
+    def _following(
+        self, scenario: Scenario, questions: Sequence[Question], skipped: list[Skipped]
+    ) -> Iterator[Question]:
+        """What follows from the answers to these questions about the scenario."""
+        asked = {each.model.name for each in questions}
+        explored = [(each.model, each.exploration) for each in questions if each.exploration]
         for model in plan.following(explored, self.config.machine_models):
             if why := self._explorer.applicable(model):
                 found = plan.not_explored(scenario.name, model.name, why)
                 skipped += [found] if found not in self._skipped else []
-            else:
+            elif model.name not in asked:
                 yield self._question(scenario, model)
-        if any(each.violations for _, each in explored):
-            known = {model.name for model, _ in explored}
+                asked.add(model.name)
+        if any(each.violated for each in questions):
             for name in COMPARED:
-                if name not in known:
+                if name not in asked:
                     yield self._question(scenario, models.resolve(name), compared=True)
 
     def _question(self, scenario: Scenario, model: Model, *, compared: bool = False) -> Question:
         parts = __version__, self._explorer.version, scenario.name, model.name
         key = " ".join((*parts, self._digest(model), scenario.identity))
-        made = Question(key=key, scenario=scenario, model=model, compared=compared)
-        return self._questions.setdefault(key, made)
+        return Question(key=key, scenario=scenario, model=model, compared=compared)
 
     def _digest(self, model: Model) -> str:
         """The digest of the model's text, as it was when it was first asked for."""
-        return self._digests.setdefault(model.path, model.digest_of_text)
+        if model.path not in self._digests:
+            self._digests[model.path] = model.digest_of_text
+        return self._digests[model.path]
 
     def _job(self, question: Question) -> Job:
         scenario, model = question.scenario, question.model
