@@ -36,7 +36,8 @@ class Driver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Advisory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An advisory of RustSec: a file of one test, which is Violated at a version of the crate and
-    shows the operation at `at`, FILE:LINE, and is Safe at the version `fixed`."""
+    shows the operation at `at`, FILE:LINE, and is Safe at the version `fixed`, in so many
+    `seconds`."""
 
     id: str
     file: str
@@ -45,6 +46,7 @@ class Advisory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fixed: str
     at: str
     features: tuple[str, ...] = ()
+    seconds: float = SECONDS
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,6 +70,11 @@ def prepared(driver: Driver | Advisory, folder: Path, patch: str = "") -> Path:
         '[package]\nname = "driver"\nversion = "0.1.0"\nedition = "2021"\n[lib]\ntest = false\n'
         f'[dependencies.{driver.crate}]\nversion = "={driver.version}"\n'
         f"features = {list(driver.features)}\n{patch}"
+    )
+    # a version that was yanked is fetched only if the lock names it
+    (crate / "Cargo.lock").write_text(
+        f'version = 3\n[[package]]\nname = "{driver.crate}"\nversion = "{driver.version}"\n'
+        'source = "registry+https://github.com/rust-lang/crates.io-index"\n'
     )
     try:
         command = ["cargo", "fetch"]
@@ -99,12 +106,12 @@ def copied(driver: Driver | Advisory, folder: Path) -> tuple[Path, Path]:
     return prepared(driver, folder / "second", patch), copy
 
 
-def explored(crate: Path, *tests: str) -> dict[str, weakspot.Exploration]:
+def explored(crate: Path, *tests: str, seconds: float = SECONDS) -> dict[str, weakspot.Exploration]:
     found = weakspot.explore(
         crate,
         models=["rc20"],
         machine_models=(),
-        bounds=weakspot.Bounds(seconds=SECONDS),
+        bounds=weakspot.Bounds(seconds=seconds),
         build=weakspot.Build(tests=tests, flags=("--cap-lints=warn",)),
     )
     return {each.program.rpartition("::")[2]: each for each in found}
@@ -156,5 +163,6 @@ def test_what_an_advisory_is_about_is_found(advisory: Advisory, tmp_path: Path) 
     assert old.result == "Violated", old.reasons
     assert any(each.endswith(advisory.at) for each in places(old)), sorted(places(old))
     advisory = msgspec.structs.replace(advisory, version=advisory.fixed)
-    (new,) = explored(prepared(advisory, tmp_path / "new"), named(advisory)).values()
+    fixed = prepared(advisory, tmp_path / "new")
+    (new,) = explored(fixed, named(advisory), seconds=advisory.seconds).values()
     assert new.result == "Safe", new.reasons

@@ -191,10 +191,7 @@ impl Caller<Explored> for Progress<'_, '_> {
         if let Some(done) = &self.done {
             let limits = &self.options.limits;
             let count = limits.counted.load(Ordering::Relaxed);
-            let estimate = *limits
-                .estimated
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let estimate = *limits.estimate();
             let estimate = estimate.map(|estimate| (estimate.executions, estimate.error));
             done.call1((count, estimate))?;
         }
@@ -388,7 +385,8 @@ fn violation_dict<'py>(
     dict.set_item(intern!(py, "kind"), kind(fault.kind))?;
     dict.set_item(intern!(py, "message"), message)?;
     dict.set_item(intern!(py, "site"), site)?;
-    dict.set_item(intern!(py, "executions"), violation.count)?;
+    // one that was drawn, and not explored, is not counted
+    dict.set_item(intern!(py, "executions"), violation.count.max(1))?;
     let witness = witness
         .map(|witness| witness_dict(py, program, witness))
         .transpose()?;

@@ -227,13 +227,14 @@ impl Program {
             let message = "only an exploration of every execution resumes, without results";
             return Err(PyValueError::new_err(message));
         }
+        let limits = bounds.of_search()?;
         let options = explore::Options {
             workers: jobs,
             first: stop_at_first,
-            limits: bounds.of_search()?,
+            estimates_after: Some(super::explore::ESTIMATES_AFTER.min(limits.time / 4)),
+            limits,
             acyclic: acyclic.map(super::explore::order_of).transpose()?,
             most_loops: bounds.most_loops(),
-            estimates_after: done.as_ref().map(|_| super::explore::ESTIMATES_AFTER),
             ..part.options()?
         };
         let model = load_model(py, &model, &folders)?;

@@ -1,7 +1,7 @@
 //! The options, limits and results of an exploration.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::evidence::{Audit, Exhausted, Guarantee};
@@ -34,7 +34,8 @@ pub struct Options {
     pub most_loops: Option<u32>,
     /// What operation calls may return in an execution that is complete.
     pub specification: Option<Arc<Specification>>,
-    /// Estimates how many executions there are, from this time on; none: does not.
+    /// Draws executions meanwhile, from this time on: estimates how many there are, and finds what some
+    /// violate; none: does not.
     pub estimates_after: Option<Duration>,
     /// How long a program that seems safe is audited; none: as [`audit`](crate::reference::audit)
     /// chooses.
@@ -131,6 +132,14 @@ pub struct Limits {
     pub counted: Arc<AtomicU64>,
     /// The estimate so far, for progress reports.
     pub estimated: Arc<Mutex<Option<Estimate>>>,
+}
+
+impl Limits {
+    /// The estimate so far.
+    pub fn estimate(&self) -> MutexGuard<'_, Option<Estimate>> {
+        let estimate = self.estimated.lock();
+        estimate.unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Default for Limits {

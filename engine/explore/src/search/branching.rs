@@ -46,7 +46,7 @@ pub struct Branching<B> {
     /// Whether the bound has left a child out.
     pub left_out: bool,
     population: Option<Population<B>>,
-    /// Whether the executions count for the limits and are reported.
+    /// Whether the executions count for the limits.
     pub tallies: bool,
 }
 
@@ -90,8 +90,18 @@ impl<B> Branching<B> {
         self.population = Some(population);
     }
 
+    /// Explores all children from now on.
+    pub fn draw_no_more(&mut self) {
+        self.population = None;
+    }
+
     pub fn population(&mut self) -> &mut Population<B> {
         self.population.as_mut().expect("children are drawn")
+    }
+
+    /// Whether all children are explored.
+    pub fn is_exploring(&self) -> bool {
+        self.population.is_none()
     }
 
     /// Whether the children are drawn from.

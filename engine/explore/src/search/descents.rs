@@ -141,6 +141,10 @@ pub struct Estimates {
 }
 
 impl Estimates {
+    pub fn draws(&self) -> u64 {
+        self.draws
+    }
+
     pub fn add(&mut self, executions: f64) {
         self.draws += 1;
         let before = executions - self.mean;

@@ -273,6 +273,17 @@ impl Findings {
             self.truncate(truncation);
         }
     }
+
+    /// Adds what executions violate that were drawn, and are counted where they are explored.
+    pub fn merge_drawn(&mut self, mut drawn: Findings) {
+        for violation in &mut drawn.violations {
+            violation.count = 0;
+        }
+        self.merge(Findings {
+            violations: drawn.violations,
+            ..Findings::default()
+        });
+    }
 }
 
 /// Races with the initialisation or the destruction of a synchronisation object are misuses of the

@@ -9,7 +9,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exchanges::Exchanges;
@@ -18,6 +18,7 @@ use crate::search::branching::Branching;
 use crate::search::execution::EndedExecution;
 use crate::search::findings::Findings;
 use crate::search::halt::Halt;
+use crate::search::sampling::Draws;
 use crate::source::Source;
 
 /// How many events a worker adds between two looks at the clock.
@@ -58,12 +59,11 @@ pub struct BranchQueue<'s, S: Source> {
     pub exchanges: Arc<Exchanges>,
     branches: Mutex<Branches>,
     wake: Condvar,
-    /// Notified when the search has ended.
-    ended: Condvar,
     /// How many idle workers have no branch in the queue for them.
     idle_workers: AtomicUsize,
     over: AtomicBool,
-    draws: AtomicU64,
+    next_draw: AtomicU64,
+    pub draws: Draws,
 }
 
 struct Branches {
@@ -107,10 +107,10 @@ impl<'s, S: Source> BranchQueue<'s, S> {
                 error: None,
             }),
             wake: Condvar::new(),
-            ended: Condvar::new(),
             idle_workers: AtomicUsize::new(0),
             over: AtomicBool::new(false),
-            draws: AtomicU64::new(0),
+            next_draw: AtomicU64::new(0),
+            draws: Draws::new(options),
         }
     }
 
@@ -128,7 +128,7 @@ impl<'s, S: Source> BranchQueue<'s, S> {
         }
     }
 
-    fn push(&self, branch: OpenBranch) {
+    pub fn push(&self, branch: OpenBranch) {
         let mut branches = self.branches();
         branches.waiting.push(branch);
         self.idle_workers.store(
@@ -157,7 +157,6 @@ impl<'s, S: Source> BranchQueue<'s, S> {
             if branches.idle == self.workers {
                 self.over.store(true, Ordering::Relaxed);
                 self.wake.notify_all();
-                self.ended.notify_all();
                 return None;
             }
             self.idle_workers.store(branches.idle, Ordering::Relaxed);
@@ -194,7 +193,7 @@ impl<'s, S: Source> BranchQueue<'s, S> {
     /// The number of the next descent; none if there were as many as allowed.
     pub fn next_draw(&self) -> Result<Option<u64>, Halt> {
         self.check_limits()?;
-        let number = self.draws.fetch_add(1, Ordering::Relaxed);
+        let number = self.next_draw.fetch_add(1, Ordering::Relaxed);
         if number < self.options.limits.executions {
             return Ok(Some(number));
         }
@@ -202,11 +201,14 @@ impl<'s, S: Source> BranchQueue<'s, S> {
         Ok(None)
     }
 
-    /// Waits for so long, or until the search has ended; returns whether it has.
-    pub fn pause(&self, time: Duration) -> bool {
-        let over = |_: &mut Branches| !self.over.load(Ordering::Relaxed);
-        drop(self.ended.wait_timeout_while(self.branches(), time, over));
-        self.over.load(Ordering::Relaxed)
+    /// What a worker asks from time to time: as [`BranchQueue::check_limits`], and fails if it is time
+    /// to draw executions.
+    pub fn check<B>(&self, branching: &Branching<B>) -> Result<(), Halt> {
+        self.check_limits()?;
+        match branching.is_exploring() && self.draws.are_due(self.start.elapsed()) {
+            true => Err(Halt::Draws),
+            false => Ok(()),
+        }
     }
 
     /// Fails if the time is up, or the search was stopped or has ended.
@@ -234,7 +236,6 @@ impl<'s, S: Source> BranchQueue<'s, S> {
         }
         self.over.store(true, Ordering::Relaxed);
         self.wake.notify_all();
-        self.ended.notify_all();
     }
 
     /// The limit that ended the search, and the branches that no worker took; or the error.

@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::halt::Halt;
 use super::postponed::PostponingWorker;
 use super::queue::{BranchQueue, SearchWorker};
-use super::sampling::{estimate, estimate_at_times, sample, SharedLeaves};
+use super::sampling::{draw_meanwhile, estimate, sample, SharedLeaves};
 use super::symmetric_threads::are_symmetric;
 use super::worker::Worker;
 use crate::consistency::checker::ConsistencyChecker;
@@ -25,7 +25,6 @@ use crate::source::{FaultKind, Source};
 use cat::{CatError, Model};
 use program::ir::SiteId;
 use std::sync::{Arc, OnceLock, PoisonError};
-use std::time::Duration;
 
 /// The recursion is as deep as an execution has events, times the number of nested revisits; only
 /// the used part of a stack takes memory.
@@ -318,6 +317,14 @@ fn work<'q, S: Source, W: SearchWorker<'q, S>>(queue: &'q BranchQueue<'q, S>) ->
     while let Some(branch) = queue.pop() {
         match resume::<S, W>(&mut worker, branch) {
             Ok(()) => worker.branching().leave(),
+            Err(Halt::Draws) => {
+                if let Some(branch) = worker.branching().open() {
+                    queue.push(branch);
+                }
+                if let Err(halt) = draw_meanwhile(&mut worker, queue) {
+                    queue.end(halt);
+                }
+            }
             Err(halt) => {
                 open.extend(worker.branching().open());
                 queue.end(halt);
@@ -367,13 +374,7 @@ fn run<'q, S: Source, W: SearchWorker<'q, S>>(queue: &'q BranchQueue<'q, S>) -> 
             builder().spawn_scoped(scope, work)
         };
         let workers: Vec<_> = (0..queue.workers).map(spawn).collect();
-        let whole = matches!(queue.options.extent, Extent::All | Extent::Open(_));
-        let estimates = queue.options.estimates_after.filter(|_| whole);
-        let estimator = estimates.map(|after| {
-            let work = move || estimate_meanwhile::<S, W>(queue, after);
-            builder().spawn_scoped(scope, work)
-        });
-        for worker in workers.into_iter().chain(estimator) {
+        for worker in workers {
             let worker =
                 worker.unwrap_or_else(|error| panic!("cannot start a worker thread: {error}"));
             match worker.join() {
@@ -410,22 +411,6 @@ fn sampled<'q, S: Source, W: SearchWorker<'q, S>>(
         },
         ..Found::default()
     }
-}
-
-/// Estimates, while others explore, how many executions there are. The descents are over the same
-/// tree, so that what they learn of the program would be learned anyway.
-fn estimate_meanwhile<'q, S: Source, W: SearchWorker<'q, S>>(
-    queue: &'q BranchQueue<'q, S>,
-    after: Duration,
-) -> Found {
-    let _ends = EndsOnPanic(queue);
-    if !queue.pause(after) {
-        let mut worker = W::new(queue);
-        if let Halt::Error(error) = estimate_at_times(&mut worker, queue) {
-            queue.end(Halt::Error(error));
-        }
-    }
-    Found::default()
 }
 
 fn exploration<S: Source>(

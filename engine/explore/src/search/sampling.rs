@@ -1,9 +1,10 @@
 //! Workers that descend at random instead of exploring every branch.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::exploration::OpenBranch;
+use crate::exploration::{Extent, OpenBranch, Options};
 use crate::search::descents::{mix, Descent, Estimates, Leaves, Population};
 use crate::search::halt::Halt;
 use crate::search::queue::{BranchQueue, SearchWorker};
@@ -12,10 +13,14 @@ use crate::source::Source;
 /// How many nodes a descent follows whose purpose is an estimate. More make a descent vary less and
 /// take longer.
 const NODES: usize = 16;
-/// How long an estimate is improved at a time while the program is explored, and how long it rests:
-/// a twentieth of the time of one thread.
-const IMPROVES: Duration = Duration::from_millis(100);
-const RESTS: Duration = Duration::from_secs(2);
+/// For how long a worker draws at a time while the program is explored.
+const DRAWS: Duration = Duration::from_millis(100);
+/// How much longer all workers explore before one draws again, if exploring everything fits the time.
+const RESTS: u32 = 20;
+
+/// An estimate is this many times the number of executions with a probability of one over it at most
+/// (Markov's inequality). It improves while a worker draws all the time.
+const HOPELESS: f64 = 4.0;
 
 /// The leaves that the workers have drawn together.
 pub type SharedLeaves = Mutex<Leaves>;
@@ -78,44 +83,119 @@ pub fn estimate<'q, S: Source, W: SearchWorker<'q, S>>(
         let descent = descend(worker, Population::new(NODES, seeded(seed, number)))?;
         let mut leaves = leaves.lock().unwrap_or_else(PoisonError::into_inner);
         leaves.estimates.add(descent.executions);
-        let limits = &queue.options.limits;
-        let mut shown = limits
-            .estimated
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *shown = leaves.estimates.estimate();
+        *queue.options.limits.estimate() = leaves.estimates.estimate();
         Ok(())
     })
 }
 
-/// Estimates how many executions there are from time to time, until the search has ended.
-pub fn estimate_at_times<'q, S: Source, W: SearchWorker<'q, S>>(
-    worker: &mut W,
-    queue: &'q BranchQueue<'q, S>,
-) -> Halt {
-    worker.branching().tallies = false;
-    let mut estimates = Estimates::default();
-    let mut number = 0;
-    loop {
-        let begun = Instant::now();
-        while begun.elapsed() < IMPROVES {
-            match descend(worker, Population::new(NODES, seeded(0, number))) {
-                Ok(descent) => estimates.add(descent.executions),
-                Err(halt) => return halt,
-            }
-            number += 1;
-        }
-        let limits = &queue.options.limits;
-        let mut shown = limits
-            .estimated
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *shown = estimates.estimate();
-        drop(shown);
-        if queue.pause(RESTS) {
-            return Halt::Over;
+/// What is drawn while everything is explored, one worker at a time: it shows how many executions there
+/// are, and what some of them violate. If exploring everything takes too long, a worker draws all the
+/// time, or a single one half of it: then chance finds violations earlier than the order of the search.
+pub struct Draws {
+    /// When a worker is to draw, in milliseconds since the search began.
+    due: AtomicU64,
+    estimates: Mutex<Estimates>,
+    /// How many executions were explored before the search began.
+    explored: u64,
+}
+
+impl Draws {
+    pub fn new(options: &Options) -> Draws {
+        let whole = matches!(options.extent, Extent::All | Extent::Open(_));
+        let after = options.estimates_after.filter(|_| whole);
+        Draws {
+            due: AtomicU64::new(after.map_or(NEVER, milliseconds)),
+            estimates: Mutex::default(),
+            explored: options.limits.counted.load(Ordering::Relaxed),
         }
     }
+
+    /// Whether the worker that asks is to draw.
+    pub fn are_due(&self, now: Duration) -> bool {
+        let due = self.due.load(Ordering::Relaxed);
+        milliseconds(now) >= due && self.claim(due)
+    }
+
+    fn claim(&self, due: u64) -> bool {
+        let claimed = self
+            .due
+            .compare_exchange(due, NEVER, Ordering::Relaxed, Ordering::Relaxed);
+        claimed.is_ok()
+    }
+
+    /// Decides when to draw next, after drawing for so long.
+    fn rest<S: Source>(&self, queue: &BranchQueue<S>, drew: Duration) {
+        let rest = match self.is_too_long(queue) {
+            false => drew * RESTS,
+            true if queue.workers == 1 => drew,
+            true => Duration::ZERO,
+        };
+        let next = milliseconds(queue.start.elapsed() + rest);
+        self.due.store(next, Ordering::Relaxed);
+    }
+
+    /// Whether exploring everything seems to take more than [`HOPELESS`] times what is left of the time.
+    fn is_too_long<S: Source>(&self, queue: &BranchQueue<S>) -> bool {
+        let limits = &queue.options.limits;
+        let counted = limits.counted.load(Ordering::Relaxed);
+        let estimates = self
+            .estimates
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(estimate) = estimates.estimate() else {
+            return true;
+        };
+        let elapsed = queue.start.elapsed();
+        let rate = (counted - self.explored) as f64 / elapsed.as_secs_f64();
+        let left = limits.time.saturating_sub(elapsed).as_secs_f64();
+        estimate.executions - counted as f64 > HOPELESS * rate * left
+    }
+}
+
+/// A time that does not come.
+const NEVER: u64 = u64::MAX;
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(NEVER)
+}
+
+/// Draws for a while, and keeps what the executions violate.
+pub fn draw_meanwhile<'q, S: Source, W: SearchWorker<'q, S>>(
+    worker: &mut W,
+    queue: &'q BranchQueue<'q, S>,
+) -> Result<(), Halt> {
+    let begun = Instant::now();
+    let found = std::mem::take(worker.found());
+    worker.branching().tallies = false;
+    let ended = draw_until(worker, queue, begun + DRAWS);
+    worker.branching().tallies = true;
+    worker.branching().draw_no_more();
+    let drawn = std::mem::replace(worker.found(), found);
+    let violated = !drawn.violations.is_empty();
+    worker.found().merge_drawn(drawn);
+    ended?;
+    if violated && queue.options.first {
+        return Err(Halt::Over);
+    }
+    queue.draws.rest(queue, begun.elapsed());
+    Ok(())
+}
+
+fn draw_until<'q, S: Source, W: SearchWorker<'q, S>>(
+    worker: &mut W,
+    queue: &'q BranchQueue<'q, S>,
+    end: Instant,
+) -> Result<(), Halt> {
+    let draws = &queue.draws.estimates;
+    let mut estimates = draws.lock().unwrap_or_else(PoisonError::into_inner);
+    // another number whenever the search is repeated, since more was learned of the program
+    let seed = queue.options.limits.counted.load(Ordering::Relaxed);
+    while Instant::now() < end {
+        let seed = seeded(seed, estimates.draws());
+        estimates.add(descend(worker, Population::new(NODES, seed))?.executions);
+    }
+    *queue.options.limits.estimate() = estimates.estimate();
+    Ok(())
 }
 
 fn repeatedly<S: Source>(

@@ -99,7 +99,7 @@ impl<'s, S: Source> Worker<'s, S> {
             self.added += 1;
             if self.added >= CLOCK_INTERVAL {
                 self.added = 0;
-                self.queue.check_limits()?;
+                self.queue.check(&self.branching)?;
             }
             if self.branching.is_given() {
                 return Ok(());

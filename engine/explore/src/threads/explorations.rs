@@ -165,8 +165,7 @@ impl ProgramSource<'_> {
             }
             restart();
             // what was estimated is the size of another search too
-            let estimated = options.limits.estimated.lock();
-            *estimated.unwrap_or_else(PoisonError::into_inner) = None;
+            *options.limits.estimate() = None;
             options.limits.counted.store(
                 match resumes {
                     true => 0,

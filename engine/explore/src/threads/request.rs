@@ -17,7 +17,7 @@ use cat::Model;
 use program::interpreter::Limits;
 use program::ir::{Program, SiteId};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -322,11 +322,11 @@ fn doubled<'p>(
         options.estimates_after = Some(options.limits.time / QUARTER);
         options.limits.executions = most.saturating_sub(explored);
         options.limits.counted.store(0, Relaxed);
-        *estimate_of(&options) = None;
+        *options.limits.estimate() = None;
         let mut source = ProgramSource::new(program, limits);
         let found = source.explore_part(model, &options)?;
         if found.limit == Some(Limit::Seconds) && !clock.is_over(found.limit) {
-            answer.found.doubled = found.too_many_for(*estimate_of(&options), clock.left());
+            answer.found.doubled = found.too_many_for(*options.limits.estimate(), clock.left());
             if answer.found.doubled.is_some() {
                 break;
             }
@@ -343,11 +343,6 @@ fn doubled<'p>(
         }
     }
     Ok(answer)
-}
-
-fn estimate_of(options: &Options) -> MutexGuard<'_, Option<Estimate>> {
-    let estimated = options.limits.estimated.lock();
-    estimated.unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How much of the time the executions with fewer iterations get, if there is not enough for all.
@@ -519,7 +514,7 @@ impl Exploration {
     /// Adds the estimate that was made meanwhile, if this is not all.
     fn estimate_from(&mut self, clock: &Clock) {
         if self.limit.is_some() {
-            self.estimate = *estimate_of(clock.given);
+            self.estimate = *clock.given.limits.estimate();
             let now = self.counts.all() - self.earlier;
             self.rate = Some(now as f64 / clock.begun.elapsed().as_secs_f64());
         }

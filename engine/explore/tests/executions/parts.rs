@@ -8,12 +8,13 @@ use crate::random::Program;
 use crate::random_litmus::random_test;
 use cat::Model;
 use explore::{
-    explore, explore_each, ExecutionEnd, Exploration, ExploreError, Extent, Frontier, Limit,
-    Limits, OpenBranch, Options, Reduction, Reductions, Search, Source, Violation,
+    explore, explore_each, Event, ExecutionEnd, Exploration, ExploreError, Extent, Fault, Frontier,
+    Limit, Limits, OpenBranch, Options, Reduction, Reductions, Search, Source, Violation,
 };
 use litmus::Test;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
+use std::time::Duration;
 
 type Executions = Vec<(Canonical, ExecutionEnd)>;
 
@@ -167,16 +168,19 @@ fn stored(open: &Frontier) -> Frontier {
     read
 }
 
+type Shown = (Fault, u64, bool, Vec<Event>);
+
+fn violations(found: &Exploration) -> Vec<Shown> {
+    let shown = |seen: &Violation| {
+        let events = seen.graph.events.clone();
+        (seen.fault.clone(), seen.count, seen.weak, events)
+    };
+    found.violations.iter().map(shown).collect()
+}
+
 /// How many parts the search was explored in.
 fn parts<S: Source>(name: &str, source: &S, model: &Model, options: &Options) -> f64 {
     let (all, whole) = found(source, model, options);
-    let violations = |found: &Exploration| {
-        let shown = |seen: &Violation| {
-            let events = seen.graph.events.clone();
-            (seen.fault.clone(), seen.count, seen.weak, events)
-        };
-        found.violations.iter().map(shown).collect::<Vec<_>>()
-    };
     let mut count = 0.0;
     for (step, workers) in [(1, 1), (2, 2), (7, 1), (5, 2), (40, 3), (u64::MAX - 1, 4)] {
         let (mut parts, mut sum) = (Vec::new(), Exploration::default());
@@ -232,6 +236,30 @@ fn each_search_resumes_with_and_without_symmetry() {
         }
     }
     assert!(count > 500.0, "{count}");
+}
+
+/// How many executions are explored while others are drawn.
+fn drawn_meanwhile<S: Source>(name: &str, source: &S, model: &Model, options: &Options) -> f64 {
+    let (all, whole) = found(source, model, options);
+    for workers in [1, 2] {
+        let options = Options {
+            workers,
+            estimates_after: Some(Duration::ZERO),
+            ..options.clone()
+        };
+        let (explored, exploration) = found(source, model, &options);
+        assert_eq!(exploration.counts, whole.counts, "{name}");
+        assert_eq!(explored.len(), all.len(), "{name}");
+        assert_eq!(distinct(&explored), distinct(&all), "{name}");
+        assert_eq!(violations(&exploration), violations(&whole), "{name}");
+    }
+    all.len() as f64
+}
+
+#[test]
+fn executions_that_are_drawn_meanwhile_change_no_answer() {
+    let executions = sum_over!(0..12, drawn_meanwhile);
+    assert!(executions > 100.0, "{executions}");
 }
 
 #[test]

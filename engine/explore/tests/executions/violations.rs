@@ -47,6 +47,30 @@ fn a_wait_that_is_satisfied_elsewhere_is_blocked_and_no_hang() {
 }
 
 #[test]
+fn chance_finds_what_the_search_comes_to_too_late() {
+    let mut threads: Vec<&[Do]> = vec![&[Do::Store(0, 1, Rlx)], &[Do::Load(0, Rlx), Do::Forbid(1)]];
+    threads.extend([&[Do::Add(1, Rlx)] as &[Do]; 9]);
+    let program = started(&threads);
+    for name in ALL {
+        let explored = |estimates_after| {
+            let mut options = Options {
+                estimates_after,
+                ..options(1)
+            };
+            options.limits.executions = 2_000;
+            let found = explore(&program, &model(name), &options);
+            found.unwrap_or_else(|error| panic!("{error}"))
+        };
+        // all executions in which the load reads 0 come first
+        assert_eq!(kinds(&explored(None)), []);
+        let found = explored(Some(Duration::ZERO));
+        assert_eq!(kinds(&found), [FaultKind::Assertion]);
+        let end = (found.limit, found.counts.all());
+        assert_eq!(end, (Some(Limit::Executions), 2_000));
+    }
+}
+
+#[test]
 fn a_wait_for_what_nobody_writes_is_a_hang() {
     let program = started(&[&[Do::Store(0, 2, Rel)], &[Do::Await(0, 1, Acq)]]);
     for name in ALL {

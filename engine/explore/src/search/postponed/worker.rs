@@ -116,7 +116,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             self.steps += 1;
             if self.steps >= CLOCK_INTERVAL {
                 self.steps = 0;
-                self.queue.check_limits()?;
+                self.queue.check(&self.branching)?;
             }
             if self.branching.is_given() {
                 return Ok(());
