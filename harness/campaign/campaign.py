@@ -20,7 +20,7 @@ from weakspot.harness.campaign.check_jobs import CodeComparison
 from weakspot.harness.campaign.executor import Executor, LocalExecutor
 from weakspot.harness.campaign.folder import now
 from weakspot.harness.campaign.frontiers import Frontiers
-from weakspot.harness.campaign.hardware import runs
+from weakspot.harness.campaign.hardware import Runs, runs
 from weakspot.harness.campaign.history import History
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.plan import Jobs, Skipped
@@ -85,6 +85,14 @@ class Campaign(Rounds):
         self._machines: dict[str, MachineInfo] = {}
         self._notes: list[str] = []
         self._unfinished = self._checked = False
+
+    def ask_all(self, chosen: Sequence[Model], builds: Sequence[Configuration]) -> None:
+        """Ask all of the plan's questions but for those to machines."""
+        self.gather(chosen)
+        self.explore()
+        self.check(self.checkers())
+        if builds:
+            self.compare_with_sources(builds)
 
     # --- what it is about -----------------------------------------------------------------------
 
@@ -272,27 +280,33 @@ class Campaign(Rounds):
     ) -> None:
         """Run the tests by each runner on one machine, and before that the programs as a whole if a
         runner runs these too; `limited` as for RunLimits."""
-        whole = self.tools.whole if any(each.whole_programs for each in runners) else None
-        limits = RunLimits(self.plan.seconds_run, limited, self.plan.budget)
-        # without a budget nothing depends on the answers, which may be many
-        decided = self.store.record() if limits.budget else Record(manifest=self.store.manifest)
-        asked = runs(
-            self.material,
-            decided,
-            machine,
-            runners if tests else (),
-            whole if programs else None,
-            limits,
-        )
-        for each in asked.shares:
+        planned = self.runs(machine, runners, programs=programs, tests=tests, limited=limited)
+        for each in planned.shares:
             if each.chosen == each.count:
                 continue
             self.note(
                 f"{each.count - each.chosen:,} of {each.count:,} {each.what} were not run on "
-                f"{machine.name}: {duration_text(limits.budget)} went to more informative ones "
+                f"{machine.name}: {duration_text(self.plan.budget)} went to more informative ones "
                 "(--budget and --for give more time)"
             )
-        self.ask(asked.jobs)
+        self.ask(planned.jobs)
+
+    def runs(
+        self,
+        machine: Machine,
+        runners: Sequence[Runner],
+        *,
+        programs: bool = True,
+        tests: bool = True,
+        limited: bool = False,
+    ) -> Runs:
+        """What `run_on` runs."""
+        whole = self.tools.whole if any(each.whole_programs for each in runners) else None
+        limits = RunLimits(self.plan.seconds_run, limited, self.plan.budget)
+        # without a budget nothing depends on the answers, which may be many
+        decided = self.store.record() if limits.budget else Record(manifest=self.store.manifest)
+        by, whole = (runners if tests else ()), (whole if programs else None)
+        return runs(self.material, decided, machine, by, whole, limits)
 
     # --- what the executor reports --------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from weakspot.harness.campaign.check_jobs import Check
 from weakspot.harness.campaign.estimates import predicted
 from weakspot.harness.campaign.executor import Receiver
 from weakspot.harness.campaign.folder import answers_in, latest_unfinished, new_manifest
-from weakspot.harness.campaign.hardware import Share, runs
+from weakspot.harness.campaign.hardware import Share
 from weakspot.harness.campaign.history import History
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Progress
@@ -36,7 +36,6 @@ from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.campaign.tools import Tools
 from weakspot.harness.codegen.configurations import configurations
 from weakspot.harness.machines import Lost, Machine
-from weakspot.harness.runners import RunLimits
 from weakspot.harness.values.record import Entry, Plan, unique
 from weakspot.system.deadline import ending
 
@@ -128,12 +127,8 @@ def forecast(
     replay = _Replay(history)
     store = MemoryStore(new_manifest(plan))
     campaign = Campaign(plan, store, tools, progress=progress, executor=replay)
-    campaign.gather(chosen)
+    campaign.ask_all(chosen, builds)
     generating = campaign.progress.timings["generating"].seconds
-    campaign.explore()
-    campaign.check(campaign.checkers())
-    if builds:
-        campaign.compare_with_sources(builds)
     divisions = list(_divided(campaign, replay))
     if workers is not None and not workers:
         campaign.note("no worker has joined the cluster: the times are those of one thread")
@@ -210,17 +205,13 @@ def _name(job: Job) -> str:
 
 def _divided(campaign: Campaign, replay: _Replay) -> Iterator[Division]:
     """The runs on each machine that can be reached, in the order of a campaign."""
-    plan, tools = campaign.plan, campaign.tools
-    for name in plan.machines:
+    for name in campaign.plan.machines:
         try:
-            machine = tools.machine(name)
+            machine = campaign.tools.machine(name)
         except (Lost, Unsupported) as error:
             campaign.note(f"{error.message}: what would run there is not counted")
             continue
-        runners = campaign.runners(machine)
-        whole = tools.whole if any(each.whole_programs for each in runners) else None
-        limits = RunLimits(plan.seconds_run, budget=plan.budget)
-        found = runs(campaign.material, campaign.store.record(), machine, runners, whole, limits)
+        found = campaign.runs(machine, campaign.runners(machine))
         waiting = iter(found.jobs)
         for share in found.shares:
             jobs = list(itertools.islice(waiting, share.chosen))
@@ -228,7 +219,7 @@ def _divided(campaign: Campaign, replay: _Replay) -> Iterator[Division]:
                 replay.phases[_name(jobs[0])] = jobs
                 replay.limits[_name(jobs[0])] = share.seconds
         replay.machines.append(machine)
-        yield Division(machine.name, plan.budget, tuple(found.shares))
+        yield Division(machine.name, campaign.plan.budget, tuple(found.shares))
 
 
 def _repetitions(entries: Iterable[Entry], archs: Iterable[str]) -> Iterator[Repetition]:
