@@ -326,11 +326,12 @@ class Campaign(Rounds):
         self._machines[machine.name] = note
 
     def miss(self, why: str) -> None:
-        """Note that questions are left for when the campaign resumes."""
+        """Note, once, that questions are left for when the campaign resumes."""
         self._unfinished = True
-        self.note(why)
-        if not self._printed:
-            self.progress.message(why)
+        if why not in self._notes:
+            self.note(why)
+            if not self._printed:
+                self.progress.message(why)
 
     def note(self, text: str) -> None:
         """Say this at the end, with the answers."""

@@ -17,10 +17,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from weakspot.errors import Interrupted, MissingTool, ToolFailed, WeakspotError
+from weakspot.errors import Interrupted, WeakspotError
 from weakspot.harness.campaign.connection import (
     Client,
-    ClusterLost,
     Future,
     Workers,
     failed_at,
@@ -94,7 +93,6 @@ class _Phase:
         self._left = {job.key: job for job in jobs}
         self._again: list[_Parcel] = []
         self._sent: dict[Future, _Parcel] = {}
-        self._failed: set[tuple[str, str]] = set()
 
     def perform(self) -> None:
         """Perform the jobs. Raises ClusterLost."""
@@ -151,16 +149,8 @@ class _Phase:
     def _receive(self, future: Future) -> None:
         """Report what became of a parcel."""
         parcel = self._sent.pop(future)
-        try:
-            done = self._workers.result(future)
-        except ClusterLost:
-            raise
-        except Exception as error:
-            self._fail(parcel.jobs, error)
-            return
+        done = self._workers.outcome(future, parcel.failed, self._to.progress)
         self._report(done)
-        for line in self._workers.judge(done, parcel.failed):
-            self._to.progress.message(line)
         if done.error is None:
             return
         left = [job for job in parcel.jobs if job.key in self._left] or parcel.jobs
@@ -176,17 +166,11 @@ class _Phase:
             if job is not None:
                 self._to.answered(job, answer, final=final)
 
-    def _fail(self, jobs: Sequence[Job], error: Exception) -> None:
-        """Report a failure, that of a tool once; the jobs have no answer this time."""
+    def _fail(self, jobs: Sequence[Job], error: WeakspotError) -> None:
+        """Report a failure; the jobs have no answer this time."""
         for job in jobs:
             self._left.pop(job.key, None)
-        if not isinstance(error, WeakspotError):
-            raise error
-        about = jobs[0].label, error.message
-        if about not in self._failed:
-            self._to.events.failed(jobs[0], error)
-        if isinstance(error, MissingTool | ToolFailed):
-            self._failed.add(about)
+        self._to.events.failed(jobs[0], error)
 
     def _withdraw(self) -> None:
         """Report what is known by now, and have the rest cancelled."""

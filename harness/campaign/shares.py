@@ -17,9 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from weakspot.errors import MissingTool, ToolFailed
+from weakspot.errors import MissingTool, ToolFailed, WeakspotError
 from weakspot.harness.campaign.connection import (
-    ClusterLost,
     Future,
     Workers,
     failed_at,
@@ -66,7 +65,6 @@ class SharedExplorations:
         self._waiting = [DividedExploration(job) for job in jobs]
         self._begun: list[DividedExploration] = []
         self._sent: dict[Future, _Sent] = {}
-        self._failed: set[str] = set()
         self._finished = workers.finished()
 
     def perform(self) -> None:
@@ -119,15 +117,7 @@ class SharedExplorations:
         """Take what became of a share, which is under way until that is known: where this raises,
         it is stored as open."""
         shared, job, failed = self._sent[future]
-        try:
-            done = self._workers.result(future)
-        except ClusterLost:
-            raise
-        except Exception as error:
-            self._fail(future, error)
-            return
-        for line in self._workers.judge(done, failed):
-            self._to.progress.message(line)
+        done = self._workers.outcome(future, failed, self._to.progress)
         if done.error is None:
             self._take(future, done)
         elif (again := failed_at(done, failed)) is not None:
@@ -160,8 +150,8 @@ class SharedExplorations:
             future.cancel()
         shared.sent.clear()
 
-    def _fail(self, future: Future, error: Exception) -> None:
-        """Report a failure, each once; the exploration has no answer this time."""
+    def _fail(self, future: Future, error: WeakspotError) -> None:
+        """Report a failure; the exploration has no answer this time."""
         shared, job, _ = self._sent.pop(future)
         shared.gets_back(job, future)
         shared.store(now=True)
@@ -169,9 +159,7 @@ class SharedExplorations:
         self._begun.remove(shared)
         if not isinstance(error, MissingTool | ToolFailed):
             raise error
-        if error.message not in self._failed:
-            self._failed.add(error.message)
-            self._to.events.failed(shared.job, error)
+        self._to.events.failed(shared.job, error)
 
     def _withdraw(self, *, answered: bool) -> None:
         """Store what is open; report what is known by now, if that is to be `answered`."""

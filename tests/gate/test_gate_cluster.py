@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 from clusters import in_process
-from projects import SB, WEAK_SB, Project
+from projects import PUSH_POP, SB, WEAK_SB, Project
 
 from weakspot import api
+from weakspot.errors import MissingTool
 from weakspot.harness.campaign import parcels
 from weakspot.harness.campaign.check_jobs import Check
 from weakspot.harness.campaign.executor import Receiver
@@ -19,6 +20,7 @@ from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.progress import Quiet
 from weakspot.harness.gate.campaign import GateCampaign
 from weakspot.harness.gate.outcome import GateOutcome
+from weakspot.harness.gate.scenarios import Scenario
 from weakspot.harness.gate.selection import select
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.verdict import Verdict
@@ -43,6 +45,21 @@ def test_the_findings_are_those_of_this_computer(
     assert found(there) == found(api.gate(cached=False))
     assert {each.finding.id for each in there.findings} == {"WS001", "WS002", "WS101"}
     assert workers.most > 1
+
+
+def test_each_scenario_that_a_missing_tool_leaves_out_is_reported(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: object) -> None:
+        raise MissingTool("clang is not installed")
+
+    project.write("tests/again.cpp", PUSH_POP)
+    monkeypatch.chdir(project.folder)
+    monkeypatch.setattr(Scenario, "generated", missing)
+    executor, _ = in_process(monkeypatch)
+    there = api.gate(cached=False, executor=executor)
+    assert there.unreadable == {"tests/again.cpp", "tests/push_pop.cpp"}
+    assert found(there) == found(api.gate(cached=False))
 
 
 def test_a_worker_needs_no_file_of_the_project(
