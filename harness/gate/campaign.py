@@ -304,6 +304,7 @@ class GateCampaign(Rounds):
             explorer=self._explorer,
             frontier=self._frontiers.of(scenario.name, model.name),
             too_late=self.used_up,
+            report=self.progress.at,
         )
 
     # --- repairs --------------------------------------------------------------------------------

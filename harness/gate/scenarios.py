@@ -7,7 +7,7 @@ compiled when the first of its questions is asked, once for all of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -127,13 +127,14 @@ class Scenario:
 
 class ExploreScenario(Job, frozen=True, kw_only=True):
     """An exploration of a scenario that is compiled when there is time for it; then it is an
-    Explore. `too_late` says why it is not asked if there is none."""
+    Explore. `too_late` says why it is not asked if there is none; `report` gets what is read."""
 
     scenario: Scenario
     model: Model
     explorer: Explorer
     frontier: Frontier
     too_late: str
+    report: Callable[[str], object]
 
     phase = "exploring"
     is_long = True
@@ -146,6 +147,7 @@ class ExploreScenario(Job, frozen=True, kw_only=True):
         if not seconds:
             raise LimitReached(self.too_late)
         end = ending(seconds)
+        self.report(f"reading {self.scenario.name}")
         return Explore(
             key=self.key,
             program=self.scenario.program(self.model.name, seconds),
