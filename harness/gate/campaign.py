@@ -164,7 +164,9 @@ class GateCampaign(Rounds):
             each.is_asked = True
             self._by_key[each.key] = each
             self._store.scenarios[each.key] = each.scenario
-        return Jobs([self._job(each) for each in due], skipped)
+        unread = {each.scenario for each in due if each.scenario.compiled is None}
+        reading = self.end.left / max(1, len(unread))
+        return Jobs([self._job(each, reading) for each in due], skipped)
 
     def skip(self, skipped: Sequence[Skipped]) -> None:
         """A model of machines that does not apply leaves nothing undecided."""
@@ -287,7 +289,7 @@ class GateCampaign(Rounds):
             self._digests[model.path] = model.digest_of_text
         return self._digests[model.path]
 
-    def _job(self, question: Question) -> Job:
+    def _job(self, question: Question, reading: float) -> Job:
         scenario, model = question.scenario, question.model
         if scenario.test is not None:
             return Check(
@@ -303,6 +305,7 @@ class GateCampaign(Rounds):
             model=model,
             explorer=self._explorer,
             frontier=self._frontiers.of(scenario.name, model.name),
+            reading=reading,
             too_late=self.used_up,
             report=self.progress.at,
         )

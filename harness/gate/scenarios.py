@@ -81,14 +81,14 @@ class Scenario:
         numbers = (limits.loops, limits.executions, *limits.of_executions[1:])
         return " ".join((self.question.key, *map(str, numbers)))
 
-    def program(self, model: str, seconds: float) -> ScenarioProgram:
-        """The program, to be explored under a model. It is read the first time, within so many
-        seconds. Raises BadInput, Unsupported, MissingTool, ToolFailed or LimitReached."""
+    def program(self, model: str, seconds: float, reading: Deadline) -> ScenarioProgram:
+        """The program, to be explored under a model for so many seconds. It is read the first time,
+        until then. Raises BadInput, Unsupported, MissingTool, ToolFailed or LimitReached."""
         if self._error is not None:
             raise self._error
         if self.compiled is None:
             try:
-                self.compiled = self.generated(seconds)
+                self.compiled = self.generated(seconds, reading)
             except WeakspotError as error:
                 if not isinstance(error, Interrupted | LimitReached):
                     self._error = error
@@ -97,7 +97,7 @@ class Scenario:
             structure=self.name, scenario=self._stem, generated=self.compiled, models=(model,)
         )
 
-    def generated(self, seconds: float) -> Generated:
+    def generated(self, seconds: float, reading: Deadline) -> Generated:
         """See `program`."""
         from weakspot.generators.pipeline import generate
 
@@ -108,7 +108,7 @@ class Scenario:
             build=self.build,
             loops=self.bounds.first_loops,
             seconds=seconds * _GENERATING,
-            reading=ending(seconds),
+            reading=reading,
             asked=self.question,
         )
 
@@ -127,12 +127,15 @@ class Scenario:
 
 class ExploreScenario(Job, frozen=True, kw_only=True):
     """An exploration of a scenario that is compiled when there is time for it; then it is an
-    Explore. `too_late` says why it is not asked if there is none; `report` gets what is read."""
+    Explore. Compiling may take longer than the share of a question, up to `reading` seconds: what
+    it has done until then would be lost. `too_late` says why it is not asked if there is no time;
+    `report` gets what is read."""
 
     scenario: Scenario
     model: Model
     explorer: Explorer
     frontier: Frontier
+    reading: float
     too_late: str
     report: Callable[[str], object]
 
@@ -148,9 +151,10 @@ class ExploreScenario(Job, frozen=True, kw_only=True):
             raise LimitReached(self.too_late)
         end = ending(seconds)
         self.report(f"reading {self.scenario.name}")
+        reading = ending(self.scenario.end.at_most(max(seconds, self.reading)))
         return Explore(
             key=self.key,
-            program=self.scenario.program(self.model.name, seconds),
+            program=self.scenario.program(self.model.name, seconds, reading),
             model=self.model,
             bounds=self.scenario.bounds,
             explorer=self.explorer,
