@@ -6,7 +6,8 @@ with its depth: std::format has 45,000 lines of IR, and more than five million a
 
 Which operation a site belongs to depends on what is inlined, and so do wait loops. Therefore a
 program within the limit is inlined completely; beyond it, functions that reach no atomic access
-are preferred.
+stay functions first. Those that pause are not among these, nor is what they call: how long a loop
+pauses after each look is irrelevant to whether it waits, which is seen within one function only.
 """
 
 from __future__ import annotations
@@ -24,22 +25,27 @@ _DEFINE = re.compile(r'^define [^@\n]*@(?P<name>"[^"]*"|[-\w$.]+)\((?P<rest>[^\n
 _CALL = re.compile(r'\b(?:call|invoke)\b[^@\n"]*@("[^"]*"|[-\w$.]+)\(')
 _GROUP = re.compile(r"^attributes #(\d+) = \{(.*)\}$", re.M)
 _ATOMIC = re.compile(r"^  (?:%\S+ = )?(?:load atomic|store atomic|atomicrmw|cmpxchg|fence)\b", re.M)
+_PAUSE = re.compile(
+    r'\bcall [^\n]*(?:@llvm\.x86\.sse2\.pause|@sched_yield|@thrd_yield|asm [^\n]*"pause)'
+)
 _NAME = re.compile(r'@("[^"]*"|[-\w$.]+)')
 
 SMALL = 4
-"""Lines of a function without calls that is always inlined: calling it takes as much."""
+"""Lines of a function, with what is inlined into it, that is always inlined: calling it takes as
+much."""
 
 
 class _Function(msgspec.Struct, frozen=True):
     """A function: its lines, the functions of the module that it calls, and how often; whether it
-    is to be inlined, has a parameter that is a structure, contains an atomic access, and is called
-    through pointers too."""
+    is to be inlined, has a parameter that is a structure, contains an atomic access or a pause,
+    and is called through pointers too."""
 
     lines: int
     calls: dict[str, int]
     inlined: bool
     by_value: bool
     atomic: bool
+    pauses: bool
     pointed: bool
 
 
@@ -55,15 +61,12 @@ def bounded(text: str, most: int = MOST) -> Expansion:
     functions = _functions(text)
     order = list(_callees_first(functions))
     inlined = {name for name, each in functions.items() if each.inlined}
-    reach = _reaching_atomics(functions, order)
+    whole, _ = _sizes(functions, order, inlined)
     lines = 0
     # a structure is passed by value only to what is inlined
-    possible = {
-        name
-        for name in inlined
-        if not functions[name].by_value and (functions[name].calls or functions[name].lines > SMALL)
-    }
-    for candidates in (possible - reach, possible):
+    possible = {name for name in inlined if not functions[name].by_value and whole[name] > SMALL}
+    last = _reaching_atomics(functions, order) | _used_by_pauses(functions, order, whole)
+    for candidates in (possible - last, possible):
         while True:
             sizes, copies = _sizes(functions, order, inlined)
             lines = sum(sizes[each] for each in functions if _remains(functions, each, inlined))
@@ -77,6 +80,11 @@ def bounded(text: str, most: int = MOST) -> Expansion:
             inlined.difference_update(chosen)
     stay = {name for name, each in functions.items() if each.inlined} - inlined
     return Expansion(lines, _with_functions(text, stay) if stay else text)
+
+
+def pauses(body: str) -> bool:
+    """Whether a function pauses or yields, as a loop does that waits."""
+    return _PAUSE.search(body) is not None
 
 
 def _functions(text: str) -> dict[str, _Function]:
@@ -98,6 +106,7 @@ def _functions(text: str) -> dict[str, _Function]:
             inlined=" alwaysinline" in rest or (group is not None and group[1] in always),
             by_value="byval(" in rest,
             atomic=_ATOMIC.search(body) is not None,
+            pauses=pauses(body),
             pointed=mentions[name] > 1,  # once where it is defined
         )
     return found
@@ -131,6 +140,24 @@ def _reaching_atomics(functions: Mapping[str, _Function], order: list[str]) -> s
     while known != len(found):  # more than once only for functions that stay functions
         known = len(found)
         found.update(name for name in order if not found.isdisjoint(functions[name].calls))
+    return found
+
+
+def _used_by_pauses(
+    functions: Mapping[str, _Function], order: list[str], sizes: Mapping[str, int]
+) -> set[str]:
+    """The functions that pause, or call a small one that does, and all that they call."""
+    pausing: set[str] = set()
+    for name in order:
+        small = (callee for callee in functions[name].calls if sizes[callee] <= SMALL)
+        if functions[name].pauses or not pausing.isdisjoint(small):
+            pausing.add(name)
+    found: set[str] = set()
+    waiting = list(pausing)
+    while waiting:
+        if (name := waiting.pop()) not in found:
+            found.add(name)
+            waiting.extend(functions[name].calls)
     return found
 
 

@@ -330,8 +330,8 @@ def clean(raw: str, clang: Clang, version: str, source: Path) -> str:
         handled = _link_library(llvm, (module, context), builder, clang, version)
         known = inlining.bounded(str(module))
         if known.lines <= passes.LITTLE:
-            passes.apply(llvm, module, builder, handled=handled)
-            return _without_unused_values(str(module))
+            cleaned = passes.apply(llvm, module, builder, handled=handled)
+            return _without_unused_values(cleaned)
     finally:
         module.close()
     text = passes.run(known.text, known.lines, handled=handled, clang=clang, source=source)

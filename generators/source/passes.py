@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from weakspot.errors import ToolFailed, quoted
+from weakspot.generators.source import panics
 from weakspot.generators.source.clang import Clang, scratch_folder, time_is_up
 from weakspot.system import process
 
@@ -59,8 +60,7 @@ def _performed(text: str, *, handled: bool) -> str:
     context = llvm.create_context()
     module = llvm.parse_assembly(text, context=context)
     try:
-        apply(llvm, module, builder_of(llvm), handled=handled)
-        return str(module)
+        return apply(llvm, module, builder_of(llvm), handled=handled)
     finally:
         module.close()
 
@@ -72,8 +72,8 @@ def builder_of(llvm: Any) -> Any:
     return llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
 
 
-def apply(llvm: Any, module: Any, builder: Any, *, handled: bool) -> None:
-    """Run the passes on a module. Raises ToolFailed."""
+def apply(llvm: Any, module: Any, builder: Any, *, handled: bool) -> str:
+    """Run the passes on a module, and return its text. Raises ToolFailed."""
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_global_dead_code_eliminate_pass()
@@ -85,6 +85,7 @@ def apply(llvm: Any, module: Any, builder: Any, *, handled: bool) -> None:
         module.verify()
     except RuntimeError as error:
         raise _refused(str(error)) from error
+    return panics.without_impossible(llvm, str(module), builder)
 
 
 def _refused(message: str) -> ToolFailed:

@@ -341,6 +341,55 @@ def test_a_scope_waits_for_its_threads(tmp_path: Path) -> None:
     assert (found["result"], found["warnings"]) == ("Safe", [])
 
 
+BACKOFF = """
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering::*};
+
+struct Backoff(Cell<u32>);
+impl Backoff {
+    fn snooze(&self) {
+        if self.0.get() <= 6 {
+            for _ in 0..1 << self.0.get() {
+                std::hint::spin_loop();
+            }
+        } else {
+            std::thread::yield_now();
+        }
+        if self.0.get() <= 10 {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+}
+
+static READY: AtomicBool = AtomicBool::new(false);
+fn main() {
+    let thread = std::thread::spawn(|| READY.store(true, Release));
+    let backoff = Backoff(Cell::new(0));
+    while !READY.load(Acquire) {
+        backoff.snooze();
+    }
+    thread.join().unwrap();
+}
+"""
+
+
+@needs_rustc
+def test_a_loop_that_pauses_longer_each_time_waits(tmp_path: Path) -> None:
+    found = explored(read(tmp_path, BACKOFF))
+    assert (found["result"], found["reasons"]) == ("Safe", [])
+
+
+@needs_rustc
+def test_a_panic_that_can_happen_stays(tmp_path: Path) -> None:
+    # after 256 looks it panics
+    endless = BACKOFF.replace("Cell<u32>", "Cell<u8>").replace("if self.0.get() <= 10", "")
+    found = explored(read(tmp_path, endless))
+    assert found["result"] == "Unknown"
+    # after the first
+    early = BACKOFF.replace("self.0.get() + 1", "self.0.get() - 1")
+    assert seen(read(tmp_path, early)) == {("assertion", 16)}
+
+
 @needs_rustc
 def test_notifications_of_stds_locks_are_not_the_users(tmp_path: Path) -> None:
     assert read(tmp_path, SAFE["mutex"]).signals == ()
