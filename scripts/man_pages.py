@@ -14,6 +14,7 @@ from click_man.core import generate_man_page  # type: ignore[import, unused-igno
 
 from weakspot import __version__
 from weakspot.harness.cli import COMMANDS, weakspot
+from weakspot.harness.cli.help import Command
 
 
 def write(folder: Path) -> None:
@@ -29,8 +30,10 @@ def write(folder: Path) -> None:
     ]
     for context in (group, *contexts):
         path = folder / f"{context.command_path.replace(' ', '-')}.1"
+        command = context.command
+        notes = command.notes if isinstance(command, Command) else command.epilog or ""
         text: str = generate_man_page(context, version=__version__)
-        path.write_text(text + _notes(context.command.epilog or ""), encoding="utf-8")
+        path.write_text(text + _notes(notes), encoding="utf-8")
 
 
 def _notes(epilog: str) -> str:

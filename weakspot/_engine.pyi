@@ -163,9 +163,20 @@ class EvidenceDict(TypedDict):
     guarantee: Literal["proved", "stated", "asked", "refuted", "unneeded"] | None
     audit: AuditDict | None
 
+class ReasonDict(TypedDict):
+    """`limit` is an argument of explore, "" for a fixed limit, or what ended the exploration; the
+    others are "" or None where the kind does not have them."""
+
+    kind: Literal["truncated", "limit", "no execution", "unproved", "refuted", "missed", "refused"]
+    limit: str
+    message: str
+    because: str
+    place: str | None  # file:line:column
+    number: float | None  # value of the limit
+
 class ExplorationDict(TypedDict):
     result: str  # Safe Violated Unknown
-    reasons: list[str]  # why not everything was explored; empty when it was
+    reasons: list[ReasonDict]  # why not everything was explored; empty when it was
     limit: str | None  # executions, seconds or stopped: why it ended early
     bound_sites: list[int]  # loops that reached their bound
     limits: list[str]  # arguments of explore that ended a thread, sorted; "" for a fixed limit

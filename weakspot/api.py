@@ -28,22 +28,21 @@ from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program
 from weakspot.harness.clients.subject import ClientChoice, Variation
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.costs.result import Costs
+from weakspot.harness.edits.changes import Rewritten
 from weakspot.harness.gate.outcome import GateOutcome
-from weakspot.harness.orders.cost import Costs
 from weakspot.harness.orders.mutants import Mutant, Mutated
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.rewrite import Rewritten
 from weakspot.harness.scaffold.project import Written
 from weakspot.harness.values.bounds import Bounds, Part
 from weakspot.harness.values.codegen import CodegenComparison, Codes
 from weakspot.harness.values.difference import Comparison, Difference
+from weakspot.harness.values.estimate import Estimate, Sample
 from weakspot.harness.values.exploration import (
     Audit,
-    Estimate,
     Exploration,
     ExplorationEvidence,
-    Sample,
     Violation,
 )
 from weakspot.harness.values.finding import Evidence, Finding
@@ -51,6 +50,7 @@ from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.linearizability import Linearizability
 from weakspot.harness.values.model_comparison import ModelComparison, Searched
 from weakspot.harness.values.program_run import ProgramRun
+from weakspot.harness.values.reason import Reason
 from weakspot.harness.values.record import GoldenDifference, Record
 from weakspot.harness.values.verdict import Verdict
 from weakspot.model_comparison import compare_models
@@ -109,6 +109,7 @@ __all__ = [
     "Part",
     "Program",
     "ProgramRun",
+    "Reason",
     "Record",
     "Relaxations",
     "Relaxed",

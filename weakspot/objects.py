@@ -21,10 +21,9 @@ from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.campaign.tools import installed
-from weakspot.harness.corpus.material import material_of
+from weakspot.harness.corpus.material import Report, material_of
 from weakspot.harness.corpus.models import LANGUAGE, resolve
-from weakspot.harness.orders.program_groups import ProgramGroup
-from weakspot.harness.orders.trials import Report
+from weakspot.harness.corpus.program_groups import ProgramGroup
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.linearizability import Linearizability
 from weakspot.harness.values.record import Plan, Record

@@ -19,22 +19,22 @@ from weakspot.generators.source.program import Program
 from weakspot.harness import machines
 from weakspot.harness.campaign.executor import Executor
 from weakspot.harness.campaign.progress import Progress, Quiet
+from weakspot.harness.corpus.material import Report
 from weakspot.harness.corpus.models import LANGUAGE, Model, of_machines
+from weakspot.harness.corpus.program_groups import ProgramGroup, program_groups
+from weakspot.harness.edits.changes import ByHand, Rewritten
+from weakspot.harness.edits.verification import Read
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.gate.projects import run_projects
 from weakspot.harness.gate.selection import select
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders import application, promotion, searches
-from weakspot.harness.orders.explorations import Explorations
+from weakspot.harness.orders.explorations import Explorations, explorable
 from weakspot.harness.orders.mutants import ClientOf, Mutated, Mutating
-from weakspot.harness.orders.program_groups import ProgramGroup, program_groups
 from weakspot.harness.orders.promotion import OrdersDifference
-from weakspot.harness.orders.relax import explorable
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.rewrite import ByHand, Rewritten
 from weakspot.harness.orders.searches import Search
-from weakspot.harness.orders.trials import Report
 from weakspot.harness.scaffold.project import Written, start
 from weakspot.harness.values.bounds import Bounds
 from weakspot.questions import Sources
@@ -43,7 +43,7 @@ from weakspot.system.deadline import NEVER, ending
 
 if TYPE_CHECKING:
     from weakspot.harness.clients.mutants import Clients
-    from weakspot.harness.orders.cost import Costs
+    from weakspot.harness.costs.result import Costs
 
 _SHORTEST = 0.1
 """Seconds of a measurement if reading the source took all of the time."""
@@ -119,7 +119,7 @@ class Relaxations(Results[Relaxed]):
         """
         self.refuse_corpus()
         change = self.proposal(relaxed, take=take)
-        change.write(lambda: None)
+        change.write()
         return change
 
     def proposal(self, relaxed: Relaxed, *, take: int | None = None) -> Rewritten:
@@ -133,7 +133,7 @@ class Relaxations(Results[Relaxed]):
         change, _ = application.rewritten(relaxed, None, self._reading(relaxed))
         return change.by_hand
 
-    def _reading(self, relaxed: Relaxed) -> application.Read:
+    def _reading(self, relaxed: Relaxed) -> Read:
         def read(option: str) -> tuple[tuple[str, Program], ...]:
             groups = self._read(_nothing, (option,))
             (group,) = (each for each in groups if each.name == relaxed.subject)
@@ -288,7 +288,7 @@ def cost(
     computer, and `relax` prefers memory orders that are cheap on it until the source file changes.
     Raises MissingTool without a C compiler.
     """
-    from weakspot.harness.orders.measurements import MeasureCosts, Measuring
+    from weakspot.harness.costs.jobs import MeasureCosts, Measuring
     from weakspot.harness.runners import RunLimits
 
     report = _reading(progress)

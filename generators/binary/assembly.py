@@ -11,6 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from weakspot.generators.binary.dependencies import (
+    Dependencies,
+    registers_of_address,
+    registers_of_data,
+)
 from weakspot.generators.binary.image import SourceLocation
 from weakspot.generators.binary.semantics import Access, Barrier, Copy, NotUnderstood, Semantics
 from weakspot.generators.binary.trace import ExecutedInstruction
@@ -79,7 +84,7 @@ class Thread:
         accesses = [each for each in self.statements if not isinstance(each, Fence | Guard)]
         begins = {found.first: number for number, found in enumerate(match.accesses)}
         ends = {found.last: number for number, found in enumerate(match.accesses)}
-        deps = _Dependencies()
+        deps = Dependencies()
         for at in range(match.first, match.last + 1):
             each = match.trace[at]
             number = ends.get(at, begins.get(at))
@@ -87,13 +92,13 @@ class Thread:
                 statement = accesses[number]
                 step = each.step
                 assert isinstance(step, Access | Copy)
-                address = deps.of(_registers(each))
+                address = deps.of(registers_of_address(each))
                 if at in begins and at not in ends:
                     self._reserve(number, statement, step, address)
                 elif at in begins:
-                    self._access(number, statement, step, address, deps.of(_data(each)))
+                    self._access(number, statement, step, address, deps.of(registers_of_data(each)))
                 else:
-                    self._conditional(number, statement, step, deps.of(_data(each)))
+                    self._conditional(number, statement, step, deps.of(registers_of_data(each)))
             elif isinstance(each.step, Barrier) and (
                 each.source in own or each.source not in others
             ):
@@ -359,48 +364,3 @@ _OPERANDS: dict[tuple[str, str], Callable[[int], int]] = {
     ("clear", "fetch.and"): lambda value: ~value,
     ("xor", "fetch.xor"): lambda value: value,
 }
-
-
-def _registers(each: ExecutedInstruction) -> tuple[str, ...]:
-    return () if each.memory is None else (each.memory.base, each.memory.index)
-
-
-def _data(each: ExecutedInstruction) -> tuple[str, ...]:
-    """The registers whose values an access stores."""
-    match each.step:
-        case Access(reads=reads):
-            return tuple(of for of in reads.values() if isinstance(of, str))
-        case Copy(to=to, of=str(of)) if not isinstance(to, str):
-            return (of,)
-    return ()
-
-
-class _Dependencies:
-    """The accesses, by number, on whose reads the registers and the thread's own memory depend, and
-    those on which a branch depended."""
-
-    def __init__(self) -> None:
-        self.registers: dict[str, frozenset[int]] = {}
-        self.memory: dict[int, frozenset[int]] = {}
-        self.asked: frozenset[int] = frozenset()
-
-    def of(self, registers: Iterable[str]) -> frozenset[int]:
-        none: frozenset[int] = frozenset()
-        return none.union(*(self.registers.get(each, none) for each in registers))
-
-    def branch(self, each: ExecutedInstruction) -> frozenset[int]:
-        """The accesses on which a branch depends and no earlier one did."""
-        new = self.of(each.flow.reads) - self.asked
-        self.asked |= new
-        return new
-
-    def go(self, each: ExecutedInstruction, read: frozenset[int] | None) -> None:
-        """Update the dependencies after an instruction; `read` are those of its result, None to
-        compute them."""
-        came = self.of(each.flow.reads) if read is None else read
-        if read is None and each.at is not None:
-            came = self.of(_registers(each)) | self.memory.get(each.at, frozenset())
-            if not each.flow.writes:
-                self.memory[each.at] = self.of(each.flow.reads)
-        for register in each.flow.writes:
-            self.registers[register] = came

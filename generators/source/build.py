@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
 from weakspot.errors import BadInput
 from weakspot.generators.source import database
 from weakspot.generators.source.assembly.meaning import Meaning
+from weakspot.generators.source.compiler_options import Option, sorted_out
 from weakspot.generators.source.language import Language, languages, sources
 
 
@@ -161,7 +160,7 @@ def options(source: Path, build: Build) -> Options:
     if language.compiler == "rustc":
         return _of_rustc(build, language)
     notes: list[str] = []
-    layers: list[tuple[_Option, ...]] = []
+    layers: list[tuple[Option, ...]] = []
     if (found := _command(source, build)) is not None:
         notes.append(f"the flags are those of {found.command.file.name}: {found.why}")
         words = sorted_out(found.command.words, found.command.folder, known_only=True)
@@ -173,10 +172,10 @@ def options(source: Path, build: Build) -> Options:
     for each in build.layers:
         layers.append(
             (
-                *(_Option("search", ("-I", str(folder.absolute()))) for folder in each.include),
+                *(Option("search", ("-I", str(folder.absolute()))) for folder in each.include),
                 *sorted_out(each.flags, Path.cwd()),
-                *(_Option("meaning", ("-std=" + name,)) for name in each.std),
-                *(_Option("meaning", (define(text),)) for text in each.defines),
+                *(Option("meaning", ("-std=" + name,)) for name in each.std),
+                *(Option("meaning", (define(text),)) for text in each.defines),
             )
         )
         used = [_shown(one) for one in layers[-1] if one.use != "left out"]
@@ -217,7 +216,10 @@ def _command(source: Path, build: Build) -> database.Match | None:
 
 
 def _together(
-    source: Path, language: Language, layers: Sequence[Sequence[_Option]], notes: tuple[str, ...]
+    source: Path,
+    language: Language,
+    layers: Sequence[Sequence[Option]],
+    notes: tuple[str, ...],
 ) -> Options:
     folder = Path(os.path.realpath(source.parent))
     meaning: list[str] = []
@@ -280,121 +282,7 @@ def define(text: str) -> str:
     return f"-D{text}"
 
 
-# --- what an option is for ----------------------------------------------------------------------
-
-
-class _Option(msgspec.Struct, frozen=True):
-    """An option with its value, and what it is used for."""
-
-    use: Literal["search", "meaning", "clang", "left out"]
-    words: tuple[str, ...]
-
-
-def _shown(option: _Option) -> str:
+def _shown(option: Option) -> str:
     """The option, with the folder that it names relative to the current one."""
     name, *rest = option.words
     return " ".join((name, *(map(os.path.relpath, rest) if option.use == "search" else rest)))
-
-
-_SEARCH = ("-isystem", "-iquote", "-idirafter", "-I")
-_FILES = ("-include", "-imacros")
-_VALUED = (
-    *("-o", "-MF", "-MT", "-MQ", "-MJ", "-L", "-l", "-T", "-u", "-z", "-target", "-arch", "-B"),
-    *("-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-mllvm", "-isysroot", "--param"),
-    *("-framework", "-e", "-G", "-aux-info", "-dumpbase", "-x", "--sysroot", "-gcc-toolchain"),
-)
-"""Options whose value is the next word."""
-
-_LEFT_OUT = re.compile(
-    r"-(?:c|S|E|o.*|M.*|O.*|g.*|pipe|v|save-temps.*|fsyntax-only|x.*|###)"
-    r"|-(?:l.*|L.*|Wl,.*|Wa,.*|shared.*|static.*|rdynamic|no-?pie|pie|T.*|u|z|s|fuse-ld=.*|n(?:o)?std"
-    r"(?:lib|libc|startfiles).*)"
-    r"|-f(?:no-)?(?:sanitize.*|profile.*|coverage.*|test-coverage|lto.*|(?:PIC|pic|PIE|pie)"
-    r"|stack-.*|cf-protection.*|instrument-.*|xray.*|integrated-.*)|--coverage|-p|-pg"
-    r"|-m(?:arch|cpu|tune|abi|float-abi|fpu)=.*|-m(?:32|64|x32|16|thumb|arm)|--?target(?:=.*)?|-arch"
-    r"|--sysroot.*|-isysroot|--gcc-toolchain=.*|-stdlib=.*"
-)
-"""Options that say where to write, how to link, how to optimize and instrument, or for which
-machine: a source is read for one machine, without optimization, and means the same."""
-
-_MEANING = re.compile(r"-[DU].+|-std=.+|-ansi|-pthread|-f(?:no-)?(?:un)?signed-char|-fshort-enums")
-_CLANG = re.compile(
-    r"-f(?:no-)?(?:exceptions|rtti|char8_t|short-wchar|ms-extensions|gnu-keywords|gnu89-inline"
-    r"|builtin(?:-\w+)?|wrapv|blocks|openmp|delayed-template-parsing|sized-deallocation"
-    r"|aligned-allocation|threadsafe-statics|freestanding|hosted|operator-names"
-    r"|dollars-in-identifiers|digraphs|(?:template-depth|constexpr-depth|constexpr-steps)=\d+)"
-    r"|-m(?:no-)?(?:sse|ssse|avx|aes|bmi|popcnt|lzcnt|pclmul|crc32|cx16|fma|f16c|sha|rdrnd|rtm"
-    r"|waitpkg|clflushopt|clwb|movbe|prfchw)[\w.]*"
-    r"|-nostdinc(?:\+\+)?|-trigraphs"
-)
-_NOT_OF_A_SCENARIO = re.compile(r"-D(?:NDEBUG|_FORTIFY_SOURCE)(?:=.*)?")
-"""Macros of a release build: without assertions there is nothing to check."""
-
-
-def sorted_out(
-    words: Sequence[str], folder: Path, *, known_only: bool = False
-) -> tuple[_Option, ...]:
-    """The options among the words of a command that is run in the folder, with those of response
-    files (`@FILE`) in their places; other words, such as the source, are not options. With
-    `known_only`, options that are not known are left out, as for commands of other compilers, and
-    so are macros that remove assertions."""
-    return tuple(_sorted(list(_expanded(words, folder)), folder, known_only))
-
-
-def _expanded(words: Sequence[str], folder: Path) -> Iterator[str]:
-    """The words, with those of response files in their places, which may name others."""
-    for word in words:
-        if not word.startswith("@"):
-            yield word
-            continue
-        path = folder / word[1:]
-        try:
-            text = path.read_text(encoding="utf-8", errors="replace")
-            yield from _expanded(shlex.split(text), folder)
-        except OSError as error:
-            raise BadInput(
-                f"cannot read the response file {word}: {error.strerror}",
-                place=str(path),
-                advice="write it, or list its options instead",
-            ) from error
-        except (ValueError, RecursionError) as error:
-            raise BadInput(
-                f"the response file {word} does not hold options: {error}",
-                place=str(path),
-                advice="close its quotation marks, and do not let it name itself",
-            ) from error
-
-
-def _sorted(words: list[str], folder: Path, known_only: bool) -> Iterator[_Option]:
-    at = 0
-    while at < len(words):
-        word = words[at]
-        at += 1
-        if not word.startswith("-") or word in ("-", "--"):
-            continue
-        following = words[at] if at < len(words) else ""
-        name = next((each for each in (*_SEARCH, *_FILES) if word.startswith(each)), "")
-        if name:
-            value = word.removeprefix(name)
-            if not value:
-                value, at = following, at + 1
-            path = os.path.normpath(folder / value)
-            if name in _SEARCH:
-                yield _Option("search", (name, path))
-            else:
-                # a file that is not in the folder is searched for like a header
-                found = Path(path).is_file()
-                yield _Option("meaning" if found else "clang", (name, path if found else value))
-            continue
-        if word in ("-D", "-U"):
-            word, at = word + following, at + 1
-        value_of = (following,) if word in _VALUED and following else ()
-        at += len(value_of)
-        if _LEFT_OUT.fullmatch(word) or (known_only and _NOT_OF_A_SCENARIO.fullmatch(word)):
-            yield _Option("left out", (word, *value_of))
-        elif _MEANING.fullmatch(word):
-            yield _Option("meaning", (word,))
-        elif _CLANG.fullmatch(word) or not known_only:
-            yield _Option("clang", (word, *value_of))
-        else:
-            yield _Option("left out", (word, *value_of))

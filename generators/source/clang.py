@@ -13,8 +13,6 @@ import os
 import platform
 import posixpath
 import re
-import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,7 +22,7 @@ import msgspec
 from weakspot.errors import BadInput, LimitReached, MissingTool, ToolFailed, excerpt, quoted
 from weakspot.generators.source.language import HEADERS, sources
 from weakspot.generators.source.languages.cpp import LEAN
-from weakspot.system import tools
+from weakspot.system import process, tools
 from weakspot.system.compilers import zig
 from weakspot.system.compilers.clang import newest
 from weakspot.system.deadline import NEVER, Deadline
@@ -270,37 +268,23 @@ def _execute(
     """The exit status and the error output. Processes that the compiler starts end with it."""
     if end.passed:
         raise time_is_up(str(path), "the compiler was about to start")
-    try:
-        process = subprocess.Popen(
-            command,
-            cwd=path.parent,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise ToolFailed(
-            f"cannot start {command[0]}: {error.strerror}",
-            advice="install it again, or name another clang in WEAKSPOT_CLANG",
-        ) from error
-    with process:
-        try:
-            _, stderr = process.communicate(timeout=end.at_most(COMPILE_SECONDS))
-        except BaseException as error:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            if isinstance(error, subprocess.TimeoutExpired):
-                if end.passed:
-                    raise time_is_up(str(path), "the compiler was reading it") from error
-                raise ToolFailed(
-                    f"the compiler did not finish within {COMPILE_SECONDS:.0f} s",
-                    place=str(path),
-                    advice="look for a macro that grows without end, or for a very large source",
-                ) from error
-            raise
-    return process.returncode, stderr.decode(errors="surrogateescape")
+    ended = process.run(
+        command,
+        seconds=end.at_most(COMPILE_SECONDS),
+        cwd=path.parent,
+        env=environment,
+        memory=None,
+        errors="surrogateescape",  # names of files are bytes
+    )
+    if not ended.timed_out:
+        return ended.code, ended.err
+    if end.passed:
+        raise time_is_up(str(path), "the compiler was reading it")
+    raise ToolFailed(
+        f"the compiler did not finish within {COMPILE_SECONDS:.0f} s",
+        place=str(path),
+        advice="look for a macro that grows without end, or for a very large source",
+    )
 
 
 _INCLUDED = re.compile(r"^\.+ (.+)$", re.MULTILINE)

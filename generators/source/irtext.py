@@ -17,7 +17,7 @@ from typing import Any
 from weakspot.errors import ToolFailed, Unsupported, excerpt, quoted
 from weakspot.generators.source import inlining, members, passes
 from weakspot.generators.source.clang import Clang
-from weakspot.generators.source.file_names import relative_names, unescape
+from weakspot.generators.source.file_names import relative_names
 from weakspot.system.processors import cores
 from weakspot.system.tools import Module
 
@@ -43,58 +43,6 @@ def refuse_file_scope_assembly(text: str, path: Path) -> None:
         excerpt=excerpt(path, number, 1) if number else None,
         advice="leave it out with #ifndef WEAKSPOT, which is defined while weakspot reads a source",
     )
-
-
-def definition(text: str, name: str) -> tuple[str, int] | None:
-    """Where a function or variable is defined: the file, as `relative_names` names it; the line."""
-    at = re.search(
-        rf'^define [^\n]*@"?{re.escape(name)}"?\([^\n]*!dbg !(\d+)', text, re.MULTILINE
-    ) or re.search(rf'^@"?{re.escape(name)}"? = [^\n]*!dbg !(\d+)', text, re.MULTILINE)
-    if at is None:
-        return None
-    node = _node(text, at[1])
-    if expression := _field(node, "var"):
-        node = _node(text, expression)
-    return _file(text, node), int(_field(node, "line") or 0)
-
-
-def place_of_line(text: str, number: int) -> tuple[str, int, int] | None:
-    """The file, line and column in the user's code that a line of the IR comes from: those of its
-    instruction, else of the next in its function, else of the function."""
-    lines = text.split("\n")
-    for line in [*lines[number - 1 : number + 20], *reversed(lines[: number - 1])]:
-        found = re.search(r"!dbg !(\d+)", line)
-        if line.startswith(("define", "}")) and not found:
-            return None
-        if found is None:
-            continue
-        node = _node(text, found[1])
-        while "DILocation(" in node:
-            file = _file(text, _node(text, _field(node, "scope")))
-            outer = _node(text, _field(node, "inlinedAt"))
-            if not file.startswith("<") or not outer:
-                return file, int(_field(node, "line") or 0), int(_field(node, "column") or 0)
-            node = outer
-        return _file(text, node), int(_field(node, "line") or 0), 0
-    return None
-
-
-def _file(text: str, node: str) -> str:
-    """The name of the file that a metadata node names."""
-    name = re.search(r'filename: "([^"]*)"', _node(text, _field(node, "file")))
-    return unescape(name[1] if name else "")
-
-
-def _node(text: str, number: str) -> str:
-    """The line of a metadata node."""
-    found = re.search(rf"^!{number or '-'} = (.*)$", text, re.MULTILINE)
-    return found[1] if found else ""
-
-
-def _field(node: str, name: str) -> str:
-    """A field that is a number or names a node by its number."""
-    found = re.search(rf"\b{name}: !?(\d+)", node)
-    return found[1] if found else ""
 
 
 _ATTRIBUTES = r"^(attributes #\d+ = )\{.*\}$"

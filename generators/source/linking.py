@@ -15,7 +15,7 @@ from typing import Any
 
 from weakspot.errors import BadInput, excerpt
 from weakspot.generators.source import clang as compiler
-from weakspot.generators.source import file_names, irtext, members
+from weakspot.generators.source import debug_info, file_names, irtext, members
 from weakspot.generators.source.assembly import calls
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.clang import LIBRARY, Clang
@@ -80,7 +80,7 @@ def _once(texts: Sequence[str]) -> list[str]:
         name
         for name, units in count.items()
         if units > 1
-        and len({place for text in texts if (place := irtext.definition(text, name))}) == 1
+        and len({place for text in texts if (place := debug_info.definition(text, name))}) == 1
     }
 
     def merged(match: re.Match[str]) -> str:
@@ -100,7 +100,7 @@ def _link(module: Any, other: Any, units: Mapping[Path, str], folder: Path) -> N
 
 def _defined_twice(name: str, message: str, units: Mapping[Path, str], folder: Path) -> BadInput:
     """An error at the second definition of a function."""
-    places = [place for text in units.values() if (place := irtext.definition(text, name))]
+    places = [place for text in units.values() if (place := debug_info.definition(text, name))]
     if len(places) < 2:
         return BadInput(
             f"the translation units do not fit together: {message.strip()}",

@@ -97,6 +97,10 @@ class Program(msgspec.Struct, frozen=True):
         paths = [(unit.source.parent / name).resolve() for unit in self.units]
         return next((each for each, one in self.files.items() if one.resolve() in paths), name)
 
+    def path_of(self, name: str) -> Path:
+        """The file that sites name so."""
+        return self.files.get(name, self.source.parent / name).resolve()
+
     @property
     def units(self) -> tuple[Unit, ...]:
         """The translation units, that of `source` first."""
@@ -241,10 +245,10 @@ def _placed(
     """An engine error that shows the line it is about, in the source or in the model. `text` is the
     IR, which tells the source's line where the engine only has that of the IR."""
     problem = error.problem
-    from weakspot.generators.source import irtext  # only errors need it
+    from weakspot.generators.source import debug_info  # only errors need it
 
     of_ir = 0 if problem["file"] else problem["line_of_ir"]
-    if of_ir and (place := irtext.place_of_line(text, of_ir)):
+    if of_ir and (place := debug_info.place_of_line(text, of_ir)):
         path = files.get(place[0], source.parent / place[0])
         message = problem["message"]
         if problem["kind"] == "invalid":

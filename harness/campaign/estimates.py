@@ -181,5 +181,5 @@ def _estimated(job: Explore, end: Deadline) -> float | None:
     except WeakspotError:
         return None
     if found.estimate is None:
-        return None if found.reasons else found.seconds
+        return None if found.incomplete else found.seconds
     return None if found.estimate.seconds is None else min(limit, found.estimate.seconds)

@@ -15,7 +15,7 @@ from weakspot.harness.corpus.material import ScenarioProgram
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
-from weakspot.harness.values.histogram import INTERRUPTED
+from weakspot.harness.values.reason import Reason
 from weakspot.harness.values.record import key
 from weakspot.system.deadline import ending
 from weakspot.system.processors import cores
@@ -145,6 +145,6 @@ class Explore(Job, frozen=True, kw_only=True):
             result="Unknown",
             complete=executions,
             seconds=round(seconds, 6),
-            reasons=(INTERRUPTED,) if interrupted else (),
+            incomplete=(Reason(kind="interrupted"),) if interrupted else (),
             limits=("stopped",) if interrupted else (),
         )

@@ -20,6 +20,7 @@ import msgspec
 from weakspot import _engine
 from weakspot.harness.checkers.explorer import Keep
 from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.reason import Reason
 from weakspot.system import cache
 
 MOST = 16 * 2**20
@@ -30,7 +31,7 @@ DAMAGED = "what was stored to resume the exploration is damaged; it started anew
 OTHER_ENGINE = (
     "what was stored to resume the exploration is of another build of weakspot; it started anew"
 )
-RESUMES = "asked again, the exploration resumes here"
+RESUMES = Reason(kind="resumes")
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -72,15 +73,15 @@ class Frontier(msgspec.Struct, frozen=True):
         why not it resumes, and with the notes on what was stored before."""
         if self.path is None:
             return found
-        reasons = found.reasons
-        if left is None or not reasons:  # all is known
+        incomplete = found.incomplete
+        if left is None or not incomplete:  # all is known
             with contextlib.suppress(OSError):
                 self.path.unlink(missing_ok=True)
         elif why := self.write(question, left):
             notes = [*notes, why]
         else:
-            reasons = (*reasons, RESUMES)
-        return msgspec.structs.replace(found, notes=(*found.notes, *notes), reasons=reasons)
+            incomplete = (*incomplete, RESUMES)
+        return msgspec.structs.replace(found, notes=(*found.notes, *notes), incomplete=incomplete)
 
     def stored(self) -> tuple[bytes, ...]:
         """The contents of the files, those that there are."""

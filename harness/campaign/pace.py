@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from weakspot.harness.values.descriptions import describe_estimate
-from weakspot.harness.values.exploration import Estimate
+from weakspot.harness.values.estimate import Estimate, describe_estimate
 from weakspot.harness.values.numbers import rounded
 from weakspot.system.durations import duration_text
 

@@ -28,6 +28,7 @@ from weakspot.harness.corpus.material import FolderTests, Material
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.reason import Reason
 from weakspot.harness.values.record import Entry, digest, key, unique
 from weakspot.harness.values.verdict import Verdict
 
@@ -125,7 +126,12 @@ def explorations(
 
 def not_explored(program: str, model: str, reason: str, *about: str) -> Skipped:
     """A program that cannot be explored under a model."""
-    found = Exploration(program=program, model=model, result="Unknown", reasons=(reason,))
+    found = Exploration(
+        program=program,
+        model=model,
+        result="Unknown",
+        incomplete=(Reason(kind="refused", message=reason),),
+    )
     return Skipped(program, reason, key(*about, program, "skipped"), found)
 
 

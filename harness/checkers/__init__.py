@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+import msgspec
+
 from weakspot.generators.litmus import Test
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.values.verdict import CANNOT_READ, PrintedVerdict, Verdict
+from weakspot.harness.values.verdict import PrintedVerdict, Verdict, cannot_read
 from weakspot.system.registry import Registry
 from weakspot.system.tools import Requirement, Tool
 
@@ -136,7 +138,8 @@ def _mapping(model: Model) -> str:
 
 def unread(test: Test, model: Model, checker: str, why: str) -> Verdict:
     """The verdict on a test that cannot be read; `why` has the place."""
-    return unknown(test, model, checker, f"the {checker}{CANNOT_READ}{why}")
+    verdict = unknown(test, model, checker, f"{cannot_read(checker)}{why}")
+    return msgspec.structs.replace(verdict, reason_kind="unread")
 
 
 def unknown(test: Test, model: Model, checker: str, reason: str, seconds: float = 0.0) -> Verdict:

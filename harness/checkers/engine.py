@@ -123,16 +123,16 @@ class Engine(msgspec.Struct, frozen=True):
 
             def answered(at: int, answer: PrintedAnswer) -> None:
                 number = asked[at]
-                verdict = PrintedVerdict(
-                    files[number].name,
-                    model.name,
-                    self.name,
-                    cast("Observation", answer.observation),
-                    answer.reason,
-                    answer.seconds,
-                    answer.text,
+                verdict = Verdict(
+                    test=files[number].name,
+                    model=model.name,
+                    checker=self.name,
+                    observation=cast("Observation", answer.observation),
+                    condition_holds=None,
+                    reason=answer.reason,
+                    seconds=answer.seconds,
                 )
-                done(number, verdict)
+                done(number, PrintedVerdict(verdict, answer.text))
 
             def ask(sort: Callable[[int, PrintedAnswer], None]) -> None:
                 _engine.check_files(

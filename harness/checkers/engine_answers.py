@@ -14,22 +14,19 @@ import msgspec
 from weakspot.generators.litmus import Site, Test
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import LOOPS, Bounds, Part
-from weakspot.harness.values.descriptions import describe_estimate
+from weakspot.harness.values.estimate import Estimate, Sample
 from weakspot.harness.values.exploration import (
     Audit,
-    Estimate,
     Exploration,
     ExplorationEvidence,
     Result,
-    Sample,
     Violation,
     ViolationKind,
 )
 from weakspot.harness.values.library_calls import library_call, library_files
-from weakspot.harness.values.numbers import amount, percent
+from weakspot.harness.values.reason import Reason, sentence
 from weakspot.harness.values.record import program_name
 from weakspot.harness.values.witness import Execution, History, ReturnedCall, Wait, WitnessEvent
-from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
     from weakspot._engine import (
@@ -42,8 +39,6 @@ if TYPE_CHECKING:
     )
     from weakspot.generators.pipeline import NamedProgram
 
-TIME_LIMIT = "time limit of"  # how the engine's reason begins
-
 _FAILS_ONCE = "weak compare-exchanges fail at most once per site and thread (--weak-failures once)"
 
 _MORE = {"loops", "seconds", "executions", "events"}
@@ -53,24 +48,31 @@ _BY_REFERENCE = "explored by the reference, with no reduction"
 
 
 def exploration_of(
-    found: ExplorationDict, program: NamedProgram, model: Model, bounds: Bounds, part: Part
+    found: ExplorationDict,
+    program: NamedProgram,
+    model: Model,
+    bounds: Bounds,
+    part: Part,
+    *,
+    tests: bool = True,
 ) -> Exploration:
-    """What the engine found of a program, as an Exploration."""
+    """What the engine found of a program, as an Exploration; with the litmus `tests` of its
+    violations."""
     from weakspot.generators.cycles.witness import cycle_test
 
     structure, scenario, sites = program.structure, program.scenario, program.program.sites
     libraries = library_files(program.program)
     violations: dict[str, Violation] = {}
-    tests: dict[str, Test] = {}
+    made: dict[str, Test] = {}
     for each in found["violations"]:
         test = None
         # tests of C11 mean nothing to a model with annotations of its own
-        if each["witness"] is not None and not model.is_configuration:
+        if tests and each["witness"] is not None and not model.is_configuration:
             test = cycle_test(
                 each["witness"], sites, program.habits, structure=structure, scenario=scenario
             )
         if test is not None:
-            tests[test.name] = test
+            made[test.name] = test
         violation = _violation(each, sites, test, libraries)
         # an operation is one place here, whichever calls lead to it
         same = violations.get(violation.identity, violation)
@@ -95,9 +97,9 @@ def exploration_of(
         truncated=found["truncated"],
         faulty=found["faulty"],
         seconds=round(found["seconds"], 6),
-        reasons=_reasons(found, bounds, part),
+        incomplete=tuple(_incomplete(found, bounds, part)),
         limits=_limits(found),
-        tests=tuple(test for name, test in tests.items() if name in shown),
+        tests=tuple(test for name, test in made.items() if name in shown),
         departures=found["departures"],
         iterations=found["rounds"],
         loops=_doubled(found, bounds),
@@ -107,6 +109,11 @@ def exploration_of(
         notes=_notes(found, model, bounds, part),
         evidence=_evidence(found["evidence"]),
     )
+
+
+def executions_of(found: ExplorationDict) -> int:
+    """The number of executions explored, of all four kinds."""
+    return found["complete"] + found["blocked"] + found["truncated"] + found["faulty"]
 
 
 def _evidence(of: EvidenceDict) -> ExplorationEvidence:
@@ -182,69 +189,74 @@ def _sample(found: ExplorationDict, part: Part) -> Sample | None:
     return Sample(draws=draws, distinct=distinct, known=known, seed=part.seed)
 
 
-def _reasons(found: ExplorationDict, bounds: Bounds, part: Part) -> tuple[str, ...]:
-    """The limits that were reached, where, and how to explore further."""
-    if (estimate := _estimate(found)) and (sample := _sample(found, part)):
-        share = sample.distinct / estimate.executions if estimate.executions else 1.0
-        return (
-            f"{amount(sample.distinct, 'execution')} drawn with seed {sample.seed}, "
-            f"{percent(min(share, 1.0))} of {describe_estimate(estimate)}; a further draw shows "
-            f"another one with probability {percent(max(1 - sample.known, 0.0))}",
+def reasons_of(found: ExplorationDict) -> list[Reason]:
+    """Why the engine did not explore everything, each reason once."""
+    return list(
+        dict.fromkeys(
+            Reason(
+                kind=each["kind"],
+                limit=each["limit"],
+                number=each["number"],
+                site=each["place"] or "",
+                message=each["message"],
+                because=each["because"],
+            )
+            for each in found["reasons"]
         )
+    )
+
+
+def sentences_of(found: ExplorationDict) -> list[str]:
+    """The same for a person."""
+    return list(map(sentence, reasons_of(found)))
+
+
+def _incomplete(found: ExplorationDict, bounds: Bounds, part: Part) -> Iterator[Reason]:
+    """The limits that were reached, where, and how to explore further."""
+    estimate = _estimate(found)
+    if estimate and (sample := _sample(found, part)):
+        yield Reason(kind="sample", estimate=estimate, sample=sample)
+        return
     if estimate and part.estimate:
-        return (f"{describe_estimate(estimate)}, not all of them explored",)
-    reasons = list(dict.fromkeys(found["reasons"]))
-    if found["limit"] == "seconds":  # part of the time may have gone to another part
-        whole = f"{TIME_LIMIT} {round(bounds.seconds, 3):.15g} s"
-        reasons = [whole if each.startswith(TIME_LIMIT) else each for each in reasons]
-    if (departures := found["departures"]) is not None:
-        up_to = amount(departures, "departure")
-        reasons.insert(0, f"what takes more than {up_to} was not explored")
-        if found["limit"] is None and not found["violations"]:
-            reasons.append(f"--bound {departures + 2} explores further")
-    if (rounds := found["rounds"]) is not None:
-        reasons.insert(0, f"complete for loops of at most {amount(rounds, 'iteration')}")
+        yield Reason(kind="estimate", estimate=estimate)
+        return
+    departures, rounds = found["departures"], found["rounds"]
+    if rounds is not None:
+        yield Reason(kind="iterations", number=rounds)
+    if departures is not None:
+        yield Reason(kind="departures", number=departures)
+    for reason in reasons_of(found):
+        if reason.kind == "limit" and reason.limit == "seconds":
+            # part of the time may have gone to another part
+            reason = msgspec.structs.replace(reason, number=bounds.seconds)
+        yield reason
+    if departures is not None and found["limit"] is None and not found["violations"]:
+        yield Reason(kind="raise limit", option="--bound", number=departures + 2)
     if estimate and estimate.executions:
-        reasons.append(_number(estimate, found))
+        exceeded = executions_of(found) > estimate.executions
+        yield Reason(kind="exceeded size" if exceeded else "size", estimate=estimate)
     if (doubled := found["doubled"]) is not None:
         (executions, error, descents), rate = doubled
-        more_ = Estimate(
+        more = Estimate(
             executions=executions, error=error, descents=descents, seconds=executions / rate
         )
-        reasons.append(
-            f"with loops of up to {2 * found['loop_bound']} iterations there are "
-            f"{_with_time(more_)}"
-        )
+        loops = 2 * found["loop_bound"]
+        yield Reason(kind="size of more iterations", number=loops, estimate=more)
     for name in filter(None, _limits(found)):
         if option := bounds.given.get(name):
             if name == "loops" and not bounds.loops and found["limit"] is not None:
                 continue  # the bound is doubled in the time that there is
             reached = found["loop_bound"] if name == "loops" else getattr(bounds, name)
-            reasons.append(f"{option} {round(2 * reached, 3):.15g} explores further")
+            yield Reason(kind="raise limit", limit=name, option=option, number=2 * reached)
     if found["fails"] and part.weak_failures == "always" and _MORE.intersection(_limits(found)):
-        reasons.append("check --weak-failures once leaves out further spurious failures")
+        yield Reason(kind="fewer failures")
     if "" in found["limits"]:
-        reasons.append("have the threads of the program do less: this limit is fixed")
-    return tuple(reasons)
+        yield Reason(kind="smaller program")
 
 
 def _limits(found: ExplorationDict) -> tuple[str, ...]:
     """The bounds that were reached: those of executions, then what ended the exploration."""
     return (*found["limits"], *([] if found["limit"] is None else [found["limit"]]))
-
-
-def _number(estimate: Estimate, found: ExplorationDict) -> str:
-    """About how many executions there are, and how long exploring them takes."""
-    explored = found["complete"] + found["blocked"] + found["truncated"] + found["faulty"]
-    about = describe_estimate(estimate)
-    if explored > estimate.executions:
-        return f"there are {about.replace('about', 'more than the estimated', 1)}"
-    return f"there are {_with_time(estimate)}"
-
-
-def _with_time(estimate: Estimate) -> str:
-    time = f", {duration_text(estimate.seconds)}" if estimate.seconds is not None else ""
-    return f"{describe_estimate(estimate)}{time}"
 
 
 def _size(violation: Violation) -> tuple[bool, int]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from weakspot.harness.checkers.engine import MODULE
-from weakspot.harness.checkers.engine_answers import exploration_of
+from weakspot.harness.checkers.engine_answers import executions_of, exploration_of
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import ALL, Bounds, Part
@@ -133,21 +133,21 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         bounds = msgspec.structs.replace(bounds, seconds=self.end.at_most(bounds.seconds))
 
         end = ending(min(bounds.seconds, self.rest))
-        found = self.under(program, model, bounds, done=done, earlier=earlier, keep=keep)
+        found = self._under(program, model, bounds, done=done, earlier=earlier, keep=keep)
         left = end.left
         if not model.earlier or not found.violations or left <= 0:
             return found
         before = models.load()[model.earlier]
         within = msgspec.structs.replace(bounds, seconds=left)
-        return _compared(found, self.under(program, before, within, done=done))
+        return _compared(found, self._under(program, before, within, done=done))
 
-    def under(
+    def _under(
         self,
         program: NamedProgram,
         model: Model,
         bounds: Bounds,
         *,
-        done: Done | None = None,
+        done: Done,
         earlier: bytes | None = None,
         keep: Keep | None = None,
     ) -> Exploration:
@@ -219,10 +219,9 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         )
         if not left:
             return None
-        executions = sum(found[end] for end in ("complete", "blocked", "truncated", "faulty"))
         return Share(
             left=left[-1],
-            executions=executions,
+            executions=executions_of(found),
             earlier=found["earlier"],
             complete=not _engine.divide(left[-1], 1)[1],
             resumed=found["resumed"],
@@ -280,7 +279,7 @@ def _completed(found: Exploration, part: Exploration) -> Exploration:
         departures=part.departures,
         sample=part.sample,
         seconds=seconds,
-        reasons=(part.reasons[0], *found.reasons),
+        incomplete=(part.incomplete[0], *found.incomplete),
     )
 
 
@@ -289,7 +288,7 @@ def _compared(found: Exploration, earlier: Exploration) -> Exploration:
     nothing of the kind happens under it at any of their sites, and no limit was reached."""
 
     def absent(violation: Violation) -> bool:
-        return not earlier.reasons and not any(
+        return not earlier.incomplete and not any(
             each.key == violation.key
             or (each.kind == violation.kind and set(each.sites) & set(violation.sites))
             for each in earlier.violations

@@ -225,7 +225,7 @@ class _Batch:
         return list(numbers).index(current) + 1
 
     def _answer(self, number: int, printed: Sequence[str], seconds: float) -> Verdict | _ModelError:
-        from weakspot.harness.values.herdlog import LOOP, parse_verdicts
+        from weakspot.harness.values.herdlog import parse_verdicts
 
         test = self.tests[number]
         found = parse_verdicts("\n".join(printed), model=self.model.name)
@@ -234,13 +234,13 @@ class _Batch:
         verdict = msgspec.structs.replace(
             found[0], test=test.name, seconds=round(seconds, 4), sites=test.sites
         )
-        if verdict.reason == LOOP and verdict.observation in ("Never", "Always"):
+        if verdict.reason_kind == "loop" and verdict.observation in ("Never", "Always"):
             # further iterations may show more: this is no answer for the whole test
             return msgspec.structs.replace(
                 verdict,
                 observation="Unknown",
                 condition_holds=None,
-                reason=f"{LOOP}; within that limit herd7 says {verdict.observation}",
+                reason=f"{verdict.reason}; within that limit herd7 says {verdict.observation}",
             )
         return verdict
 

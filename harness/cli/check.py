@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from weakspot.harness.cli.check_questions import compare_code, estimate
 from weakspot.harness.cli.errors import BAD, INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.exploration_options import bound_options, part_options
 from weakspot.harness.cli.help import command
@@ -17,6 +18,7 @@ from weakspot.harness.cli.options import (
     jobs_option,
     machine_models,
     model_option,
+    output_option,
     output_options,
     strict_option,
     timeout_option,
@@ -26,11 +28,11 @@ from weakspot.harness.cli.options import (
 from weakspot.harness.cli.output import (
     UnreadTests,
     json_lines,
-    judged,
-    say,
-    tell_aside,
-    tell_unread,
-    watched,
+    print_findings,
+    progress_bar,
+    write_aside,
+    write_lines,
+    write_unread,
 )
 from weakspot.harness.cli.source_options import crate_options, source_options
 
@@ -43,8 +45,6 @@ if TYPE_CHECKING:
     from weakspot.harness.values.bounds import Bounds, Part
     from weakspot.harness.values.record import Record
     from weakspot.harness.values.verdict import PrintedVerdict, Verdict
-
-_DRAWING = 60.0  # seconds for one picture
 
 
 @command(
@@ -90,13 +90,7 @@ Examples:
     help="Print only the tests that distinguish the models, with an execution that one allows and "
     "the axiom that forbids it in another.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Write the litmus tests of violations to this folder.",
-)
+@output_option("DIR", "Write the litmus tests of violations to this folder.")
 @click.option(
     "--graph",
     metavar="FILE",
@@ -169,20 +163,20 @@ def check(
             raise click.UsageError(
                 "--compiled cannot be used with --witness, --diff or --format herd."
             )
-        return _compiled(what, configs, code, models, checker, output, timeout, build, form)
+        return compare_code(what, configs, code, models, checker, output, timeout, build, form)
     if code != "tests":
         raise click.UsageError("--code requires --compiled.")
     if part.estimate:
         if form == "herd":
             raise click.UsageError("--estimate cannot be used with --format herd.")
-        return _estimate(what, models, bounds, part, build, form)
+        return estimate(what, models, bounds, part, build, form)
     if not (witnesses or graph or distinguishing or configs or executor):
         folders = questions.check_folders(what, models=models, checker=checker, seconds=timeout)
         if folders is not None:
             if form == "herd":
                 _require_one([each.name for each in folders.manifest.models], checker)
             return _check_folders(folders, form, strict=strict)
-    with watched() as progress:
+    with progress_bar() as progress:
         answers = questions.check(
             what,
             models=models,
@@ -215,7 +209,7 @@ def check(
 
     with (
         on_interrupt("the answers so far are printed", lambda: deliver(answers.record)),
-        watched() as progress,
+        progress_bar() as progress,
     ):
         record = answers.wait(progress)
     deliver(record)
@@ -223,31 +217,32 @@ def check(
         _draw(record, graph, unfold=unfold)
     unread = UnreadTests()
     unread.add(record.verdicts)
-    tell_aside(unread.lines())
+    write_aside(unread.lines())
     if form in ("json", "herd"):
-        tell_unread(record.manifest.unread)
+        write_unread(record.manifest.unread)
     if distinguishing:
         from weakspot.harness.judge.findings import undecided
 
         found = INCONCLUSIVE if undecided(record) else NOTHING_FOUND
     else:
-        found = judged(record, aside=form in ("json", "herd"), unfold=unfold)
+        found = print_findings(record, aside=form in ("json", "herd"), unfold=unfold)
     return BAD if strict and (unread or record.manifest.unread) else found
 
 
 def _show(record: Record, form: str | None, *, witnesses: bool = False) -> None:
     """Print the answers."""
     if form == "json":
-        say(json_lines((*record.explorations, *record.verdicts)))
+        write_lines(json_lines((*record.explorations, *record.verdicts)))
     elif form == "herd":
         from weakspot.harness.values.herdlog import format_verdict
 
-        say(map(format_verdict, record.verdicts), end="")
+        write_lines(map(format_verdict, record.verdicts), end="")
     else:
-        from weakspot.harness.report import tables, terminal
+        from weakspot.harness.report import answers as report
+        from weakspot.harness.report import terminal
 
-        tables.explorations(record, terminal.console())
-        tables.verdicts(record, terminal.console(), witnesses=witnesses)
+        report.explorations(record, terminal.console())
+        report.verdicts(record, terminal.console(), witnesses=witnesses)
 
 
 def _require_drawable(path: Path) -> None:
@@ -265,45 +260,14 @@ def _require_drawable(path: Path) -> None:
 
 def _draw(record: Record, path: Path, *, unfold: bool) -> None:
     """Write the witnesses of the answers as graphs, and print which file shows what."""
-    import tempfile
-
-    from weakspot.errors import BadInput, ToolFailed
-    from weakspot.harness.report.graph import DOT, MOST, graphs
-    from weakspot.system import tools
-    from weakspot.system.files import disk
-    from weakspot.system.process import run
+    from weakspot.harness.report.graph import graphs, write_graphs
 
     found = graphs(record, unfold=unfold)
-    if len(found) > MOST:
-        raise BadInput(
-            f"{len(found)} executions to draw, at most {MOST} are",
-            advice="name one test or program, or choose a model with --model",
-        )
-    if not found:
-        tell_aside(
-            [
-                f"{path} is not written: no program is violated, and no litmus test that was given "
-                "has an execution to draw"
-            ]
-        )
-        return
-    names = [path.with_stem(f"{path.stem}-{at}") for at in range(1, len(found) + 1)]
-    with disk(path.parent), tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        made = []
-        for each, name in zip(found, names if len(found) > 1 else [path], strict=True):
-            drawn = Path(folder) / name.name
-            source = drawn.with_suffix(".dot")
-            source.write_text(each.dot, encoding="utf-8")
-            if path.suffix == ".svg":
-                command = [tools.require(DOT).path, "-Tsvg", "-o", str(drawn), str(source)]
-                ended = run(command, seconds=_DRAWING)
-                if ended.code or ended.timed_out:
-                    message = ended.err.strip().partition("\n")[0]
-                    raise ToolFailed(f"dot cannot draw {each.title}: {message}")
-            made.append((drawn, name, each.title))
-        for drawn, name, title in made:
-            drawn.replace(name)
-            tell_aside([f"{name}: {title}"])
+    if found:
+        write_aside(f"{name}: {title}" for name, title in write_graphs(found, path))
+    else:
+        what = "no program is violated, and no litmus test that was given has an execution to draw"
+        write_aside([f"{path} is not written: {what}"])
 
 
 def _require_one(under: Sequence[str], checker: str | None) -> None:
@@ -329,40 +293,26 @@ def _check_folders(answers: FolderAnswers, form: str | None, *, strict: bool) ->
     printed = form if form in ("json", "herd") else ""
     is_open = False
 
-    def take(verdicts: Sequence[PrintedVerdict]) -> None:
+    def take(answers: Sequence[PrintedVerdict]) -> None:
         nonlocal is_open
+        verdicts = [each.verdict for each in answers]
         unread.add(verdicts)
         is_open = is_open or any(each.observation == "Unknown" for each in verdicts)
         with progress.pause():
-            say(["".join([each.text for each in verdicts])], end="")
+            write_lines(["".join([each.text for each in answers])], end="")
         if not printed:
-            rows.extend(map(_row, verdicts))
+            rows.extend(verdicts)
 
     def end() -> None:
         if not printed:
             _show(msgspec.structs.replace(answers.record(), verdicts=tuple(rows)), form)
 
-    with on_interrupt("the answers so far are printed", end), watched() as progress:
+    with on_interrupt("the answers so far are printed", end), progress_bar() as progress:
         answers.wait(take, printed, progress)
     end()
-    tell_aside(unread.lines())
+    write_aside(unread.lines())
     found = INCONCLUSIVE if is_open else NOTHING_FOUND
     return BAD if strict and unread else found
-
-
-def _row(verdict: PrintedVerdict) -> Verdict:
-    """What a table shows of a verdict."""
-    from weakspot.harness.values.verdict import Verdict
-
-    return Verdict(
-        test=verdict.test,
-        model=verdict.model,
-        checker=verdict.checker,
-        observation=verdict.observation,
-        condition_holds=None,
-        seconds=verdict.seconds,
-        reason=verdict.reason,
-    )
 
 
 def _distinguishing(
@@ -381,88 +331,6 @@ def _distinguishing(
         asked = questions.check(tests, models=under, witnesses=True, seconds=timeout)
         verdicts = asked.wait().verdicts
     if form == "json":
-        say(json_lines((*explorations, *verdicts)))
+        write_lines(json_lines((*explorations, *verdicts)))
     else:
         model_differences.print_differences(record, explorations, verdicts, terminal.console())
-
-
-def _estimate(
-    what: tuple[str, ...],
-    models: tuple[str, ...],
-    bounds: Bounds,
-    part: Part,
-    build: Build,
-    form: str | None,
-) -> int:
-    """`check --estimate`: how many executions programs have."""
-    from weakspot import questions
-    from weakspot.errors import BadInput
-    from weakspot.harness.report import tables, terminal
-
-    with watched() as progress:
-        answers = questions.explore(
-            what,
-            models=models,
-            machine_models=(),
-            bounds=bounds,
-            part=part,
-            build=build,
-            progress=progress,
-        )
-        with on_interrupt("no estimate is printed"):
-            record = answers.wait(progress)
-    if not answers.material.programs:
-        raise BadInput("a litmus test has no executions to estimate", advice="name a program")
-    if form == "json":
-        say(json_lines(record.explorations))
-    else:
-        tables.sizes(record, terminal.console())
-    return 0
-
-
-def _compiled(
-    what: tuple[str, ...],
-    configs: tuple[str, ...],
-    code: Literal["tests", "operations", "all"],
-    models: tuple[str, ...],
-    checker: str | None,
-    output: Path | None,
-    timeout: float,
-    build: Build,
-    form: str | None,
-) -> int:
-    """`check --compiled`: compare compiled tests and operations with their sources."""
-    from weakspot import questions
-    from weakspot.harness.codegen.check import weaker
-    from weakspot.harness.corpus import golden
-
-    def show(record: Record) -> None:
-        if form == "json":
-            say(json_lines(record.compiled))
-        else:
-            from weakspot.harness.report import tables, terminal
-
-            tables.codegen(record, terminal.console())
-
-    with watched() as progress:
-
-        def shown(each: Record) -> None:
-            with progress.pause():
-                show(each)
-
-        answers = questions.compare_code(
-            what,
-            configs,
-            code=code,
-            models=models,
-            checker=checker,
-            seconds=timeout,
-            build=build,
-            progress=progress,
-        )
-        with on_interrupt("the comparisons so far are printed", lambda: shown(answers.record)):
-            record = answers.wait(progress)
-    if output is not None:
-        golden.write(output, weaker(record))
-    show(record)
-    return judged(record, aside=form == "json")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from weakspot.harness.cli import completion
-from weakspot.harness.cli.options import given, listed
+from weakspot.harness.cli.options import Decorator, is_given, listed
 
 if TYPE_CHECKING:
     from weakspot.harness.clients.subject import ClientChoice
@@ -28,7 +28,7 @@ def _pairs(
     return found
 
 
-def calls_option(name: str = "--calls") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def calls_option(name: str = "--calls") -> Decorator:
     """The size of the clients, which the command gets as `calls`."""
     return click.option(
         name,
@@ -127,9 +127,7 @@ _OPTIONS = (
 _VARIATION = ("capacity", "relaxed", "quasi", "per_producer", "spurious", "blocking", "empty")
 
 
-def client_options(
-    calls: str = "--client-calls", *, required: bool = False
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def client_options(calls: str = "--client-calls", *, required: bool = False) -> Decorator:
     """`--as`, and the options that choose the clients, which the command gets as `choice`, a
     ClientChoice; None without `--as`, which the others require. `calls` is the option for their
     size."""
@@ -150,11 +148,12 @@ def client_options(
             own = {name: words.pop(name) for name in options}
             return command(choice=_choice(own, options), **words)
 
+        extended: Any = with_choice
         for option in reversed((kind, calls_option(calls), *_OPTIONS)):
-            with_choice = option(with_choice)
-            added = with_choice.__click_params__[-1]  # type: ignore[attr-defined]
+            extended = option(extended)
+            added = extended.__click_params__[-1]
             options[added.name] = added.opts[0]
-        return with_choice
+        return cast("Callable[..., Any]", extended)
 
     return add
 
@@ -162,7 +161,7 @@ def client_options(
 def _choice(own: dict[str, Any], options: dict[str, str]) -> ClientChoice | None:
     if own["behaves_as"] is None:
         for name, option in options.items():
-            if given(name):
+            if is_given(name):
                 raise click.UsageError(f"{option} requires --as.")
         return None
     from weakspot.harness.clients.subject import ClientChoice, Variation

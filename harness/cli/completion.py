@@ -42,7 +42,7 @@ def kinds(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[Comp
     """Kinds of objects; or a file with a sequential implementation."""
     from weakspot.harness.clients.kinds import KINDS
 
-    return _of(KINDS, typed) or [CompletionItem(typed, type="file")]
+    return _of(KINDS.names(), typed) or [CompletionItem(typed, type="file")]
 
 
 def findings(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:

@@ -9,19 +9,19 @@ import click
 from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    Listing,
-    given,
-    machine_forms,
+    is_given,
+    json_option,
+    machine_option,
     named_machines,
     some_time,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, one_by_one, say
+from weakspot.harness.cli.output import json_lines, one_by_one, write_lines
 from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
-    from weakspot.harness.orders.cost import Costs
+    from weakspot.harness.costs.result import Costs
 
 
 @command(
@@ -39,15 +39,7 @@ Examples:
   weakspot cost my_queue.c --json | jq .sites"""
 )
 @what_argument
-@click.option(
-    "--on",
-    "machine",
-    default="local",
-    show_default=True,
-    cls=Listing,
-    metavar=machine_forms,
-    help=lambda: "Machine to measure on.",
-)
+@machine_option("machine", "Machine to measure on.", default="local", show_default=True)
 @click.option(
     "--for",
     "seconds",
@@ -61,7 +53,7 @@ Examples:
 @click.option("--fences", is_flag=True, help="Also measure fences next to accesses.")
 @source_options
 @crate_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def cost(
     what: tuple[str, ...],
     machine: str,
@@ -79,7 +71,7 @@ def cost(
 
     def show(found: Costs) -> None:
         if as_json:
-            say(json_lines([found]))
+            write_lines(json_lines([found]))
         else:
             costs.costs(found, terminal.console())
 
@@ -89,7 +81,7 @@ def cost(
             on=machine,
             named=named_machines(),
             seconds=seconds,
-            limited=given("seconds"),
+            limited=is_given("seconds"),
             fences=fences,
             build=build,
             progress=progress,

@@ -8,7 +8,8 @@ import click
 
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.output import json_lines, say
+from weakspot.harness.cli.options import output_option
+from weakspot.harness.cli.output import json_lines, write_lines
 
 
 @command(
@@ -33,13 +34,7 @@ Examples:
 )
 @click.argument("before", metavar="A", type=click.Path(path_type=Path))
 @click.argument("after", metavar="B", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write the comparison as a web page, too.",
-)
+@output_option("FILE", "Write the comparison as a web page, too.")
 @click.option("--all", "everything", is_flag=True, help="Print every difference of each kind.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per difference.")
 def diff(before: Path, after: Path, output: Path | None, everything: bool, as_json: bool) -> int:
@@ -56,7 +51,7 @@ def diff(before: Path, after: Path, output: Path | None, everything: bool, as_js
 
         write_comparison(found, output)
     if as_json:
-        say(json_lines(found.differences))
+        write_lines(json_lines(found.differences))
     else:
         differences.print_comparison(found, terminal.console(), everything=everything)
     weights = {each.weight for each in found.differences}

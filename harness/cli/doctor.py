@@ -6,7 +6,8 @@ import click
 
 from weakspot.harness.cli.errors import FINDINGS, NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.output import json_lines, say, tell
+from weakspot.harness.cli.options import json_option
+from weakspot.harness.cli.output import json_lines, write_lines, write_wrapped
 
 
 @command(
@@ -19,7 +20,7 @@ Examples:
   weakspot doctor --json"""
 )
 @click.option("--quick", is_flag=True, help="Only locate the tools; do not ask for versions.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def doctor(quick: bool, as_json: bool) -> int:
     """Show which tools are installed.
 
@@ -28,7 +29,7 @@ def doctor(quick: bool, as_json: bool) -> int:
 
     lines = doctor.report(versions=not quick)
     if as_json:
-        say(json_lines(lines))
+        write_lines(json_lines(lines))
     else:
-        tell(doctor.plain(lines))
+        write_wrapped(doctor.plain(lines))
     return FINDINGS if doctor.missing_required(lines) else NOTHING_FOUND

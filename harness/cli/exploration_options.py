@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from weakspot.harness.cli.options import given, listed, optional_time, project, some_time
+from weakspot.harness.cli.options import (
+    cluster_option,
+    is_given,
+    json_option,
+    listed,
+    optional_time,
+    project,
+    some_time,
+    strict_option,
+)
+from weakspot.harness.cli.source_options import crate_options, source_options
 from weakspot.harness.values.bounds import (
     ALL,
     DEFAULT,
@@ -37,9 +47,9 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_bounds(*args: Any, **rest: Any) -> Any:
         limits = {name: rest.pop(f"bound_{name}") for name in LIMITS}
         table = _table()
-        if table and table.loops is not None and not given("bound_loops"):
+        if table and table.loops is not None and not is_given("bound_loops"):
             limits["loops"] = table.loops
-        if table and table.seconds is not None and not given("bound_seconds"):
+        if table and table.seconds is not None and not is_given("bound_seconds"):
             limits["seconds"] = seconds_of(str(table.seconds))
         return command(*args, bounds=Bounds(**limits), **rest)
 
@@ -53,6 +63,13 @@ def bound_options(command: Callable[..., Any]) -> Callable[..., Any]:
         add = click.option(f"--{name}", f"bound_{name}", help=limit.help, **options)
         with_bounds = add(with_bounds)
     return with_bounds
+
+
+def program_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a command that explores programs many times: `--strict`, limits, `--cluster`,
+    those of sources, and `--json`."""
+    command = cluster_option(source_options(crate_options(json_option(command))))
+    return strict_option(bound_options(command))
 
 
 def _reductions(
@@ -103,19 +120,19 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         if sum((estimate, departures is not None, sample is not None)) > 1:
             raise click.UsageError("--estimate, --bound and --sample exclude one another.")
-        if given("seed") and sample is None and not estimate:
+        if is_given("seed") and sample is None and not estimate:
             raise click.UsageError("--seed requires --sample or --estimate.")
         if rest["reference"] and (estimate or departures is not None or sample is not None):
             raise click.UsageError(
                 "--reference explores all executions: leave out --estimate, --bound and --sample."
             )
         if sample is not None:
-            if given("bound_seconds"):
+            if is_given("bound_seconds"):
                 raise click.UsageError("--sample sets the time; leave out --seconds.")
             bounds = msgspec.structs.replace(bounds, seconds=sample)
         configured = configured_part()
         whole = {name: rest.pop(name) for name in _WHOLE}
-        if not given("without"):
+        if not is_given("without"):
             whole["without"] = configured.without
         part = Part(
             departures=departures,

@@ -11,7 +11,7 @@ import click
 from weakspot.harness.cli.errors import BAD, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import cluster_option, unfold_option
-from weakspot.harness.cli.output import say, tell, watched
+from weakspot.harness.cli.output import progress_bar, write_lines, write_wrapped
 from weakspot.harness.cli.source_options import compiler_options, crate_options
 from weakspot.harness.gate.outcome import GateOutcome
 from weakspot.harness.report.outputs import OUTPUTS, File, Printed
@@ -108,7 +108,7 @@ def gate(
     from weakspot.harness.values.numbers import amount
 
     try:
-        with watched() as progress:
+        with progress_bar() as progress:
             outcome = projects.gate(
                 paths,
                 config=file,
@@ -119,13 +119,15 @@ def gate(
                 executor=executor,
             )
     except GateInterrupted as interrupted:
-        tell(f"{each.file} under {each.model}: {each.result}" for each in interrupted.results)
+        write_wrapped(
+            f"{each.file} under {each.model}: {each.result}" for each in interrupted.results
+        )
         raise
     _write(outcome.unfolded() if unfold else outcome, outputs)
     if write_baseline:
         accepted = projects.write_baseline(outcome)
         undecided = INCONCLUSIVE if outcome.undecided else NOTHING_FOUND
-        say([f"{amount(accepted, 'accepted finding')} in {outcome.baseline}"])
+        write_lines([f"{amount(accepted, 'accepted finding')} in {outcome.baseline}"])
         return outcome.exit_code if outcome.exit_code == BAD else undecided
     return outcome.exit_code
 

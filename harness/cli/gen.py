@@ -9,8 +9,8 @@ import click
 
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import listed, what_argument
-from weakspot.harness.cli.output import say, tell_unread, watched
+from weakspot.harness.cli.options import listed, output_option, what_argument
+from weakspot.harness.cli.output import progress_bar, write_lines, write_unread
 from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
@@ -29,13 +29,7 @@ Examples:
   weakspot gen duffy_wsq --promote     replace the golden tests"""
 )
 @what_argument
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Write the tests to this folder.",
-)
+@output_option("DIR", "Write the tests to this folder.")
 @click.option("--list", "as_list", is_flag=True, help="Print only names, shapes and source lines.")
 @click.option(
     "--check",
@@ -79,18 +73,18 @@ def gen(
         )
     if compare or promote:
         drifts = questions.golden_tests(what, promote=promote)
-        say(listing.drifts(drifts, promoted=promote))
+        write_lines(listing.drifts(drifts, promoted=promote))
         return FINDINGS if compare and any(drifts.values()) else NOTHING_FOUND
-    with watched() as progress:
+    with progress_bar() as progress:
         tests = questions.generate(what, isa=isa, build=build, progress=progress)
     for note in listing.notes(tests.material, tests.unmapped):
         click.echo(note, err=True)
-    tell_unread(tests.material.unread)
+    write_unread(tests.material.unread)
     if output is not None:
-        say([f"{len(tests.write(output)):,} tests are in {output}"])
+        write_lines([f"{len(tests.write(output)):,} tests are in {output}"])
     elif as_list:
         for line in listing.tests(tests.material.entries):
             terminal.console().print(line)
     else:
-        say(test.text.rstrip() + "\n" for test in tests)
+        write_lines(test.text.rstrip() + "\n" for test in tests)
     return INCONCLUSIVE if tests.unmapped or tests.material.unread else NOTHING_FOUND

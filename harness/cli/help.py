@@ -6,7 +6,7 @@ import difflib
 import importlib
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -17,8 +17,23 @@ COMPILER_FLAGS = "weakspot.compiler_flags"
 
 
 class Command(click.Command):
-    """A command whose epilog is printed as it is written. Words after `--` are flags for the
-    compiler, if the command compiles."""
+    """A command whose epilog is printed as it is written, but for the words of `names`, which stand
+    for what registries hold. Words after `--` are flags for the compiler, if the command
+    compiles."""
+
+    def __init__(
+        self, *args: Any, names: Mapping[str, Callable[[], str]] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._names = names or {}
+
+    @property
+    def notes(self) -> str:
+        """The epilog as it is printed."""
+        text = self.epilog or ""
+        for word, listed in self._names.items():
+            text = text.replace(word, listed())
+        return text
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--" in args and any(each.name == "compile_commands" for each in self.params):
@@ -28,7 +43,7 @@ class Command(click.Command):
         return super().parse_args(ctx, args)
 
     def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        _as_written(self.epilog, formatter)
+        _as_written(self.notes, formatter)
 
 
 class Commands(click.Group):

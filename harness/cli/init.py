@@ -9,7 +9,7 @@ import click
 
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.output import say
+from weakspot.harness.cli.output import write_lines
 from weakspot.harness.cli.source_options import source_options
 
 if TYPE_CHECKING:
@@ -38,11 +38,12 @@ def init(header: Path | None, force: bool, build: Build) -> int:
 
     written = projects.init(header, build=build, force=force)
     *_, file = written.files
-    say(f"wrote {each}" for each in written.files)
+    write_lines(f"wrote {each}" for each in written.files)
     if written.does:
-        say([f"  {written.does}"])
+        write_lines([f"  {written.does}"])
     if written.result:
-        say([f"  {written.result}"])
-    say(f"note: {note}" for note in written.notes)
-    say(["next: weakspot gate" if written.does else f"next: complete {file}, then weakspot gate"])
+        write_lines([f"  {written.result}"])
+    write_lines(f"note: {note}" for note in written.notes)
+    first = "" if written.does else f"complete {file}, then "
+    write_lines([f"next: {first}weakspot gate"])
     return NOTHING_FOUND

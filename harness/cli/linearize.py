@@ -13,8 +13,15 @@ import click
 from weakspot.harness.cli.client_options import client_options
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import language_models, some_time
-from weakspot.harness.cli.output import json_lines, judged, say, watched
+from weakspot.harness.cli.options import (
+    Decorator,
+    json_option,
+    language_models,
+    object_kinds,
+    output_option,
+    some_time,
+)
+from weakspot.harness.cli.output import json_lines, print_findings, progress_bar, write_lines
 from weakspot.harness.cli.source_options import source_options
 from weakspot.harness.values.bounds import LIMITS
 
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
     from weakspot.harness.values.linearizability import Linearizability
 
 
-def seconds_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def seconds_option(text: str) -> Decorator:
     """The time for all clients under one model."""
     return click.option(
         "--seconds",
@@ -37,6 +44,7 @@ def seconds_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., An
 
 
 @command(
+    names={"{KINDS}": object_kinds},
     epilog="""\
 FILE is C or C++ that defines the object and one function per operation, with numbers or pointers as
 arguments; it has no main. Each client that is generated is a program in which several threads call
@@ -44,7 +52,7 @@ the operations; every execution is explored, and compared with what the specific
 precedes another if its return happens before the other begins. Clients are explored by their
 number of calls, so that the first that shows a violation is among the smallest.
 
-KIND is queue, stack, deque, set, map, register, counter, lock or once; which function is which of
+KIND is {KINDS}; which function is which of
 its operations follows from their names (enqueue, push, put, …) or --operation. Instead, a file may
 define what each operation `f` does in sequence, in a function `spec_f` with the same arguments.
 
@@ -56,7 +64,7 @@ Examples:
   weakspot linearize my_lock_ops.c --as lock
   weakspot linearize my_index_ops.cpp --as map_specification.hpp
   weakspot linearize my_queue_ops.c --as queue --model rc20,tso
-  weakspot linearize my_queue_ops.c --as queue --calls 3 -o tests/weakspot/queue_clients.c"""
+  weakspot linearize my_queue_ops.c --as queue --calls 3 -o tests/weakspot/queue_clients.c""",
 )
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @client_options("--calls", required=True)
@@ -69,16 +77,13 @@ Examples:
     default=0,
     help=LIMITS["loops"].help,
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write one program in which main chooses one of the clients: a scenario for the gate, "
+@output_option(
+    "FILE",
+    "Write one program in which main chooses one of the clients: a scenario for the gate, "
     "relax and mutate.",
 )
 @source_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def linearize(
     file: Path,
     choice: ClientChoice,
@@ -96,7 +101,7 @@ def linearize(
     linearizable."""
     from weakspot.harness.values.bounds import Bounds
 
-    return shown(
+    return check_clients(
         file,
         choice,
         as_json=as_json,
@@ -111,7 +116,7 @@ def _always(_: Linearizability) -> bool:
     return True
 
 
-def shown(
+def check_clients(
     file: str | os.PathLike[str],
     choice: ClientChoice,
     *,
@@ -127,18 +132,18 @@ def shown(
 
     code, count = NOTHING_FOUND, 0
     says, is_empty = "what was found so far is printed", lambda: not count
-    with watched() as progress, on_interrupt(says, is_empty=is_empty):
+    with progress_bar() as progress, on_interrupt(says, is_empty=is_empty):
         for found, record in objects.linearize(file, choice, progress=progress, **asked):
             if show(found):
                 count += 1
                 with progress.pause():
                     if as_json:
-                        say(json_lines([found]))
+                        write_lines(json_lines([found]))
                     else:
                         out = terminal.console(sys.stderr if aside else sys.stdout)
                         linearizability.summary(found, out)
                     if record is not None:
-                        judged(record, aside=as_json or aside)
+                        print_findings(record, aside=as_json or aside)
             if found.result == "Violated":
                 code = FINDINGS
             elif found.result == "Unknown" and code != FINDINGS:

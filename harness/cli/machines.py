@@ -6,8 +6,8 @@ import click
 
 from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import named_machines
-from weakspot.harness.cli.output import json_lines, results_folder, say, watched
+from weakspot.harness.cli.options import json_option, named_machines
+from weakspot.harness.cli.output import json_lines, progress_bar, results_folder, write_lines
 
 
 @command(
@@ -30,7 +30,7 @@ Examples:
 )
 @click.argument("names", nargs=-1, metavar="[NAME…]")
 @click.option("--probe", "probing", is_flag=True, help="Connect to the machines and measure them.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def machines(names: tuple[str, ...], probing: bool, as_json: bool) -> int:
     """List the machines that tests run on.
 
@@ -49,7 +49,7 @@ def machines(names: tuple[str, ...], probing: bool, as_json: bool) -> int:
         for name in names:
             check(name, named)
         chosen = names or tuple(dict.fromkeys((known_machines.HERE, *named)))
-        with watched() as progress:
+        with progress_bar() as progress:
             progress.start(len(chosen), "probing machines")
             errors = known_machines.probe(chosen, root, named, lambda _: progress.advance())
         if len(chosen) == 1 and errors:
@@ -62,7 +62,7 @@ def machines(names: tuple[str, ...], probing: bool, as_json: bool) -> int:
     if names:
         found = [each for each in found if {each.name, *each.aliases} & {*names}]
     if as_json:
-        say(json_lines(found))
+        write_lines(json_lines(found))
     else:
         out = terminal.console()
         lines = report.in_full(found) if names or probing else report.listed(found)

@@ -9,8 +9,8 @@ import click
 from weakspot.harness.cli import completion
 from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import some_time
-from weakspot.harness.cli.output import json_lines, say, tell, watched
+from weakspot.harness.cli.options import json_option, some_time
+from weakspot.harness.cli.output import json_lines, progress_bar, write_lines, write_wrapped
 
 if TYPE_CHECKING:
     from weakspot.harness.values.model_comparison import ModelComparison
@@ -32,7 +32,7 @@ were decided, 3 when the time ran out or a test could not be decided."""
 )
 @click.argument("names", nargs=-1, metavar="[NAME…]", shell_complete=completion.models)
 @click.option("--path", "as_path", is_flag=True, help="Print only the path of the cat file.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 @click.option(
     "--compare",
     "compared",
@@ -83,11 +83,11 @@ def models(
 
     found = [models.resolve(name) for name in names] or list(models.available().values())
     if as_json:
-        say(json_lines(found))
+        write_lines(json_lines(found))
     elif as_path:
-        say(str(model.path) for model in found)
+        write_lines(str(model.path) for model in found)
     else:
-        tell(corpus.models(found, alone=bool(names)))
+        write_wrapped(corpus.models(found, alone=bool(names)))
     return NOTHING_FOUND
 
 
@@ -107,11 +107,14 @@ def _compare(
 
     def show(found: ModelComparison) -> None:
         if as_json:
-            say(json_lines([found]))
+            write_lines(json_lines([found]))
         else:
             model_differences.print_comparison(found, terminal.console())
 
-    with on_interrupt("the tests so far are named", lambda: show(search.found)), watched() as bar:
-        found = search.run(seconds, bar)
+    with (
+        on_interrupt("the tests so far are named", lambda: show(search.found)),
+        progress_bar() as progress,
+    ):
+        found = search.run(seconds, progress)
     show(found)
     return NOTHING_FOUND if found.is_conclusive else INCONCLUSIVE

@@ -9,18 +9,16 @@ import click
 
 from weakspot.harness.cli.client_options import client_options
 from weakspot.harness.cli.errors import BAD, FINDINGS, INCONCLUSIVE, NOTHING_FOUND
-from weakspot.harness.cli.exploration_options import bound_options
+from weakspot.harness.cli.exploration_options import program_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    cluster_option,
     language_models,
     machine_models,
+    output_option,
     project_models,
-    strict_option,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, one_by_one, say
-from weakspot.harness.cli.source_options import crate_options, source_options
+from weakspot.harness.cli.output import json_lines, one_by_one, write_lines
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -63,20 +61,9 @@ Examples:
     help="Operations of the object, of which clients are made.",
 )
 @client_options()
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write the clients that notice surviving mutants as one scenario.",
-)
+@output_option("FILE", "Write the clients that notice surviving mutants as one scenario.")
 @click.option("--all", "everything", is_flag=True, help="Print the mutants that are noticed too.")
-@strict_option
-@bound_options
-@cluster_option
-@source_options
-@crate_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@program_options
 def mutate(
     what: tuple[str, ...],
     models: tuple[str, ...],
@@ -103,7 +90,7 @@ def mutate(
 
     def show(each: Mutated) -> None:
         if as_json:
-            say(json_lines([each]))
+            write_lines(json_lines([each]))
         else:
             mutants.mutated(each, terminal.console(), everything=everything)
 

@@ -14,9 +14,9 @@ from weakspot.errors import WeakspotError
 from weakspot.harness.cli import completion
 from weakspot.harness.cli.client_options import calls_option
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.linearize import seconds_option, shown
-from weakspot.harness.cli.options import project
-from weakspot.harness.cli.output import say
+from weakspot.harness.cli.linearize import check_clients, seconds_option
+from weakspot.harness.cli.options import object_kinds, project
+from weakspot.harness.cli.output import write_lines
 from weakspot.harness.cli.source_options import source_options
 
 if TYPE_CHECKING:
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 
 
 @command(
+    names={"{KINDS}": object_kinds},
     epilog="""\
-KIND is queue, stack, deque, set, map, register, counter, lock or once. The functions are guessed
+KIND is {KINDS}. The functions are guessed
 from the names and types that the header declares; change the file where a guess is wrong, and run
 `weakspot linearize` on it, which has more options.
 
 Examples:
   weakspot new queue include/queue.hpp       tests/weakspot/operations/queue.cpp
-  weakspot new stack src/stack.h --calls 3"""
+  weakspot new stack src/stack.h --calls 3""",
 )
 @click.argument("kind", metavar="KIND", shell_complete=completion.kinds)
 @click.argument("header", metavar="HEADER", type=click.Path(path_type=Path))
@@ -51,15 +52,15 @@ def new(kind: str, header: Path, force: bool, calls: int, seconds: float, build:
 
     made = project.start(kind, header, Path(), build=build, force=force)
     path = os.path.relpath(made.path)
-    say([f"wrote {path}, which calls {', '.join(made.functions)}"])
+    write_lines([f"wrote {path}, which calls {', '.join(made.functions)}"])
     try:
         choice = ClientChoice(kind, calls=calls)
-        code = shown(path, choice, bounds=Bounds(seconds=seconds), build=made.build)
+        code = check_clients(path, choice, bounds=Bounds(seconds=seconds), build=made.build)
     except WeakspotError:
         made.undo()
         raise
     words = ("weakspot", "linearize", path, "--as", kind, *_compiler_options(made.build))
-    say([f"next: {shlex.join(words)}", f"  with {_options(made.kind)}"])
+    write_lines([f"next: {shlex.join(words)}", f"  with {_options(made.kind)}"])
     return code
 
 

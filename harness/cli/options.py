@@ -63,12 +63,27 @@ def runners() -> tuple[str, ...]:
     return RUNNERS.names()
 
 
+def object_kinds() -> str:
+    """The kinds of object, for help: `queue, stack or deque`."""
+    from weakspot.harness.clients.kinds import KINDS
+
+    *names, last = KINDS.names()
+    return f"{', '.join(names)} or {last}"
+
+
 def machine_forms() -> str:
     """How machines are named, for help: `local|ssh:HOST`."""
     from weakspot.harness.machines import KINDS
 
     return "|".join(kind.form for kind in KINDS)
 
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""Adds options to a command."""
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per line."
+)
 
 unfold_option = click.option(
     "--unfold",
@@ -77,7 +92,12 @@ unfold_option = click.option(
 )
 
 
-def checker_option(name: str, **given: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def output_option(what: Literal["DIR", "FILE"], text: str) -> Decorator:
+    """`-o`, which the command gets as `output`."""
+    return click.option("-o", "--output", metavar=what, type=click.Path(path_type=Path), help=text)
+
+
+def checker_option(name: str, **given: Any) -> Decorator:
     """`--checker`; without a `default` the help names that of the registry."""
     return click.option(
         *("--checker", "-c", name),
@@ -85,6 +105,28 @@ def checker_option(name: str, **given: Any) -> Callable[[Callable[..., Any]], Ca
         type=Registered(checkers),
         help=lambda: (
             "Checker to use." + ("" if "default" in given else f"  [default: {checkers()[0]}]")
+        ),
+        **given,
+    )
+
+
+def machine_option(name: str, text: str, **given: Any) -> Decorator:
+    """`--on`, a machine or, with `multiple`, several."""
+    if given.get("multiple"):
+        given["callback"] = listed
+    return click.option(
+        "--on", name, cls=Listing, metavar=machine_forms, help=lambda: text, **given
+    )
+
+
+def runner_option(**given: Any) -> Decorator:
+    """`--runner`; without a `default` the help names that of the registry."""
+    return click.option(
+        "--runner",
+        cls=Listing,
+        type=Registered(runners),
+        help=lambda: (
+            "Runner to use." + ("" if "default" in given else f"  [default: {runners()[0]}]")
         ),
         **given,
     )
@@ -113,7 +155,7 @@ def optional_time(ctx: click.Context, param: click.Parameter, given: str | None)
     return None if given is None else some_time(ctx, param, given)
 
 
-def given(parameter: str) -> bool:
+def is_given(parameter: str) -> bool:
     """Whether the user gave this parameter of the command on the command line."""
     from click.core import ParameterSource
 
@@ -133,7 +175,7 @@ def machine_models() -> tuple[str, ...]:
     models; else those of the project's configuration, or the defaults."""
     from weakspot.harness.corpus.models import MACHINES
 
-    if given("models"):
+    if is_given("models"):
         return ()
     own = project()
     return MACHINES if own is None else own.machine_models
@@ -176,7 +218,7 @@ def jobs_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(with_jobs)
 
 
-def compiled_option(under: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def compiled_option(under: str) -> Decorator:
     return click.option(
         "--compiled",
         "configs",
@@ -225,7 +267,7 @@ def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(project_models(command))
 
 
-def language_models(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def language_models(text: str) -> Decorator:
     """`--model` of a command that explores programs; by default the model of the language."""
     from weakspot.harness.corpus.models import LANGUAGE
 
@@ -251,7 +293,7 @@ def project_models(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_models(what: tuple[str, ...], models: tuple[str, ...], **rest: Any) -> Any:
         from weakspot.generators.source.language import is_source
 
-        if not given("models") and all(is_source(Path(word)) for word in what):
+        if not is_given("models") and all(is_source(Path(word)) for word in what):
             own = project()
             models = (own and own.models) or models
         return command(what=what, models=models, **rest)

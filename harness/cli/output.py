@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 
     from weakspot.harness.campaign.progress import PausableProgress
     from weakspot.harness.values.record import Record
-    from weakspot.harness.values.verdict import PrintedVerdict, Verdict
+    from weakspot.harness.values.verdict import Verdict
     from weakspot.projects import Results
 
 T = TypeVar("T")
 
 
-def say(lines: Iterable[str], end: str = "\n") -> None:
+def write_lines(lines: Iterable[str], end: str = "\n") -> None:
     for line in lines:
         sys.stdout.write(f"{line}{end}")
 
 
-def tell(lines: Iterable[str]) -> None:
+def write_wrapped(lines: Iterable[str]) -> None:
     """Print lines for a person: in a terminal not wider than it is, indented from the second on."""
     if not sys.stdout.isatty():
-        say(lines)
+        write_lines(lines)
         return
     width = shutil.get_terminal_size().columns
     for line in "\n".join(lines).split("\n"):
         indent = " " * (len(line) - len(line.lstrip()) + 2)
         parts = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
-        say(parts or [""])
+        write_lines(parts or [""])
 
 
 def json_lines(values: Iterable[msgspec.Struct]) -> Iterator[str]:
@@ -57,7 +57,7 @@ def results_folder() -> Path:
 
 
 @contextlib.contextmanager
-def watched() -> Iterator[PausableProgress]:
+def progress_bar() -> Iterator[PausableProgress]:
     """Progress: a bar on a terminal; in a pipe or a log, a line every half a minute."""
     from weakspot.harness.campaign.progress import Log
 
@@ -77,9 +77,9 @@ def one_by_one(
     be read, if any; after Ctrl-C also what is known of the one in progress; the message `says` what
     became of what was found. Returns the results that were found, and what they came from."""
     found: list[T] = []
-    with watched() as progress:
+    with progress_bar() as progress:
 
-        def shown(each: T | None) -> None:
+        def show_and_pause(each: T | None) -> None:
             if each is not None:
                 with progress.pause():
                     show(each)
@@ -87,13 +87,13 @@ def one_by_one(
         results = ask(progress)
         with on_interrupt(
             says,
-            lambda: shown(results.partial),
+            lambda: show_and_pause(results.partial),
             is_empty=lambda: not found and results.partial is None,
         ):
             for each in results:
                 found.append(each)
-                shown(each)
-    tell_unread(results.unread)
+                show_and_pause(each)
+    write_unread(results.unread)
     return found, results
 
 
@@ -103,7 +103,7 @@ class UnreadTests:
     def __init__(self) -> None:
         self._asked, self._reasons = 0, dict[str, str]()
 
-    def add(self, verdicts: Iterable[Verdict | PrintedVerdict]) -> None:
+    def add(self, verdicts: Iterable[Verdict]) -> None:
         reasons: dict[str, set[str]] = {}
         for verdict in verdicts:
             reasons.setdefault(verdict.test, set()).add(verdict.unread)
@@ -123,18 +123,18 @@ class UnreadTests:
         return [count, *(f"  {test}: {reason}" for test, reason in self._reasons.items())]
 
 
-def tell_unread(unread: Mapping[str, str]) -> None:
+def write_unread(unread: Mapping[str, str]) -> None:
     """Print on stderr which programs of a folder cannot be read."""
-    tell_aside(f"{name} cannot be read: {why}" for name, why in unread.items())
+    write_aside(f"{name} cannot be read: {why}" for name, why in unread.items())
 
 
-def tell_aside(lines: Iterable[str]) -> None:
+def write_aside(lines: Iterable[str]) -> None:
     """Print lines on stderr."""
     for line in lines:
         sys.stderr.write(f"{line}\n")
 
 
-def judged(record: Record, *, aside: bool, unfold: bool = False) -> int:
+def print_findings(record: Record, *, aside: bool, unfold: bool = False) -> int:
     """Print the findings, on stderr if `aside`, and return the exit code. `unfold`: with what
     happens inside libraries."""
     from weakspot.harness.judge import findings
@@ -142,15 +142,15 @@ def judged(record: Record, *, aside: bool, unfold: bool = False) -> int:
 
     # an error of which little is certain, such as one that an emulator shows, is not printed here
     usual = ("error", *(each.id for each in KINDS.values() if each.severity == "warning"))
-    shown = [
+    printed = [
         each
         for each in record.findings
         if {each.severity, each.id} & {*usual} and not each.recorded
     ]
-    if shown:
+    if printed:
         from weakspot.harness.report import findings as report
         from weakspot.harness.report import terminal
 
         out = terminal.console(sys.stderr if aside else sys.stdout)
-        report.findings(record, shown, out, unfold=unfold)
+        report.findings(record, printed, out, unfold=unfold)
     return findings.exit_code(record)

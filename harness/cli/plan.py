@@ -7,21 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from weakspot.harness.cli.errors import NOTHING_FOUND
-from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    checker_option,
-    cluster_option,
-    compiled_option,
     duration,
-    listed,
     model_option,
-    timeout_option,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, results_folder, say, watched
-from weakspot.harness.cli.run_options import as_request, run_options
-from weakspot.harness.cli.source_options import crate_options, source_options
+from weakspot.harness.cli.output import json_lines, progress_bar, results_folder, write_lines
+from weakspot.harness.cli.run_options import as_request, campaign_options
 
 if TYPE_CHECKING:
     from weakspot.campaigns import Request
@@ -42,11 +35,7 @@ Examples:
 )
 @what_argument
 @model_option
-@run_options
-@checker_option("checkers", multiple=True, callback=listed, default=("all",), show_default=True)
-@compiled_option("under c11")
-@bound_options
-@timeout_option
+@campaign_options
 @click.option(
     "--estimate",
     callback=duration,
@@ -56,9 +45,6 @@ Examples:
     help="How long to estimate what stored campaigns do not answer; 0 estimates nothing.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as a JSON object.")
-@cluster_option
-@source_options
-@crate_options
 @as_request
 def plan(
     request: Request,
@@ -75,7 +61,7 @@ def plan(
     from weakspot.harness.report import forecast as text
     from weakspot.harness.report import terminal
 
-    with watched() as progress:
+    with progress_bar() as progress:
         found = campaigns.forecast(
             request,
             root=results_folder(),
@@ -84,7 +70,7 @@ def plan(
             executor=executor,
         )
     if as_json:
-        say(json_lines([found]))
+        write_lines(json_lines([found]))
     else:
         terminal.print_lines(text.lines(found), terminal.console())
     return NOTHING_FOUND

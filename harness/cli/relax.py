@@ -11,27 +11,24 @@ import click
 from weakspot.errors import WeakspotError
 from weakspot.harness.cli.client_options import client_options
 from weakspot.harness.cli.errors import BAD, FINDINGS, INCONCLUSIVE, NOTHING_FOUND
-from weakspot.harness.cli.exploration_options import bound_options
+from weakspot.harness.cli.exploration_options import program_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    cluster_option,
     language_models,
     machine_models,
     optional_time,
     project_models,
-    strict_option,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, one_by_one, say, watched
-from weakspot.harness.cli.source_options import crate_options, source_options
+from weakspot.harness.cli.output import json_lines, one_by_one, progress_bar, write_lines
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
     from weakspot.harness.campaign.executor import Executor
     from weakspot.harness.campaign.progress import Progress
     from weakspot.harness.clients.subject import ClientChoice
+    from weakspot.harness.edits.changes import ByHand, Rewritten
     from weakspot.harness.orders.relaxation import Relaxed
-    from weakspot.harness.orders.rewrite import ByHand, Rewritten
     from weakspot.harness.values.bounds import Bounds
     from weakspot.projects import Relaxations
 
@@ -99,12 +96,7 @@ Examples:
 @click.option(
     "--promote", is_flag=True, help="Record the result in claims.toml and print the changes."
 )
-@strict_option
-@bound_options
-@cluster_option
-@source_options
-@crate_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@program_options
 def relax(
     what: tuple[str, ...],
     models: tuple[str, ...],
@@ -128,10 +120,9 @@ def relax(
     For each memory order in the source, prints the weakest one with which all programs are still
     safe, and why it cannot be weaker."""
     from weakspot import objects, projects
-    from weakspot.harness.cli.linearize import shown
+    from weakspot.harness.cli.linearize import check_clients
     from weakspot.harness.orders.relaxation import findings
     from weakspot.harness.report import terminal, weakest_orders
-    from weakspot.harness.values.histogram import INTERRUPTED
     from weakspot.system.deadline import NEVER, ending
 
     if sum((diff, apply, compare, promote)) > 1:
@@ -156,14 +147,12 @@ def relax(
         if executor is not None:
             raise click.UsageError("--cluster cannot be used with --as.")
         end = NEVER if seconds is None else ending(seconds)
-        code = shown(
+        code = check_clients(
             what[0],
             choice,
             as_json=as_json,
             aside=diff,
-            show=lambda found: (
-                found.result == "Violated" or end.passed or INTERRUPTED in found.reasons
-            ),
+            show=lambda found: found.result == "Violated" or end.passed or found.interrupted,
             models=models,
             bounds=bounds,
             seconds=end.left,
@@ -182,7 +171,7 @@ def relax(
         if diff:
             _show_change(asked[0].proposal(each, take=take))
         elif as_json:
-            say(json_lines((each, *findings(each))))
+            write_lines(json_lines((each, *findings(each))))
         else:
             weakest_orders.relaxed(each, terminal.console(), witnesses=witnesses)
         if not diff and not apply and each.decided:
@@ -228,7 +217,7 @@ def relax(
 
 def _show_change(change: Rewritten) -> None:
     """The change as a patch on standard output, what is left to do by hand beside it."""
-    say(change.diff())
+    write_lines(change.diff())
     _show_by_hand(change.by_hand, aside=True)
 
 
@@ -253,11 +242,11 @@ def _recorded(
     from weakspot.harness.report import weakest_orders
 
     code = NOTHING_FOUND
-    with watched() as progress:
+    with progress_bar() as progress:
         for each in projects.compare_orders(
             what, models=models, bounds=bounds, promote=promote, progress=progress
         ):
-            say(weakest_orders.difference(each, promoted=promote))
+            write_lines(weakest_orders.difference(each, promoted=promote))
             if each.undecided:
                 code = code or INCONCLUSIVE
             elif each.lines and not promote:

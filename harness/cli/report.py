@@ -9,7 +9,8 @@ import click
 from weakspot.errors import BadInput
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.output import results_folder, say
+from weakspot.harness.cli.options import output_option
+from weakspot.harness.cli.output import results_folder, write_lines
 
 
 @command(
@@ -27,13 +28,7 @@ Examples:
   weakspot report campaign -o public                 a site for a web server"""
 )
 @click.argument("campaigns", nargs=-1, metavar="[CAMPAIGN…]", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Folder for the site.  [default: the campaign's folder]",
-)
+@output_option("DIR", "Folder for the site.  [default: the campaign's folder]")
 @click.option("--open", "show", is_flag=True, help="Open it in a browser.")
 def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
     """Write campaigns as static web sites.
@@ -61,7 +56,7 @@ def report(campaigns: tuple[Path, ...], output: Path | None, show: bool) -> int:
             page = results_page.write_results(folder)
         else:
             page = build.write_site(campaign_folder.load(folder), output or folder)
-        say([str(page)])
+        write_lines([str(page)])
         if show:
             click.launch(page.resolve().as_uri())
     return NOTHING_FOUND

@@ -9,18 +9,16 @@ import click
 from weakspot.harness.cli.errors import on_interrupt
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    Listing,
-    Registered,
     configured,
-    given,
-    machine_forms,
+    is_given,
+    machine_option,
     named_machines,
     output_options,
-    runners,
+    runner_option,
     some_time,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, judged, say, watched
+from weakspot.harness.cli.output import json_lines, print_findings, progress_bar, write_lines
 from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
@@ -45,21 +43,13 @@ Examples:
   weakspot run tests/ --format herd > this.log         a log for mcompare7"""
 )
 @what_argument
-@click.option(
-    "--on",
+@machine_option(
     "machine",
+    "The machine to run on.",
     default=lambda: configured("machines")()[0],
     show_default="local, or as configured",
-    cls=Listing,
-    metavar=machine_forms,
-    help=lambda: "The machine to run on.",
 )
-@click.option(
-    "--runner",
-    cls=Listing,
-    type=Registered(runners),
-    help=lambda: f"Runner to use.  [default: {runners()[0]}]",
-)
+@runner_option()
 @click.option(
     "--for",
     "seconds",
@@ -97,20 +87,20 @@ def run(
 
     def show(record: Record) -> None:
         if form == "json":
-            say(json_lines((*record.runs, *record.histograms)))
+            write_lines(json_lines((*record.runs, *record.histograms)))
         elif form == "herd":
-            say([format_histograms(record.histograms)], end="")
+            write_lines([format_histograms(record.histograms)], end="")
         else:
-            from weakspot.harness.report import tables, terminal
+            from weakspot.harness.report import answers, measurements, terminal
 
-            tables.runs(record, terminal.console())
+            measurements.runs(record, terminal.console())
             if only != "programs":
-                tables.histograms(record, terminal.console())
-                tables.notes(record, terminal.console())
+                measurements.histograms(record, terminal.console())
+                answers.notes(record, terminal.console())
 
-    with watched() as progress:
+    with progress_bar() as progress:
 
-        def shown(each: Record) -> None:
+        def show_and_pause(each: Record) -> None:
             with progress.pause():
                 show(each)
 
@@ -120,17 +110,17 @@ def run(
             named=named_machines(),
             runner=runner,
             seconds=seconds,
-            limited=given("seconds"),
+            limited=is_given("seconds"),
             programs=only != "tests" and form != "herd",
             tests=only != "programs",
             build=build,
             progress=progress,
         )
-        with on_interrupt("the counts so far are printed", lambda: shown(counts.record)):
+        with on_interrupt("the counts so far are printed", lambda: show_and_pause(counts.record)):
             try:
                 record = counts.wait(progress)
             except Lost:
                 show(counts.record)
                 raise
     show(record)
-    return judged(record, aside=form in ("json", "herd"))
+    return print_findings(record, aside=form in ("json", "herd"))

@@ -9,20 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weakspot.harness.cli.exploration_options import configured_part
+from weakspot.harness.cli.exploration_options import bound_options, configured_part
 from weakspot.harness.cli.options import (
-    Listing,
-    Registered,
+    checker_option,
+    cluster_option,
+    compiled_option,
     configured,
     duration,
-    given,
+    is_given,
     listed,
-    machine_forms,
     machine_models,
+    machine_option,
     named_machines,
     optional_time,
-    runners,
+    runner_option,
+    timeout_option,
 )
+from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -32,36 +35,30 @@ BUDGET = 120.0
 """Seconds that each machine is used, unless the user says how long."""
 
 
-def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--for`, `--budget`, `--runner` and `--on`, which the command gets as `seconds`, `budget` (0
-    for none), `runner` and `machines`."""
+def campaign_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Where tests run, by what and for how long; and the checkers, the compilers and the limits.
+    `as_request` makes one value of all of them."""
 
     @functools.wraps(command)
     def with_budget(budget: float | None, **rest: Any) -> Any:
         if budget is None:
-            budget = 0.0 if given("seconds") else BUDGET
+            budget = 0.0 if is_given("seconds") else BUDGET
         return command(budget=budget, **rest)
 
+    checkers = checker_option(
+        "checkers", multiple=True, callback=listed, default=("all",), show_default=True
+    )
+    extended = checkers(compiled_option("under c11")(bound_options(timeout_option(with_budget))))
+
     for option in (
-        click.option(
-            "--on",
+        machine_option(
             "machines",
+            "Machines to run on, separated by commas.",
             multiple=True,
-            callback=listed,
             default=configured("machines"),
             show_default="local, or as configured",
-            cls=Listing,
-            metavar=machine_forms,
-            help=lambda: "Machines to run on, separated by commas.",
         ),
-        click.option(
-            "--runner",
-            cls=Listing,
-            type=Registered(runners),
-            default="all",
-            show_default=True,
-            help=lambda: "Runner to use.",
-        ),
+        runner_option(default="all", show_default=True),
         click.option(
             "--budget",
             callback=optional_time,
@@ -80,12 +77,13 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="How long each test runs on a machine; 0 runs nothing.",
         ),
     ):
-        with_budget = option(with_budget)
-    return with_budget
+        extended = option(extended)
+    return extended
 
 
 def as_request(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a campaign's questions, which the command gets as one value, `request`."""
+    """The options of a campaign's questions, which the command gets as one value, `request`; and
+    those of sources and `--cluster`."""
 
     @functools.wraps(command)
     def with_request(
@@ -122,4 +120,4 @@ def as_request(command: Callable[..., Any]) -> Callable[..., Any]:
         )
         return command(request=request, **rest)
 
-    return with_request
+    return cluster_option(source_options(crate_options(with_request)))

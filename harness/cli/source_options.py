@@ -205,7 +205,7 @@ def _standard_input(
 def _say_options(what: Sequence[str], build: Build) -> None:
     """Which options each source gets, and where they come from."""
     from weakspot.generators.source.build import options
-    from weakspot.harness.corpus.material import build_of, resolve
+    from weakspot.harness.corpus.resolution import build_of, resolve
 
     for structure in resolve(what, build=build)[0]:
         for scenario in structure.scenarios:

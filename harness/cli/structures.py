@@ -9,7 +9,8 @@ import click
 from weakspot.harness.cli import completion
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.output import results_folder, say, tell
+from weakspot.harness.cli.options import json_option
+from weakspot.harness.cli.output import results_folder, write_lines, write_wrapped
 
 
 @command(
@@ -32,7 +33,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Campaign whose answers --claims shows.  [default: the newest in results/]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@json_option
 def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_json: bool) -> int:
     """List the structures of the corpus."""
     from weakspot.harness.corpus import structures
@@ -43,9 +44,9 @@ def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_j
     found = [structures.find(name) for name in names] or structures.structures()
     if not claims:
         if as_json:
-            say(corpus.json_structures(found))
+            write_lines(corpus.json_structures(found))
         else:
-            tell(corpus.structures(found, alone=bool(names)))
+            write_wrapped(corpus.structures(found, alone=bool(names)))
         return NOTHING_FOUND
 
     from weakspot.harness.campaign.folder import load, newest
@@ -54,7 +55,7 @@ def structures(names: tuple[str, ...], claims: bool, campaign: Path | None, as_j
     campaign = campaign or newest(results_folder())
     record = load(campaign) if campaign else None
     if as_json:
-        say(listing.json_claims(found, record))
+        write_lines(listing.json_claims(found, record))
     else:
         for line in listing.claims(found, record, campaign):
             terminal.console().print(line)

@@ -8,20 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli.exploration_options import bound_options
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
-    checker_option,
-    cluster_option,
-    compiled_option,
-    listed,
     model_option,
-    timeout_option,
+    output_option,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, results_folder, say
-from weakspot.harness.cli.run_options import as_request, run_options
-from weakspot.harness.cli.source_options import crate_options, source_options
+from weakspot.harness.cli.output import json_lines, results_folder, write_lines
+from weakspot.harness.cli.run_options import as_request, campaign_options
 
 if TYPE_CHECKING:
     from weakspot.campaigns import Request
@@ -45,28 +39,15 @@ Examples:
 )
 @what_argument
 @model_option
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Folder of the campaign.  [default: a new one in results/]",
-)
+@output_option("DIR", "Folder of the campaign.  [default: a new one in results/]")
 @click.option("--fresh", is_flag=True, help="Start a new campaign instead of resuming one.")
-@run_options
-@checker_option("checkers", multiple=True, callback=listed, default=("all",), show_default=True)
-@compiled_option("under c11")
-@bound_options
-@timeout_option
+@campaign_options
 @click.option(
     "--all-tests", is_flag=True, help="List every test, not only the most interesting ones."
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the findings, one JSON object per line."
 )
-@cluster_option
-@source_options
-@crate_options
 @as_request
 def test(
     request: Request,
@@ -84,9 +65,9 @@ def test(
     from weakspot.harness.campaign import folder_run
     from weakspot.harness.campaign.folder import chosen_folder
     from weakspot.harness.judge import findings
+    from weakspot.harness.report import answers, terminal
     from weakspot.harness.report import campaign as text
     from weakspot.harness.report import progress as bars
-    from weakspot.harness.report import tables, terminal
     from weakspot.harness.report.site.build import write_site
 
     root = results_folder()
@@ -102,8 +83,8 @@ def test(
         )
     page = write_site(record, folder)
     if as_json:
-        say(json_lines(record.findings))
-        tables.notes(record, terminal.console(sys.stderr))
+        write_lines(json_lines(record.findings))
+        answers.notes(record, terminal.console(sys.stderr))
     else:
         text.campaign(record, terminal.console(), report=str(page), everything=all_tests)
     return findings.exit_code(record)

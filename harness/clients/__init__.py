@@ -3,5 +3,5 @@
 In: a C or C++ file that defines operations, and what they do in sequence: a kind of object, or a
 file with a sequential implementation. Out: Clients, the smallest first, and one Program that
 performs any of them, as the implementation does or as the specification says. A new kind of object
-is an entry of `kinds.KINDS` and a header in specifications/.
+is a file of `kinds` and the header of its specification.
 """

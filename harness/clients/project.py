@@ -20,10 +20,10 @@ from weakspot.harness.clients.wrappers import files
 from weakspot.harness.scaffold.declarations import is_cpp
 from weakspot.harness.scaffold.project import (
     FOLDER,
-    HEADERS,
     declarations,
     folder_for,
     includes_of,
+    require_header,
     trial,
     with_source,
 )
@@ -66,14 +66,10 @@ def start(
     found = kinds.kind(kind)
     if found is None:
         raise BadInput(
-            f"{kind} is not a kind of object", advice=f"the kinds are {', '.join(kinds.KINDS)}"
+            f"{kind} is not a kind of object",
+            advice=f"the kinds are {', '.join(kinds.KINDS.names())}",
         )
-    if header.suffix not in HEADERS:
-        raise BadInput(
-            f"not a header: {header}", advice=f"expected a name that ends in {', '.join(HEADERS)}"
-        )
-    if not header.is_file():
-        raise BadInput(f"no such file: {header}", advice="check the path and the spelling")
+    require_header(header)
     # it has no main: beside the scenarios, the gate's pattern would match it
     suffix = "cpp" if is_cpp(header) else "c"
     path = folder / FOLDER / "operations" / f"{header.stem}.{suffix}"

@@ -11,7 +11,7 @@ from typing import cast
 
 from weakspot.errors import BadInput, WeakspotError
 from weakspot.generators.cycles.patterns import Habits
-from weakspot.generators.pipeline import Generated
+from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.campaign.executor import LocalExecutor, ask
@@ -25,7 +25,7 @@ from weakspot.harness.clients.program import parameters, text
 from weakspot.harness.clients.subject import Subject
 from weakspot.harness.corpus.material import Material, ScenarioProgram
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.orders.program_groups import ProgramGroup
+from weakspot.harness.corpus.program_groups import ProgramGroup
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import INTERRUPTED
@@ -132,21 +132,13 @@ def program_of(
     subject: Subject, program: Program, client: Client, size: Size, models: Sequence[str]
 ) -> ScenarioProgram:
     """A client as a program to explore."""
-    generated = Generated(
-        program=client_program(program, client, size),
-        tests=(),
-        interleavings=0,
-        exhaustive=False,
-        how="",
-        bounded=(),
-        habits=Habits(),
+    named = NamedProgram(
+        client_program(program, client, size),
+        Habits(),
+        subject.source.path.name,
+        client.text(subject.signatures),
     )
-    return ScenarioProgram(
-        structure=subject.source.path.name,
-        scenario=client.text(subject.signatures),
-        generated=generated,
-        models=tuple(models),
-    )
+    return ScenarioProgram.of(named, tuple(models))
 
 
 class Search:
@@ -256,4 +248,5 @@ class Search:
             client=client.scenario if client else "",
             violations=answer.violations if answer else (),
             reasons=tuple(reasons),
+            interrupted=not self._ended,
         )

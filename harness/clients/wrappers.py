@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from weakspot.harness.clients.kinds import Kind, KindOperation, matching
 from weakspot.harness.scaffold.declarations import Declarations, Function
-from weakspot.harness.scaffold.scenarios import NUMBER, Subject, plain, resolved, subjects
+from weakspot.harness.scaffold.subjects import NUMBER, Subject, plain, resolved, subjects
 
 _ROOM = 16
 """More items than any client puts in."""

@@ -213,7 +213,7 @@ class CodegenCheck:
         if language.observation == "Undefined":
             return msgspec.structs.replace(known, result="Undefined")
         for verdict in (language, machine):
-            if verdict.observation == "Unknown" and not verdict.reason.startswith(LOOP):
+            if verdict.observation == "Unknown" and verdict.reason_kind != "loop":
                 why = f"{verdict.checker}, under {verdict.model}: {verdict.reason}"
                 return msgspec.structs.replace(known, reason=why)
         more = states_beyond(code.made, machine.states, language.states, code.taken)
@@ -221,7 +221,7 @@ class CodegenCheck:
             known,
             result="Weaker" if more else "Preserved",
             beyond=tuple(more),
-            reason=LOOP if machine.reason.startswith(LOOP) else "",
+            reason=LOOP if machine.reason_kind == "loop" else "",
         )
 
 

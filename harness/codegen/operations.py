@@ -30,6 +30,7 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.codegen import gdbstub
 from weakspot.harness.codegen.configurations import SECONDS, Configuration, failure
 from weakspot.harness.machines.qemu import emulator
+from weakspot.harness.values.bounds import LOOPS
 from weakspot.system import process, tools
 from weakspot.system.processors import cores
 
@@ -130,7 +131,7 @@ def _answer(test: Test, source: ProgramWithTests, config: Configuration, seen: _
     name, program, to = source.name, source.program, config.platform
     label = f"operations-{config.compiler.name}-{config.level}-{to.name}"
     title = f"{name}, operations, {config.name}, {to.name}"
-    wanted = [sought(test, each, lambda file: _file(program, file)) for each in test.origins]
+    wanted = [sought(test, each, program.path_of) for each in test.origins]
     while True:
         reasons: list[str] = []
         for each in wanted:
@@ -140,10 +141,6 @@ def _answer(test: Test, source: ProgramWithTests, config: Configuration, seen: _
                 reasons.append(error.message)
         if not seen.interrupt():
             return Answer(test, name, config, reason=reasons[0])
-
-
-def _file(program: Program, name: str) -> Path:
-    return program.files.get(name, program.source.parent / name).resolve()
 
 
 class _Observer:
@@ -175,7 +172,7 @@ class _Observer:
         self.image = Image(self.path.read_bytes(), self.machine.capstone, sources)
         self.reader = TraceReader(self.image, ISAS.get(config.platform.arch), str(frame))
         others = frozenset(
-            SourceLocation(_file(program, site.file), site.line)
+            SourceLocation(program.path_of(site.file), site.line)
             for site in program.sites
             if site.kind != "F"
         )
@@ -197,10 +194,11 @@ class _Observer:
     @cached_property
     def _pairs(self) -> frozenset[tuple[SourceLocation, SourceLocation]]:
         sites = [
-            SourceLocation(_file(self.program, each.file), each.line) for each in self.program.sites
+            SourceLocation(self.program.path_of(each.file), each.line)
+            for each in self.program.sites
         ]
         found: set[tuple[SourceLocation, SourceLocation]] = set()
-        for run in self.program.trace(loops=4, interleavings=4000, seed=0)["runs"]:
+        for run in self.program.trace(loops=LOOPS, interleavings=4000, seed=0)["runs"]:
             for events in run["threads"]:
                 seen: dict[SourceLocation, None] = {}
                 for source in (sites[event["site"]] for event in events if event["site"] >= 0):

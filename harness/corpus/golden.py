@@ -11,7 +11,8 @@ from pathlib import Path
 
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test
-from weakspot.harness.corpus.material import drift, gather, resolve
+from weakspot.harness.corpus.material import drift, gather
+from weakspot.harness.corpus.resolution import resolve
 from weakspot.harness.values.record import GoldenDifference
 from weakspot.system.files import disk, file_names
 

@@ -13,7 +13,8 @@ import msgspec
 
 from weakspot import _engine
 from weakspot.generators.litmus import ARCHITECTURES, Test, found_test
-from weakspot.harness.corpus.material import FolderTests, distinguished, is_entered, is_program
+from weakspot.harness.corpus.material import FolderTests
+from weakspot.harness.corpus.resolution import distinguished, is_entered, is_program
 from weakspot.system import processors
 
 STORED = 16 << 20

@@ -17,12 +17,15 @@ from typing import Literal
 import msgspec
 
 from weakspot.errors import BadInput
-from weakspot.generators.litmus import ARCHITECTURES
+from weakspot.generators.litmus import ARCHITECTURES, Test
 from weakspot.harness.values.record import digest
 from weakspot.system import herdtools, kernel, packages
 
 LANGUAGE = "rc20"
 """The model of C and C++ where none is named."""
+
+LANGUAGE_MODELS = ("sc", "tso", LANGUAGE)
+"""The models of a C test outside any structure; for other architectures see `models_of`."""
 
 MACHINES: tuple[str, ...] = ("imm",)
 """The models under which programs that are safe under those of the language are explored too:
@@ -247,3 +250,16 @@ def _title(cat: str) -> str | None:
     """The title of a cat file: a string, after an optional dialect."""
     match = re.match(rf'{_COMMENTS}(?:\w+\s+)?"([^"\n]+)"', cat, re.DOTALL)
     return match[1] if match else None
+
+
+def default_models(test: Test) -> tuple[str, ...]:
+    """The models of a litmus file if none are named: those that can read it."""
+    return models_of("" if test.unread else test.arch)
+
+
+@lru_cache
+def models_of(arch: str) -> tuple[str, ...]:
+    """The models that can read tests of an architecture, "" if it is not known."""
+    if arch in ("C", ""):
+        return LANGUAGE_MODELS
+    return tuple(model.name for model in load().values() if arch in model.dialects)

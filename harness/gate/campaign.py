@@ -25,8 +25,7 @@ from weakspot.harness.campaign.rounds import Rounds
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import models
-from weakspot.harness.corpus.material import default_models
-from weakspot.harness.corpus.models import Model
+from weakspot.harness.corpus.models import Model, default_models
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.expectations import expectation
 from weakspot.harness.gate.outcome import Note, ScenarioResult
@@ -35,6 +34,7 @@ from weakspot.harness.gate.scenarios import ExploreScenario, Scenario, read
 from weakspot.harness.gate.store import Answer, CacheStore, project_folder
 from weakspot.harness.values.descriptions import resumption
 from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.reason import Reason
 from weakspot.harness.values.repair import SuggestedRepair
 from weakspot.system.deadline import ending
 
@@ -192,7 +192,7 @@ class GateCampaign(Rounds):
             program=question.scenario.program_name,
             model=question.model.name,
             result="Unknown",
-            reasons=(error.message,),
+            incomplete=(Reason(kind="refused", message=error.message),),
         )
         self._store.put(question.key, found, final=False)
 

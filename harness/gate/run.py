@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 from weakspot.errors import Interrupted
 from weakspot.harness.campaign.executor import Executor
 from weakspot.harness.campaign.progress import Progress, Quiet
-from weakspot.harness.checkers.engine_answers import TIME_LIMIT
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.campaign import GateCampaign, Question
 from weakspot.harness.gate.config import Config
@@ -19,6 +18,8 @@ from weakspot.harness.gate.findings import GateFindings
 from weakspot.harness.gate.last_findings import store_findings
 from weakspot.harness.gate.outcome import GateOutcome, Note, ScenarioResult
 from weakspot.harness.values.descriptions import STARTS_NO_THREAD
+from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.reason import Reason, sentence
 
 
 def run(
@@ -116,16 +117,22 @@ def repository_of(root: Path) -> Path | None:
     return next((each for each in (root, *root.parents) if (each / ".git").exists()), None)
 
 
+def _of_budget(found: Exploration, budget: float, spent: float) -> Iterator[Reason]:
+    """Why the exploration is incomplete, whose time limit is its part of the gate's budget."""
+    for each in found.incomplete:
+        is_time = each.kind == "limit" and each.limit == "seconds"
+        yield Reason(kind="budget", number=budget, spent=spent) if is_time else each
+    yield Reason(kind="raise budget", number=budget)
+
+
 def _result(work: GateCampaign, question: Question) -> ScenarioResult:
     result: Literal["Safe", "Violated", "Unknown", "Ok", "No"]
     if (found := question.exploration) is not None:
         result, executions = found.result, found.executions
         reasons = found.reasons or ((work.used_up,) if result == "Unknown" else ())
         if "seconds" in found.limits:
-            budget = f"{work.config.budget:g} s"
-            spent = f"{question.seconds:.1f} s of the budget of {budget} did not suffice"
-            reasons = tuple(spent if each.startswith(TIME_LIMIT) else each for each in reasons)
-            reasons += (f"a budget of more than {budget} explores further",)
+            budget = _of_budget(found, work.config.budget, question.seconds)
+            reasons = tuple(map(sentence, budget))
     else:
         verdict = question.answer.verdict
         assert verdict is not None

@@ -85,11 +85,7 @@ def standing(record: Record, structures: Iterable[StructureInfo]) -> str:
 
 def confirmed(record: Record) -> int:
     """How many claims are confirmed for all of their models and kinds of machine."""
-    return sum(
-        _standing(record, structure, claim) == "confirmed"
-        for structure in record.structures
-        for claim in structure.claims
-    )
+    return sum(_standing(record, *each) == "confirmed" for each in record.claims)
 
 
 _PARTIAL = ("not observed this time", "confirmed in part", "not checked")
@@ -129,7 +125,7 @@ def _drift(structure: StructureInfo) -> Finding:
 def _explored(
     record: Record, structure: StructureInfo, claim: Claim, unchecked: Counter[str]
 ) -> Iterator[Finding]:
-    name = program_name(structure.name, claim.scenario)
+    name = structure.program_of(claim)
     found = {each.model: each for each in record.explorations_of.get(name, ())}
     for model, expected in (claim.explored | claim.machines).items():
         exploration = found.get(model)
@@ -228,7 +224,7 @@ def _mismatch(structure: StructureInfo, claim: Claim, message: str, *evidence: E
         id="WS001",
         severity="error",
         message=message,
-        subject=claim.test or program_name(structure.name, claim.scenario),
+        subject=claim.test or structure.program_of(claim),
         evidence=(Evidence("claim", describe_claim(structure, claim)), *evidence),
         fix=KINDS["WS001"].advice,
     )

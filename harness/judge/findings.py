@@ -15,7 +15,7 @@ from weakspot.harness.judge import (
 from weakspot.harness.values.descriptions import limits_reached
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.numbers import times
-from weakspot.harness.values.record import Record, program_name
+from weakspot.harness.values.record import Record
 
 SOURCES: tuple[Callable[[Record], Iterator[Finding]], ...] = (
     violations.explored,
@@ -52,7 +52,7 @@ def judge(record: Record, *, with_claims: bool = True) -> tuple[Finding, ...]:
 
 def exit_code(record: Record) -> int:
     """1 with an error that is not recorded, 3 with an unanswered question, else 0."""
-    if any(each.severity == "error" and not each.recorded for each in record.findings):
+    if record.errors:
         return 1
     return 3 if undecided(record) else 0
 
@@ -84,15 +84,16 @@ def _tests(record: Record) -> Iterator[str]:
 
 def _programs(record: Record) -> Iterator[str]:
     claimed = {
-        (program_name(structure.name, claim.scenario), model): expected
-        for structure in record.structures
-        for claim in structure.claims
+        (structure.program_of(claim), model): expected
+        for structure, claim in record.claims
         for model, expected in claim.explored.items()
     }
-    own = _own(record)
     for exploration in record.explorations:
         question = (exploration.program, exploration.model)
-        asked = exploration.program in own or claimed.get(question, "Unknown") != "Unknown"
+        asked = (
+            exploration.program in record.own_programs
+            or claimed.get(question, "Unknown") != "Unknown"
+        )
         if asked and exploration.result == "Unknown":
             yield f"{exploration.program} under {exploration.model}: {limits_reached(exploration)}"
 
@@ -104,24 +105,13 @@ def _generation(record: Record) -> Iterator[str]:
         yield f"{name}: {why}"
 
 
-def _own(record: Record) -> set[str]:
-    """The user's own programs."""
-    return {
-        program_name(structure.name, scenario.name)
-        for structure in record.structures
-        for scenario in structure.scenarios
-        if not structure.recorded
-    }
-
-
 def _not_run(record: Record) -> Iterator[str]:
     """What no runner has run on a machine."""
     only = not record.explorations and not record.verdicts
-    own = _own(record)
     names = {each.name for each in record.structures if not each.recorded}
     tests = {each.name for each in record.entries if names.issuperset(each.structures)}
     for run in record.runs:
-        if run.reason and (only or run.program in own):
+        if run.reason and (only or run.program in record.own_programs):
             yield f"{run.program} on {run.machine}: {run.reason}"
     ran = {(each.test, each.machine) for each in record.histograms if each.iterations}
     for each in record.histograms:

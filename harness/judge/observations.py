@@ -138,8 +138,7 @@ def _is_recorded(record: Record, verdict: Verdict, histogram: Histogram) -> bool
         claim.test == verdict.test
         and claim.verdict.get(verdict.model) == "Never"
         and (histogram.arch in claim.seen or (histogram.emulated and len(claim.seen) > 0))
-        for structure in record.structures
-        for claim in structure.claims
+        for _, claim in record.claims
     )
 
 

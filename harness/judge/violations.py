@@ -9,12 +9,13 @@ from weakspot.harness.corpus import models
 from weakspot.harness.judge.claims import matches_recorded
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.judge.observations import can_contradict, emulator_severity, likely_cause
+from weakspot.harness.values.claims import is_violation
 from weakspot.harness.values.descriptions import describe_exploration, describe_failure
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.numbers import times
 from weakspot.harness.values.program_run import Failure, ProgramRun
-from weakspot.harness.values.record import Record, program_name, unique
+from weakspot.harness.values.record import Record, unique
 from weakspot.harness.values.repair import SuggestedRepair
 
 _VIOLATIONS = {
@@ -58,12 +59,9 @@ def explored(record: Record) -> Iterator[Finding]:
     its behaviour is undefined.
     """
     known = {
-        (program_name(structure.name, claim.scenario), model)
-        for structure in record.structures
-        for claim in structure.claims
-        for exploration in record.explorations_of.get(
-            program_name(structure.name, claim.scenario), ()
-        )
+        (exploration.program, exploration.model)
+        for structure, claim in record.claims
+        for exploration in record.explorations_of.get(structure.program_of(claim), ())
         for model, expected in claim.explored.items()
         if model == exploration.model
         and exploration.result == "Violated"
@@ -110,10 +108,9 @@ def run(record: Record) -> Iterator[Finding]:
     A failure is WS201 if a model that applies to the machine says Safe, else WS101, WS103 or WS104.
     """
     known = {
-        program_name(structure.name, claim.scenario)
-        for structure in record.structures
-        for claim in structure.claims
-        if any(each.startswith("Violated") for each in claim.explored.values())
+        structure.program_of(claim)
+        for structure, claim in record.claims
+        if any(is_violation(each) for each in claim.explored.values())
     }
     for run in record.runs:
         given = record.explorations_of.get(run.program, ())
@@ -156,13 +153,12 @@ def _models_differ(record: Record, run: ProgramRun, safe: Sequence[Exploration])
     return any(
         all(claim.explored.get(each.model) == "Safe" for each in safe)
         and any(
-            expected.startswith("Violated") and can_contradict(record.model[model], run)
+            is_violation(expected) and can_contradict(record.model[model], run)
             for model, expected in claim.explored.items()
             if model in record.model
         )
-        for structure in record.structures
-        for claim in structure.claims
-        if program_name(structure.name, claim.scenario) == run.program
+        for structure, claim in record.claims
+        if structure.program_of(claim) == run.program
     )
 
 

@@ -1,5 +1,4 @@
-"""Memory orders: which assignments suffice, what repairs a program, what each order costs.
+"""Memory orders: which assignments suffice, what repairs a program, which changes nothing notices.
 
-In: Programs and a Model, or a Machine. Out: minimal sufficient assignments, repairs, measured
-costs, and sources with other memory orders written into them.
+In: Programs and a Model. Out: minimal sufficient assignments, repairs, mutants.
 """

@@ -3,19 +3,17 @@ what was meant."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 from weakspot.errors import BadInput, WeakspotError
-from weakspot.generators.source import overlay
 from weakspot.generators.source.program import Program
+from weakspot.harness.corpus.program_groups import ProgramGroup
+from weakspot.harness.edits.changes import Rewritten
+from weakspot.harness.edits.rewrite import rewrite
+from weakspot.harness.edits.verification import Read, rewrite_and_compile
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.program_groups import ProgramGroup
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.rewrite import ByHand, Rewritten, rewrite
-from weakspot.harness.values.annotations import Annotation, annotate
-from weakspot.harness.values.strength import Assignment, split
+from weakspot.harness.values.strength import Assignment
 
 
 def refuse_corpus(groups: Iterable[ProgramGroup]) -> None:
@@ -26,10 +24,6 @@ def refuse_corpus(groups: Iterable[ProgramGroup]) -> None:
             place=recorded[0],
             advice="--diff prints the change",
         )
-
-
-Read = Callable[[str], Sequence[tuple[str, Program]]]
-"""Compiles the programs with an additional option."""
 
 
 def proposal(
@@ -49,7 +43,7 @@ def proposal(
         )
     change, programs = rewritten(relaxed, take, read)
     for name, program in programs:
-        if explorations.of(program, stop_at_first=False, threads=0)["result"] != "Safe":
+        if explorations.of(program, stop_at_first=False, threads=0).result != "Safe":
             raise WeakspotError(
                 "nothing is changed: the program is not safe with the rewritten source",
                 place=name,
@@ -66,7 +60,7 @@ def rewritten(
     return rewrite_and_compile(
         relaxed.annotations,
         _chosen(relaxed, take),
-        lambda option: [each for each in read(option) if each[0] in relaxed.scenarios],
+        lambda option: [named for named in read(option) if named[0] in relaxed.scenarios],
     )
 
 
@@ -75,7 +69,7 @@ def _chosen(relaxed: Relaxed, take: int | None) -> Assignment:
     memory orders as written if they do not suffice. Raises BadInput if there are fewer."""
     if take is None:
         best = relaxed.best
-        written = tuple(each.order for each in relaxed.annotations)
+        written = tuple(annotation.order for annotation in relaxed.annotations)
         return best.orders if best is not None else written
     if take > len(relaxed.weakest):
         raise BadInput(
@@ -84,52 +78,3 @@ def _chosen(relaxed: Relaxed, take: int | None) -> Assignment:
             advice=f"{len(relaxed.weakest)} were found; --fences searches for more",
         )
     return relaxed.weakest[take - 1].orders
-
-
-def rewrite_and_compile(
-    annotations: Sequence[Annotation], orders: Assignment, read: Read
-) -> tuple[Rewritten, Sequence[tuple[str, Program]]]:
-    """The change to these memory orders, and the programs with it, which have them and no others.
-    Where what rests on types or macros does not compile to that, it is left to the user. Raises
-    WeakspotError if the rest does not either."""
-    for cautious in (False, True):
-        change = rewrite(annotations, orders, cautious=cautious)
-        if not change.after:
-            return change, ()
-        try:
-            programs = read_changed(change, read)
-            _check(programs, annotations, orders, change.by_hand)
-        except WeakspotError:
-            if cautious:
-                raise
-        else:
-            break
-    return change, programs
-
-
-def read_changed(change: Rewritten, read: Read) -> Sequence[tuple[str, Program]]:
-    """The programs with the changed files in place of those on the disk."""
-    with tempfile.TemporaryDirectory(prefix="weakspot-") as folder:
-        return read(overlay.option(change.after, Path(folder)))
-
-
-def _check(
-    programs: Sequence[tuple[str, Program]],
-    annotations: Sequence[Annotation],
-    orders: Assignment,
-    by_hand: Sequence[ByHand],
-) -> None:
-    """Check that programs, read again after the change, have these memory orders and fences. Raises
-    WeakspotError otherwise."""
-    left = {each.annotation: each.left for each in by_hand}
-    wanted = []
-    for each, order in zip(annotations, orders, strict=True):
-        before, own, after = split(left.get(each, order))
-        wanted += [(each.path, "F", before), (each.path, each.kind, own), (each.path, "F", after)]
-    again, _ = annotate([program for _, program in programs])
-    found = [(each.path, each.kind, each.order) for each in again]
-    if sorted(found) != sorted(each for each in wanted if each[2] != "none"):
-        raise WeakspotError(
-            "nothing is changed: the rewritten source does not have the intended memory orders",
-            place=", ".join(dict.fromkeys(each.path for each in annotations)),
-        )

@@ -7,62 +7,81 @@ The key of a question has the program's digest, which differs where one memory o
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from weakspot.errors import BadInput
+from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, answer_of, ask
-from weakspot.harness.campaign.jobs import Job, Sink
+from weakspot.harness.campaign.exploration_jobs import Explore
+from weakspot.harness.campaign.plan import models
 from weakspot.harness.campaign.store import MemoryStore
-from weakspot.harness.checkers.explorer import EngineExplorer, asked
-from weakspot.harness.corpus.models import Model
-from weakspot.harness.values.bounds import Bounds
+from weakspot.harness.checkers.engine_answers import exploration_of, reasons_of
+from weakspot.harness.checkers.explorer import Done, EngineExplorer, Keep, asked
+from weakspot.harness.corpus.material import ScenarioProgram
+from weakspot.harness.corpus.models import Model, load
+from weakspot.harness.values.bounds import ALL, Bounds
 from weakspot.harness.values.exploration import Exploration
-from weakspot.harness.values.record import program_name
 from weakspot.system.deadline import NEVER, Deadline
-
-if TYPE_CHECKING:
-    from weakspot._engine import ExplorationDict
-
 
 _SHORTEST = 0.001  # seconds of an exploration
 
 
-class ExploreOrders(Job, frozen=True, kw_only=True):
-    """What does the program violate? The answer is the engine's, which names sites by number; of a
-    `named` program it is an Exploration, with the litmus tests of the violations. `threads` is how
-    many explore it, 0 for one per core."""
+class OrdersExploration(Exploration, frozen=True, kw_only=True):
+    """An exploration, with the sites of the first violation's witness by number: those of fences
+    that were added are not in the source."""
 
-    program: Program
-    model: Model
-    bounds: Bounds
-    named: NamedProgram | None = None
-    threads: int = 1
-    stop_at_first: bool = True
+    witness_sites: frozenset[int] = frozenset()
+
+
+class OrdersExplorer(msgspec.Struct, frozen=True):
+    """The engine, for what a program violates under other memory orders; see Explorer. It uses
+    `jobs` threads, 0 for one per core. With one thread, and if it stops at the `first` violation,
+    that is always the same; otherwise the answer has the litmus tests of all violations. Nothing is
+    explored after the `end`."""
+
+    jobs: int = 1
+    first: bool = True
     end: Deadline = NEVER
 
-    phase = "exploring"
+    @property
+    def version(self) -> str:
+        return EngineExplorer().version
 
-    @classmethod
-    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
-        for job in jobs:
-            seconds = max(job.end.at_most(job.bounds.seconds), _SHORTEST)
-            limits = msgspec.structs.replace(job.bounds, seconds=seconds)
-            if job.named is not None:
-                explorer = EngineExplorer(jobs=job.threads)
-                sink.answered(job, explorer.under(job.named, job.model, limits))
-                continue
-            found = asked(
-                job.program,
-                job.model,
-                limits,
-                jobs=job.threads,
-                stop_at_first=job.stop_at_first,
-            )
-            sink.answered(job, found)
+    @property
+    def on_one_core(self) -> OrdersExplorer:
+        return msgspec.structs.replace(self, jobs=1)
+
+    def applicable(self, model: Model) -> str:
+        return EngineExplorer().applicable(model)
+
+    def explore(
+        self,
+        program: NamedProgram,
+        model: Model,
+        bounds: Bounds,
+        *,
+        done: Done,
+        earlier: bytes | None = None,  # noqa: ARG002
+        keep: Keep | None = None,  # noqa: ARG002
+    ) -> OrdersExploration:
+        """See Explorer. Nothing is resumed."""
+        seconds = max(self.end.at_most(bounds.seconds), _SHORTEST)
+        limits = msgspec.structs.replace(bounds, seconds=seconds)
+        found = asked(
+            program.program, model, limits, jobs=self.jobs, stop_at_first=self.first, done=done
+        )
+        answer = exploration_of(found, program, model, limits, ALL, tests=not self.first)
+        witnesses = (each["witness"] for each in found["violations"][:1])
+        events = (event for each in witnesses if each for event in each["events"])
+        # a search states the limits that were reached; how to explore further is not its advice
+        return OrdersExploration(
+            **msgspec.structs.asdict(answer) | {"incomplete": tuple(reasons_of(found))},
+            witness_sites=frozenset(event["site"] for event in events if event["site"] is not None),
+        )
 
 
 AHEAD = 32
@@ -97,28 +116,21 @@ class Explorations:
 
     def of(
         self,
-        program: Program,
+        program: Program | NamedProgram,
         *,
         stop_at_first: bool = True,
         threads: int = 1,
         endless: bool = False,
-    ) -> ExplorationDict:
-        """What the program violates. With one thread, what is found first is always the same. The
-        loops of an `endless` program are not followed further than at first."""
+    ) -> OrdersExploration:
+        """What the program violates, under the first model under which it is not safe, or the last.
+        With one thread, what is found first is always the same. The loops of an `endless` program
+        are not followed further than at first."""
         question = self._question(
             program, stop_at_first=stop_at_first, threads=threads, endless=endless
         )
-        return cast("ExplorationDict", self._decisive(question))
-
-    def explained(self, program: NamedProgram) -> Exploration:
-        """What the program violates, with the litmus tests of that."""
-        return cast(Exploration, self._decisive(self._question(program.program, named=program)))
-
-    def _decisive(self, question: ExploreOrders) -> object:
-        """The answer under the first model under which the program is not safe, or the last."""
         for under in self._models:
-            answer = answer_of(self._under(question, under), self._store, self._executor)
-            if _result(answer) != "Safe":
+            answer = self._answer(self._under(question, under))
+            if answer.result != "Safe":
                 break
         self.finished += not self.end.passed
         return answer
@@ -132,38 +144,57 @@ class Explorations:
             questions = [
                 each
                 for each, job in zip(questions, jobs, strict=True)
-                if _result(self._store.get(job.key)) == "Safe"
+                if self._answer(job).result == "Safe"
             ]
 
     def _question(
         self,
-        program: Program,
+        program: Program | NamedProgram,
         *,
-        named: NamedProgram | None = None,
         stop_at_first: bool = True,
         threads: int = 1,
         endless: bool = False,
-    ) -> ExploreOrders:
+    ) -> Explore:
         bounds = self.bounds
         if endless:
             bounds = msgspec.structs.replace(bounds, loops=bounds.first_loops)
-        name = program_name(named.structure, named.scenario) if named is not None else ""
-        return ExploreOrders(
-            key=f"{program.digest}:{name}:{threads}:{stop_at_first}:{endless}",
-            program=program,
+        named = (
+            program
+            if isinstance(program, NamedProgram)
+            else NamedProgram(program, Habits(), "", "")
+        )
+        subject = ScenarioProgram.of(named)
+        return Explore(
+            key=f"{named.program.digest}:{subject.name}:{threads}:{stop_at_first}:{endless}",
+            program=subject,
             model=self.model,
             bounds=bounds,
-            named=named,
-            threads=threads,
-            stop_at_first=stop_at_first,
-            end=self.end,
+            explorer=OrdersExplorer(jobs=threads, first=stop_at_first, end=self.end),
         )
 
-    def _under(self, question: ExploreOrders, under: str) -> ExploreOrders:
+    def _answer(self, question: Explore) -> OrdersExploration:
+        answer = answer_of(question, self._store, self._executor)
+        assert isinstance(answer, OrdersExploration)
+        return answer
+
+    def _under(self, question: Explore, under: str) -> Explore:
         """The question under one of the models."""
         key = f"{question.key}:{under}"
         return msgspec.structs.replace(question, key=key, model=self._models[under])
 
 
-def _result(answer: Any) -> str:
-    return answer.result if isinstance(answer, Exploration) else answer["result"]
+def within(exploration: Exploration) -> bool:
+    """Whether the loop bound is the only limit reached: all executions within it are known."""
+    return exploration.limits == ("loops",)
+
+
+def explorable(names: Iterable[str]) -> list[Model]:
+    """The models of these names. Raises BadInput for one that programs are not explored under."""
+    chosen = models(names)
+    for model in chosen:
+        if why := EngineExplorer().applicable(model):
+            own = (
+                known.name for known in load().values() if not EngineExplorer().applicable(known)
+            )
+            raise BadInput(why, advice=f"{', '.join(own)} can be explored")
+    return chosen

@@ -14,10 +14,10 @@ from typing import Literal
 import msgspec
 
 from weakspot.generators.source.program import Program
-from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.program_groups import ProgramGroup
+from weakspot.harness.corpus.material import Report
+from weakspot.harness.corpus.program_groups import ProgramGroup
+from weakspot.harness.orders.explorations import Explorations, within
 from weakspot.harness.orders.relaxation import LeftOut
-from weakspot.harness.orders.trials import Report, within
 from weakspot.harness.values.annotations import Annotated, annotate
 from weakspot.harness.values.strength import just_below, weaker
 
@@ -109,36 +109,36 @@ class Mutating:
         *,
         client_of: ClientOf = lambda _: "",
     ) -> None:
-        self._group, self._questions, self._report = group, explorations, report
+        self._group, self._explorations, self._report = group, explorations, report
         self._client_of = client_of
-        self._found: list[Mutant] = []
+        self._mutants: list[Mutant] = []
         self._left_out: list[LeftOut] = []
         self._scenarios: list[tuple[str, Program]] = []
         self._tolerated: set[str] = set()
         self._order: list[str] = []
-        self._asked, self._started, self._ended = 0, time.monotonic(), False
+        self._count, self._started, self._ended = 0, time.monotonic(), False
 
     def run(self) -> None:
-        self._questions.prepare([program for _, program in self._group.programs])
+        self._explorations.prepare([program for _, program in self._group.programs])
         for name, program in self._group.programs:
             self._report(name)
-            self._asked += 1
-            found = self._questions.of(program)
-            if kinds := dict.fromkeys(each["kind"] for each in found["violations"]):
+            self._count += 1
+            exploration = self._explorations.of(program)
+            if kinds := dict.fromkeys(violation.kind for violation in exploration.violations):
                 self._left_out.append(LeftOut(name, f"violated: {', '.join(kinds)}", violated=True))
-            elif found["reasons"] and not within(found):
-                self._left_out.append(LeftOut(name, "; ".join(found["reasons"])))
+            elif exploration.reasons and not within(exploration):
+                self._left_out.append(LeftOut(name, "; ".join(exploration.reasons)))
             else:
                 self._scenarios.append((name, program))
                 self._order.append(name)
-                if found["reasons"]:
+                if exploration.reasons:
                     self._tolerated.add(name)
         mutants = list(changes(self._scenarios))
         for number, change in enumerate(mutants, start=1):
             self._report(f"mutant {number:,} of {len(mutants):,}: {change.mutant.place}")
-            if (ahead := self._questions.ahead) and (number - 1) % ahead == 0:
+            if (ahead := self._explorations.ahead) and (number - 1) % ahead == 0:
                 self._prepare(mutants[number - 1 : number - 1 + ahead])
-            self._found.append(self._explored(change))
+            self._mutants.append(self._explored(change))
         self._ended = True
 
     def _prepare(self, changes: Sequence[Change]) -> None:
@@ -146,13 +146,13 @@ class Mutating:
         left = [dict(change.programs) for change in changes]
         for name in list(self._order):
             endless = name in self._tolerated
-            programs = [each[name] for each in left if name in each]
-            self._questions.prepare(programs, endless=endless)
+            programs = [programs_left[name] for programs_left in left if name in programs_left]
+            self._explorations.prepare(programs, endless=endless)
             left = [
-                each
-                for each in left
-                if name not in each
-                or not self._questions.of(each[name], endless=endless)["violations"]
+                programs_left
+                for programs_left in left
+                if name not in programs_left
+                or not self._explorations.of(programs_left[name], endless=endless).violations
             ]
 
     def _explored(self, change: Change) -> Mutant:
@@ -160,19 +160,19 @@ class Mutating:
         reasons: list[str] = []
         # what noticed the last mutant often notices the next
         for name in [each for each in self._order if each in programs]:
-            self._asked += 1
-            found = self._questions.of(programs[name], endless=name in self._tolerated)
-            if found["violations"]:
+            self._count += 1
+            exploration = self._explorations.of(programs[name], endless=name in self._tolerated)
+            if exploration.violations:
                 self._order.remove(name)
                 self._order.insert(0, name)
                 return msgspec.structs.replace(
                     change.mutant,
                     result="noticed",
                     noticed_by=name,
-                    violation=found["violations"][0]["kind"],
+                    violation=exploration.violations[0].kind,
                 )
-            if found["reasons"] and not (name in self._tolerated and within(found)):
-                reasons += [f"{name}: {each}" for each in found["reasons"]]
+            if exploration.reasons and not (name in self._tolerated and within(exploration)):
+                reasons += [f"{name}: {each}" for each in exploration.reasons]
         return msgspec.structs.replace(
             change.mutant,
             result="undecided" if reasons else "survives",
@@ -184,12 +184,12 @@ class Mutating:
         """What is known so far."""
         return Mutated(
             subject=self._group.name,
-            model=self._questions.model.name,
-            machine_models=tuple(each.name for each in self._questions.also),
-            mutants=tuple(self._found),
+            model=self._explorations.model.name,
+            machine_models=tuple(each.name for each in self._explorations.also),
+            mutants=tuple(self._mutants),
             scenarios=tuple(name for name, _ in self._scenarios),
             left_out=tuple(self._left_out),
-            explorations=self._asked,
+            explorations=self._count,
             seconds=round(time.monotonic() - self._started, 3),
             finished=self._ended,
         )
@@ -201,12 +201,14 @@ def changes(scenarios: Sequence[tuple[str, Program]]) -> Iterator[Change]:
     annotations, annotated = annotate([program for _, program in scenarios])
     for number, annotation in enumerate(annotations):
         steps: dict[tuple[str, str], list[tuple[str, Program]]] = {}
-        for (name, _), each in zip(scenarios, annotated, strict=True):
-            written = each.orders.get(number)
+        for (name, _), annotated_program in zip(scenarios, annotated, strict=True):
+            written = annotated_program.orders.get(number)
             if written is None:
                 continue
             for order in just_below(written, weaker(annotation.kind, written)):
-                steps.setdefault((written, order), []).append((name, _with(each, number, order)))
+                steps.setdefault((written, order), []).append(
+                    (name, _with(annotated_program, number, order))
+                )
         for (written, order), programs in steps.items():
             mutant = Mutant(
                 place=str(annotation),
@@ -228,20 +230,20 @@ _SignalPlace = tuple[str, str, str, int, str, str]
 def _without_signals(scenarios: Sequence[tuple[str, Program]]) -> Iterator[Change]:
     """The mutants that lack a notification, the post of a semaphore or an asymmetric fence, or
     notify one thread instead of all."""
-    found: dict[_SignalPlace, list[tuple[str, Program]]] = {}
+    changed_programs: dict[_SignalPlace, list[tuple[str, Program]]] = {}
     for name, program in scenarios:
         places: dict[_SignalPlace, list[int]] = {}
         for site, what, wakes_several in program.signals:
             at = program.sites[site]
             for weaker_ in ("none", *(["one"] if wakes_several else [])):
-                path = program.files.get(at.file, program.source.parent / at.file)
-                key = (str(at), at.function, str(path.resolve()), at.line, what, weaker_)
+                path = str(program.path_of(at.file))
+                key = (str(at), at.function, path, at.line, what, weaker_)
                 places.setdefault(key, []).append(site)
         for place, sites in places.items():
             changed = program.with_fewer_signals(sites, to_one=place[-1] == "one")
-            found.setdefault(place, []).append((name, changed))
+            changed_programs.setdefault(place, []).append((name, changed))
     for (at_, function, path_, line, what, weaker_), programs in sorted(
-        found.items(), key=lambda each: each[0]
+        changed_programs.items(), key=lambda item: item[0]
     ):
         mutant = Mutant(
             place=at_,

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from weakspot.errors import BadInput
+from weakspot.harness.corpus.material import Report
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.corpus.program_groups import ProgramGroup
 from weakspot.harness.corpus.structures import CLAIMS, Structure
-from weakspot.harness.orders.program_groups import ProgramGroup
 from weakspot.harness.orders.relaxation import Relaxed, reason
 from weakspot.harness.orders.searches import Search
-from weakspot.harness.orders.trials import Report
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.claims import Weakest, WeakestOrder
 from weakspot.system.files import disk, replace
@@ -55,59 +55,59 @@ def differences(
     record. What the corpus records depends on no machine, so measured costs are not used."""
     for group in groups:
         assert group.structure is not None
-        found = []
+        results = []
         for search in Search(models=tuple(models), bounds=bounds).of([group], report):
             search.run()
-            found.append(search.result())
-        if undecided := tuple(note for each in found for note in each.notes):
+            results.append(search.result())
+        if undecided := tuple(note for result in results for note in result.notes):
             yield OrdersDifference(structure=group.name, undecided=undecided)
             continue
-        tables = [recorded(each) for each in found]
+        tables = [recorded(result) for result in results]
         lines = tuple(drift(group.structure, tables))
         if lines and promoted:
             promote(group.structure, tables)
         yield OrdersDifference(structure=group.name, lines=lines)
 
 
-def recorded(found: Relaxed) -> Weakest:
+def recorded(relaxed: Relaxed) -> Weakest:
     """The record of a result."""
     return Weakest(
-        model=found.model,
-        scenarios=found.scenarios,
+        model=relaxed.model,
+        scenarios=relaxed.scenarios,
         orders=tuple(
             WeakestOrder(
-                at=f"{each.file}:{each.line}:{each.column}",
-                operation=each.operation,
-                function=each.function,
-                written=each.order,
-                weakest=tuple(one.orders[number] for one in found.weakest),
+                at=f"{annotation.file}:{annotation.line}:{annotation.column}",
+                operation=annotation.operation,
+                function=annotation.function,
+                written=annotation.order,
+                weakest=tuple(weakest.orders[number] for weakest in relaxed.weakest),
                 why=tuple(
-                    reason(one.needs[number])
-                    or ("not exercised" if number in found.unexercised else "")
-                    for one in found.weakest
+                    reason(weakest.needs[number])
+                    or ("not exercised" if number in relaxed.unexercised else "")
+                    for weakest in relaxed.weakest
                 ),
             )
-            for number, each in enumerate(found.annotations)
+            for number, annotation in enumerate(relaxed.annotations)
         ),
     )
 
 
-def drift(structure: Structure, found: Sequence[Weakest]) -> list[str]:
+def drift(structure: Structure, tables: Sequence[Weakest]) -> list[str]:
     """The lines in which the structure's record for these models differs from the result."""
-    models = {each.model for each in found}
-    old = [each for each in structure.weakest if each.model in models]
-    lines = difflib.unified_diff(list(_lines(old)), list(_lines(found)), n=0, lineterm="")
+    models = {table.model for table in tables}
+    old = [table for table in structure.weakest if table.model in models]
+    lines = difflib.unified_diff(list(_lines(old)), list(_lines(tables)), n=0, lineterm="")
     return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
 
-def promote(structure: Structure, found: Sequence[Weakest]) -> None:
+def promote(structure: Structure, tables: Sequence[Weakest]) -> None:
     """Record the result; records for other models stay."""
     path = structure.folder / CLAIMS
-    models = {each.model for each in found}
-    others = [each for each in structure.weakest if each.model not in models]
+    models = {table.model for table in tables}
+    others = [table for table in structure.weakest if table.model not in models]
     with disk(path):
         text = path.read_text(encoding="utf-8").partition(HEAD)[0].rstrip("\n")
-        lines = "\n".join(_lines([*others, *found]))
+        lines = "\n".join(_lines([*others, *tables]))
         replace(path, f"{text}\n\n{HEAD}\n\n{lines}\n".encode())
 
 
@@ -118,8 +118,10 @@ def _lines(tables: Iterable[Weakest]) -> Iterator[str]:
         yield f"model = {_quoted(table.model)}"
         yield f"scenarios = {_quoted(table.scenarios)}"
         yield "orders = ["
-        for each in table.orders:
-            words = (f"{name} = {_quoted(getattr(each, name))}" for name in each.__struct_fields__)
+        for order in table.orders:
+            words = (
+                f"{name} = {_quoted(getattr(order, name))}" for name in order.__struct_fields__
+            )
             yield f"  {{ {', '.join(words)} }},"
         yield "]"
 

@@ -1,14 +1,8 @@
 """The weakest memory orders that suffice for all programs of a group under one model.
 
-The programs included are those that are safe as written, each under the strongest memory orders
-that any of them is written with. If none is safe as written, they are those that are safe under the
-strongest memory orders of all. A published mistake and its repair are then one program and are
-included once; a program that no memory order repairs is excluded. A program for which a limit is
-reached is included within that limit, and the result says so.
-
 The result is every assignment of memory orders, each at most that strong, under which all included
 programs are safe and in which no memory order can be weakened (Pareto-minimal with respect to the
-ordering guarantees). Monotonicity keeps the search short (`minimal`, `trials`), but no result
+ordering guarantees). Monotonicity keeps the search short (`trials`), but no result
 relies on it: each assignment is confirmed by a complete exploration of every program, and each
 memory order in it by an execution that violates something when that one alone is one step weaker.
 """
@@ -17,31 +11,26 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from weakspot.errors import BadInput
 from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.pipeline import NamedProgram
-from weakspot.generators.source.program import Program
-from weakspot.harness.campaign.plan import models
-from weakspot.harness.checkers.explorer import EngineExplorer
-from weakspot.harness.corpus.models import Model, load
+from weakspot.harness.corpus.material import Report
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.exercise import Exercise
-from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.minimal import Values, minimal
-from weakspot.harness.orders.program_groups import Version
-from weakspot.harness.orders.relaxation import LeftOut, Need, Relaxed, Unexercised, Weakest
+from weakspot.harness.orders.explorations import Explorations, within
+from weakspot.harness.orders.relaxation import Need, Relaxed, Unexercised, Weakest
 from weakspot.harness.orders.repairs import is_foreign
-from weakspot.harness.orders.trials import Report, Scene, Trials, within
-from weakspot.harness.values.annotations import Annotated, Annotation, annotate
+from weakspot.harness.orders.scenes import Inclusion, Scene, Version
+from weakspot.harness.orders.trials import Trials, minimal
+from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.strength import (
     Assignment,
     Guarantee,
-    allowed,
+    Values,
     at_most,
     cost,
     fenced,
@@ -55,7 +44,7 @@ from weakspot.harness.values.strength import (
 from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
-    from weakspot._engine import ExplorationDict, TraceDict
+    from weakspot._engine import TraceDict
 
 _ASSIGNMENTS = 200  # that are listed at most
 _FENCED = 2000  # explorations that fences are looked for with at most
@@ -79,19 +68,11 @@ class Relaxing:
         prices: Prices | None = None,
         report: Report = lambda _: None,
     ) -> None:
-        self._prices = prices
-        self._questions, self._describe = explorations, report
-        self._fences = fences
-        self._subject, self._version = version.name, version.alone
-        self._violated, self._recorded = version.violated, version.recorded
-        self._clients = version.clients
-        self._names = [name for name, _ in version.programs]
-        self._all, self._annotated = annotate([program for _, program in version.programs])
-        # each was explored as it is written
-        self._explorations, self._started = len(version.programs), time.monotonic()
-        self._left_out: list[LeftOut] = []
+        self._version, self._prices, self._fences = version, prices, fences
+        self._explorations, self._describe = explorations, report
+        self._inclusion = Inclusion(version, explorations, self._report)
+        self._count, self._started = 0, time.monotonic()
         self._notes: list[str] = []
-        self._sequential: list[str] = []
         self._ended = self._suffices = self._late = False
         self._weakest: list[Weakest] = []
         self._unexercised: dict[int, Unexercised] = {}
@@ -110,24 +91,21 @@ class Relaxing:
 
     def _report(self, step: str) -> None:
         """Called before each step that takes long."""
-        if self._questions.end.passed:
+        if self._explorations.end.passed:
             raise _OutOfTimeError
         self._describe(step)
 
     def _run(self) -> None:
-        strong = self._strongest()
-        scenes, limited = self._scenes(strong)
-        used = sorted({number for scene in scenes for number in scene.used})
-        at = {number: place for place, number in enumerate(used)}
-        self._used = [self._all[number] for number in used]
+        self._inclusion.run()
+        self._used = self._inclusion.used
         self._trials = Trials(
-            [Scene(scene.name, _renumbered(scene.annotated, at)) for scene in scenes],
-            [weaker(self._all[number].kind, strong[number]) for number in used],
-            self._questions,
+            self._inclusion.scenes,
+            self._inclusion.choices,
+            self._explorations,
             report=self._report,
         )
-        self._trials.tolerated.update(limited)
-        if scenes:
+        self._trials.tolerated.update(self._inclusion.limited)
+        if self.scenes:
             self._suffices = self._trials.failing(self._written) is None
             self._trials.choices = self._candidates()
             self._search()
@@ -147,7 +125,8 @@ class Relaxing:
 
     def result(self) -> Relaxed:
         """What is known so far."""
-        notes = [*self._notes]
+        inclusion, version = self._inclusion, self._version
+        notes = [*inclusion.notes, *self._notes]
         for scene, reasons in self._trials.unknown.items():
             name = self._trials.scenes[scene].name
             notes.append(f"{name}: some weaker memory orders are undecided: {'; '.join(reasons)}")
@@ -156,13 +135,13 @@ class Relaxing:
             known = "other assignments may exist" if self.scenes else self._before_the_search()
             notes.append(f"{why}: {known}")
         return Relaxed(
-            subject=self._subject,
-            version=self._version,
-            model=self._questions.model.name,
-            machine_models=tuple(each.name for each in self._questions.also),
-            annotations=tuple(self._used if self.scenes or self._ended else self._all),
+            subject=version.name,
+            version=version.alone,
+            model=self._explorations.model.name,
+            machine_models=tuple(each.name for each in self._explorations.also),
+            annotations=tuple(self._used if self.scenes or self._ended else inclusion.annotations),
             scenarios=tuple(scene.name for scene in self._trials.scenes),
-            left_out=tuple(self._left_out),
+            left_out=tuple(inclusion.left_out),
             suffices=self._suffices,
             unexercised=dict(self._unexercised),
             weakest=tuple(self._weakest),
@@ -170,18 +149,18 @@ class Relaxing:
             decided=not notes,
             failing=() if self._ended else tuple(self._trials.failed),
             assignments=math.prod(len(orders) for orders in self.choices),
-            explorations=self._explorations + self._trials.explorations,
+            explorations=inclusion.explorations + self._count + self._trials.explorations,
             seconds=round(time.monotonic() - self._started, 3),
             measured=self._measured,
-            sequential=tuple(self._sequential),
-            clients=self._clients,
+            sequential=tuple(inclusion.sequential),
+            clients=version.clients,
         )
 
     def _before_the_search(self) -> str:
         """How many of the explorations are done that choose the programs included: each program as
         it is written, then under the strongest memory orders."""
-        total, done = 2 * len(self._names), self._questions.finished
-        spent = time.monotonic() - self._questions.begun
+        total, done = 2 * len(self._version.programs), self._explorations.finished
+        spent = time.monotonic() - self._explorations.begun
         left = f", of which all need about {duration_text(spent * total / done)}" if done else ""
         return (
             f"{min(done, total):,} of the {total:,} explorations were done that come before the "
@@ -204,65 +183,9 @@ class Relaxing:
     @property
     def _repairs(self) -> bool:
         """Whether memory orders are looked for that repair the user's own programs."""
-        return not self._recorded and not self._suffices
+        return not self._version.recorded and not self._suffices
 
-    # --- programs included ----------------------------------------------------------------------
-
-    def _strongest(self) -> Assignment:
-        """For each annotation, the strongest memory order that a program without violations is
-        written with; for an annotation that only violated programs have, the strongest of theirs;
-        if all programs are violated, or one of the user's own, the strongest there is."""
-        if len(self._violated) == len(self._names) or (self._violated and not self._recorded):
-            return tuple(allowed(each.kind)[-1] for each in self._all)
-        good: list[list[str]] = [[] for _ in self._all]
-        other: list[list[str]] = [[] for _ in self._all]
-        for name, each in zip(self._names, self._annotated, strict=True):
-            where = other if name in self._violated else good
-            for number, order in each.orders.items():
-                where[number].append(order)
-        return tuple(
-            strongest(each.kind, good[number] or other[number])
-            for number, each in enumerate(self._all)
-        )
-
-    def _scenes(self, top: Assignment) -> tuple[list[Scene], list[int]]:
-        """The programs included, each once, and the numbers of those for which a limit was
-        reached."""
-        scenes: list[Scene] = []
-        limited: list[int] = []
-        known: set[str] = set()
-        other_good = self._recorded and len(self._violated) < len(self._names)
-        for name, each in zip(self._names, self._annotated, strict=True):
-            program = each.under(top)
-            if program.digest in known:
-                continue
-            known.add(program.digest)
-            if not each.sites:
-                self._left_out.append(LeftOut(name, "it has no memory order to choose"))
-                continue
-            if other_good and name in self._violated:
-                self._leave_out(name, self._violated[name])
-                continue
-            found = self._asked(name, program)
-            if found["result"] == "Safe" and not found["threads"]:
-                self._sequential.append(name)
-            if found["violations"]:
-                self._leave_out(name, [each["kind"] for each in found["violations"]])
-                continue
-            if found["reasons"]:
-                self._notes.append(f"{name}: {'; '.join(found['reasons'])}")
-                if not within(found):
-                    self._left_out.append(
-                        LeftOut(name, "a limit was reached before it was decided")
-                    )
-                    continue
-                limited.append(len(scenes))
-            scenes.append(Scene(name, each))
-        return scenes, limited
-
-    def _leave_out(self, name: str, kinds: Iterable[str]) -> None:
-        why = f"it is violated: {', '.join(dict.fromkeys(kinds))}"
-        self._left_out.append(LeftOut(name, why, violated=True))
+    # --- the candidates ----------------------------------------------------------------------
 
     def _candidates(self) -> list[Values]:
         """The candidate memory orders of each annotation. Where those written do not suffice for
@@ -274,7 +197,7 @@ class Relaxing:
                 for written, orders in zip(self._written, self.choices, strict=True)
             ]
         tops = [orders[-1] for orders in self.choices]
-        if self._violated and not self._recorded:  # those that nothing repairs are left out
+        if self._version.needs_repair:  # those that nothing repairs are excluded
             written = [each.annotated.orders for each in self.scenes]
             tops = [
                 strongest(each.kind, [orders[n] for orders in written if n in orders])
@@ -401,14 +324,15 @@ class Relaxing:
         executions = 0
         for number, scene in enumerate(self._trials.scenes):
             endless = number in self._trials.tolerated
-            found = self._asked(
-                scene.name, scene.annotated.under(orders), stop_at_first=False, endless=endless
-            )
-            tolerated = endless and within(found)
-            incomplete = found["reasons"] and not tolerated
-            if found["violations"] or incomplete:
-                return f"{scene.name}: not confirmed with {', '.join(orders)}: {found['result']}"
-            executions += sum(found[end] for end in ("complete", "blocked", "truncated", "faulty"))
+            self._report(scene.name)
+            self._count += 1
+            program = scene.annotated.under(orders)
+            exploration = self._explorations.of(program, stop_at_first=False, endless=endless)
+            tolerated = endless and within(exploration)
+            incomplete = exploration.reasons and not tolerated
+            if exploration.violations or incomplete:
+                return f"{scene.name}: not confirmed with {', '.join(orders)}: {exploration.result}"
+            executions += exploration.executions
         return executions
 
     def _needs(self, orders: Assignment, number: int) -> tuple[Need, ...]:
@@ -426,20 +350,22 @@ class Relaxing:
             needs.append(Need(below=lower, scenario=name, violation=violation))
         return tuple(needs)
 
-    def _violation(self, scene: int, orders: Assignment) -> Violation | None:
-        """A violation of the scene under these orders, from an exploration of its own; one with a
+    def _violation(self, number: int, orders: Assignment) -> Violation | None:
+        """A violation of a scene under these orders, from an exploration of its own; one with a
         critical cycle is preferred."""
-        each = self._trials.scenes[scene]
-        here = (scene, tuple(orders[number] for number in each.used))
+        scene = self._trials.scenes[number]
+        here = (number, tuple(orders[at] for at in scene.used))
         if here not in self._violations:
-            program = each.annotated.under(orders)
-            self._report(f"{each.name}: why {' '.join(here[1])} is too weak")
-            found = self._questions.explained(
-                NamedProgram(program, self._habits_of(scene), self._subject, each.name)
+            program = scene.annotated.under(orders)
+            self._report(f"{scene.name}: why {' '.join(here[1])} is too weak")
+            exploration = self._explorations.of(
+                NamedProgram(program, self._habits_of(number), self._version.name, scene.name),
+                stop_at_first=False,
             )
-            self._explorations += 1
-            ranked = sorted(found.violations, key=lambda one: (not one.test, _size(one)))
-            self._violations[here] = next(iter(ranked), None)
+            self._count += 1
+            self._violations[here] = min(
+                exploration.violations, key=lambda one: (not one.test, _size(one)), default=None
+            )
         return self._violations[here]
 
     def _habits_of(self, scene: int) -> Habits:
@@ -451,7 +377,7 @@ class Relaxing:
         if scene not in self._traces:
             program = self._trials.scenes[scene].annotated.program
             self._traces[scene] = program.trace(
-                loops=self._questions.bounds.first_loops, interleavings=_TRACED, seed=0
+                loops=self._explorations.bounds.first_loops, interleavings=_TRACED, seed=0
             )
         return self._traces[scene]
 
@@ -468,31 +394,6 @@ class Relaxing:
             )
         )
 
-    def _asked(
-        self, name: str, program: Program, *, stop_at_first: bool = True, endless: bool = False
-    ) -> ExplorationDict:
-        self._report(name)
-        self._explorations += 1
-        return self._questions.of(program, stop_at_first=stop_at_first, endless=endless)
-
-
-def explorable(names: Iterable[str]) -> list[Model]:
-    """The models of these names. Raises BadInput for one that programs are not explored under."""
-    found = models(names)
-    for model in found:
-        if why := EngineExplorer().applicable(model):
-            own = (each.name for each in load().values() if not EngineExplorer().applicable(each))
-            raise BadInput(why, advice=f"{', '.join(own)} can be explored")
-    return found
-
 
 def _size(violation: Violation) -> int:
     return len(violation.witness.events) if violation.witness else 0
-
-
-def _renumbered(annotated: Annotated, at: dict[int, int]) -> Annotated:
-    return Annotated(
-        annotated.program,
-        {at[number]: sites for number, sites in annotated.sites.items()},
-        {at[number]: order for number, order in annotated.orders.items()},
-    )

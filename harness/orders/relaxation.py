@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from weakspot.harness.orders.minimal import below
-from weakspot.harness.orders.trials import Failing
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.linearizability import Size
 from weakspot.harness.values.numbers import amount
-from weakspot.harness.values.strength import Assignment, Guarantee, spelled
+from weakspot.harness.values.strength import Assignment, Guarantee, below, spelled
 
 _OTHERS = 3  # places that are named at most
 
@@ -44,19 +42,19 @@ def reason(needs: tuple[Need, ...]) -> str:
     return "; ".join(reasons)
 
 
-def wanted(annotation: Annotation, one: Unexercised) -> str:
+def wanted(annotation: Annotation, unexercised: Unexercised) -> str:
     """What a scenario does that exercises a memory order: `in which it reads what q.c:20 stores`"""
-    *rest, last = one.others[:_OTHERS] or ("another thread",)
+    *rest, last = unexercised.others[:_OTHERS] or ("another thread",)
     others = f"{', '.join(rest)} or {last}" if rest else last
     if annotation.kind == "F":
         return "in which other threads use what is accessed before and after it"
-    if "sc" in one.guarantees:
+    if "sc" in unexercised.guarantees:
         return "in which another thread accesses its location at the same time"
     parts = {
         "acquire": f"it reads what {others} stores",
         "release": f"{others} reads what it stores",
     }
-    reads = " and ".join(parts[each] for each in one.guarantees)
+    reads = " and ".join(parts[guarantee] for guarantee in unexercised.guarantees)
     return f"in which {reads}, and the same data is accessed before and after"
 
 
@@ -67,6 +65,15 @@ class LeftOut(msgspec.Struct, frozen=True):
     scenario: str
     why: str
     violated: bool = False
+
+
+class Failing(msgspec.Struct, frozen=True):
+    """Memory orders, by annotation number, under which a scenario violates something; the other
+    annotations have their strongest memory order. `kind` is the kind of violation."""
+
+    orders: dict[int, str]
+    scenario: str
+    kind: str
 
 
 class Unexercised(msgspec.Struct, frozen=True, kw_only=True):
@@ -161,14 +168,16 @@ def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
         Finding(
             id="WS301",
             severity="warning",
-            message=f"{each.operation} in {each.function} is {each.order}: "
+            message=f"{annotation.operation} in {annotation.function} is {annotation.order}: "
             f"{'safe without it' if order == 'none' else f'{order} suffices'} "
             f"(checked in {relaxed.checked})",
             subject=relaxed.subject,
-            sites=(str(each),),
+            sites=(str(annotation),),
             evidence=(evidence,),
-            fix="remove the fence" if order == "none" else f"write {spelled(order, each.path)}",
+            fix="remove the fence"
+            if order == "none"
+            else f"write {spelled(order, annotation.path)}",
         )
-        for each, order in zip(relaxed.annotations, best.orders, strict=True)
-        if order != each.order
+        for annotation, order in zip(relaxed.annotations, best.orders, strict=True)
+        if order != annotation.order
     )

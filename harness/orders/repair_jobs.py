@@ -18,11 +18,10 @@ from weakspot.errors import BadInput, LimitReached, Unsupported
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.plan import UnderModels, repaired_under
-from weakspot.harness.corpus.material import Material
+from weakspot.harness.corpus.material import Material, Report
 from weakspot.harness.corpus.models import LANGUAGE, Model
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.repairs import Change, Repair, Repairing, affordable
-from weakspot.harness.orders.trials import Report
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import key
@@ -115,32 +114,32 @@ class SearchRepair(Job, frozen=True, kw_only=True):
         limits = msgspec.structs.replace(self.bounds, seconds=SECONDS)
         questions = Explorations(self.model, limits, also=self.also, end=end)
         search = Repairing(programs, self.violated, questions, report=report)
-        found: Sequence[Repair] = search.orders()
+        repairs: Sequence[Repair] = search.orders()
         with contextlib.suppress(_OutOfTime):
-            found = search.fences(found)
+            repairs = search.fences(repairs)
         with contextlib.suppress(_OutOfTime, BadInput, Unsupported, LimitReached):
-            found = self._checked_twice(programs, found, questions, report)
+            repairs = self._checked_twice(programs, repairs, questions, report)
         with contextlib.suppress(_OutOfTime):
-            found = self._shown(search, found, report)
-        return [msgspec.structs.replace(each, programs=len(self.costs)) for each in found]
+            repairs = self._shown(search, repairs, report)
+        return [msgspec.structs.replace(each, programs=len(self.costs)) for each in repairs]
 
     def _shown(
-        self, search: Repairing, found: Sequence[Repair], report: Report
+        self, search: Repairing, repairs: Sequence[Repair], report: Report
     ) -> Sequence[Repair]:
         """The repairs; the first one with an execution for each change if these are several. A
         single change is shown by the executions of the program as it stands."""
-        if not found or len(found[0].changes) == 1:
-            return found
+        if not repairs or len(repairs[0].changes) == 1:
+            return repairs
         executions = []
-        for change in found[0].changes:
+        for change in repairs[0].changes:
             report(f"looking for an execution that shows why {change.annotation} is changed")
-            executions.append(search.execution(found[0], change))
-        return [msgspec.structs.replace(found[0], executions=tuple(executions)), *found[1:]]
+            executions.append(search.execution(repairs[0], change))
+        return [msgspec.structs.replace(repairs[0], executions=tuple(executions)), *repairs[1:]]
 
     def _checked_twice(
         self,
         programs: Sequence[tuple[str, Program]],
-        found: Sequence[Repair],
+        repairs: Sequence[Repair],
         questions: Explorations,
         report: Report,
     ) -> Sequence[Repair]:
@@ -148,8 +147,9 @@ class SearchRepair(Job, frozen=True, kw_only=True):
         none does, others are looked for that do. Where no memory order makes that program safe, or
         exploring it takes long, the repairs stay as they are."""
         own = dict(programs)[self.violated]
-        if not found or own.language == "rust":  # whose threads run std's code around the function
-            return found
+        # a thread of Rust runs std's code around the function
+        if not repairs or own.language == "rust":
+            return repairs
         report("reading it with each thread run twice")
         twice = own.with_threads_twice(questions.end)
         quick = Explorations(
@@ -160,15 +160,15 @@ class SearchRepair(Job, frozen=True, kw_only=True):
         )
         search = Repairing([(self.violated, own)], self.violated, quick, twice=twice, report=report)
         if not search.repairable_twice():
-            return found
-        results = [search.result_twice(each) for each in found]
+            return repairs
+        results = [search.result_twice(repair) for repair in repairs]
         if "Violated" not in results or "Unknown" in results:
-            return found
+            return repairs
         marked = [
-            msgspec.structs.replace(each, twice=result == "Safe")
-            for each, result in zip(found, results, strict=True)
+            msgspec.structs.replace(repair, twice=result == "Safe")
+            for repair, result in zip(repairs, results, strict=True)
         ]
-        marked.sort(key=lambda each: not each.twice)
+        marked.sort(key=lambda repair: not repair.twice)
         if "Safe" in results:
             return marked
         weaker = marked
@@ -177,7 +177,7 @@ class SearchRepair(Job, frozen=True, kw_only=True):
             better: Sequence[Repair] = search.orders()
             marked = [*better, *weaker]
             marked = [*search.fences(better), *weaker]
-        return marked[: len(found) + 1]
+        return marked[: len(repairs) + 1]
 
 
 class RepairProgram(SearchRepair, frozen=True, kw_only=True):
@@ -191,7 +191,7 @@ class RepairProgram(SearchRepair, frozen=True, kw_only=True):
 
 def _edits(root: Path, repair: Repair) -> tuple[SourceEdit, ...]:
     """The lines that the repair changes; none if a change is left to be made by hand."""
-    from weakspot.harness.orders.rewrite import rewrite
+    from weakspot.harness.edits.rewrite import rewrite
 
     changed = rewrite(
         [change.annotation for change in repair.changes],
@@ -212,7 +212,7 @@ def jobs(
     for each in explorations:
         if each.program in results:
             results[each.program][each.model] = each
-    found: list[Job] = []
+    questions: list[Job] = []
     for name, by_model in results.items():
         violated = [model for model, each in by_model.items() if each.result == "Violated"]
         if not violated or "sc" in violated:
@@ -226,7 +226,7 @@ def jobs(
                 *(each.of_programs.digest_of_text for each in also),
             )
         )
-        found.append(
+        questions.append(
             RepairProgram(
                 key=key(programs[name].digest, under.digests[model], "repair", digests),
                 violated=name,
@@ -238,4 +238,4 @@ def jobs(
                 seconds=min(2 * SECONDS, bounds.seconds),
             )
         )
-    return found
+    return questions

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.litmus import C_ORDER
-from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.program import Program
+from weakspot.harness.corpus.material import Report
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.minimal import Values, minimal
-from weakspot.harness.orders.trials import Report, Scene, Trials
+from weakspot.harness.orders.scenes import Scene
+from weakspot.harness.orders.trials import Trials, minimal
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.strength import (
     Assignment,
+    Values,
     beside,
     cost,
     spelled,
@@ -30,6 +30,8 @@ from weakspot.harness.values.strength import (
     with_own,
 )
 from weakspot.harness.values.witness import Execution, shortest_at
+
+_MOST = 3  # repairs that are proposed
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -120,7 +122,6 @@ class Repairing:
         explorations: Explorations,
         *,
         twice: Program | None = None,
-        most: int = 3,
         report: Report = lambda _: None,
     ) -> None:
         self._names = [name for name, _ in programs]
@@ -140,10 +141,10 @@ class Repairing:
             for number in self._own.orders
             if is_foreign(self._own, self._annotations[number], number)
         }
-        self._explorations, self._most, self._report = explorations, most, report
+        self._explorations, self._report = explorations, report
 
     def orders(self) -> tuple[Repair, ...]:
-        """Stronger memory orders, at most `most` repairs. Empty if no memory order repairs the
+        """Stronger memory orders, at most _MOST repairs. Empty if no memory order repairs the
         program or a limit is reached."""
         own = self._own.orders
         return self._search(
@@ -155,7 +156,7 @@ class Repairing:
             ]
         )
 
-    def fences(self, found: Sequence[Repair]) -> tuple[Repair, ...]:
+    def fences(self, by_orders: Sequence[Repair]) -> tuple[Repair, ...]:
         """The repairs of `orders`, with the best that adds fences: first if it changes fewer
         annotations, else last.
 
@@ -165,11 +166,11 @@ class Repairing:
         loads, as in the reader of a sequence lock; an acquire fence after a release, as in a
         reference count. None is put into a program's own file if there is a library.
         """
-        changed = [change for repair in found for change in repair.changes]
-        if found and not any(len(each.changes) > 1 for each in found):
+        changed = [change for repair in by_orders for change in repair.changes]
+        if by_orders and not any(len(each.changes) > 1 for each in by_orders):
             orders = [change.after.partition("/")[0] for change in changed]
             if not {"sc", "acq_rel"} & {*orders}:
-                return tuple(found)
+                return tuple(by_orders)
         places = {self._annotations.index(change.annotation) for change in changed}
         places = (places or {*self._own.orders}) - (
             set() if len(self._foreign) == len(self._own.orders) else self._foreign
@@ -182,11 +183,11 @@ class Repairing:
                 for number, each in enumerate(self._annotations)
             ]
         )
-        known = [repair.changes for repair in found]
+        known = [repair.changes for repair in by_orders]
         with_fences = [repair for repair in repairs if repair.changes not in known][:1]
-        if not found or (with_fences and _size(with_fences[0]) < _size(found[0])):
-            return (*with_fences, *found)[: self._most]
-        return (*found[: self._most - 1], *with_fences)
+        if not by_orders or (with_fences and _size(with_fences[0]) < _size(by_orders[0])):
+            return (*with_fences, *by_orders)[:_MOST]
+        return (*by_orders[: _MOST - 1], *with_fences)
 
     def _search(self, choices: Sequence[Values]) -> tuple[Repair, ...]:
         own, written, annotations = self._own.orders, self._written, self._annotations
@@ -203,11 +204,11 @@ class Repairing:
                 sum(cost(annotations[n].kind, assignment[n]) for n in changed),
             )
 
-        found: list[Repair] = []
+        repairs: list[Repair] = []
         fewest = len(annotations)
         for assignment in minimal(choices, trials.fails, rank):
             changed = {n: assignment[n] for n in own if assignment[n] != written[n]}
-            if not changed or len(changed) > fewest or len(found) == 2 * self._most:
+            if not changed or len(changed) > fewest or len(repairs) == 2 * _MOST:
                 break  # without a change: only the audit sees what is wrong
             fewest = len(changed)
             changes = tuple(
@@ -216,9 +217,11 @@ class Repairing:
             self._report(f"confirming {changes[0]}")
             safe = self._confirmed(changed)
             if self._violated in safe:
-                found.append(Repair(changes, safe, len(self._names), True if self._twice else None))
-        found.sort(key=lambda repair: -len(repair.safe))
-        return tuple(found[: self._most])
+                repairs.append(
+                    Repair(changes, safe, len(self._names), True if self._twice else None)
+                )
+        repairs.sort(key=lambda repair: -len(repair.safe))
+        return tuple(repairs[:_MOST])
 
     def execution(self, repair: Repair, change: Change) -> Execution | None:
         """The shortest execution that still violates something if all other changes are made, of
@@ -229,8 +232,10 @@ class Repairing:
             if each is not change
         }
         program = self._own.under(self._changed(self._own, others))
-        found = self._explorations.explained(NamedProgram(program, Habits(), "", ""))
-        return shortest_at((each.witness for each in found.violations), str(change.annotation))
+        exploration = self._explorations.of(program, stop_at_first=False)
+        return shortest_at(
+            (each.witness for each in exploration.violations), str(change.annotation)
+        )
 
     def result_twice(self, repair: Repair) -> str:
         """What exploring the program in which each thread runs twice finds with a repair."""
@@ -262,10 +267,12 @@ class Repairing:
         """The programs that are safe with the changes, each explored again; empty if one is safe
         only without them."""
         safe = []
-        for name, each in zip(self._names, self._annotated, strict=True):
-            if _safe(each.under(self._changed(each, changed)), self._explorations):
+        for name, annotated in zip(self._names, self._annotated, strict=True):
+            if _safe(annotated.under(self._changed(annotated, changed)), self._explorations):
                 safe.append(name)
-            elif changed.keys() & each.orders.keys() and _safe(each.program, self._explorations):
+            elif changed.keys() & annotated.orders.keys() and _safe(
+                annotated.program, self._explorations
+            ):
                 return ()
         return tuple(safe)
 
@@ -295,7 +302,7 @@ def _change(annotation: Annotation, before: str, after: str) -> Change:
     fence, _, last = split(after)
     if fence == last == "none":
         return Change(annotation, before, after)
-    from weakspot.harness.orders.rewrite import is_unbraced
+    from weakspot.harness.edits.rewrite import is_unbraced
 
     return Change(annotation, before, after, is_unbraced(annotation))
 
@@ -324,4 +331,4 @@ def _safe(program: Program, explorations: Explorations) -> bool:
 
 
 def _result(program: Program, explorations: Explorations) -> str:
-    return explorations.of(program, threads=0)["result"]
+    return explorations.of(program, threads=0).result

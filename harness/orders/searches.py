@@ -19,13 +19,14 @@ from weakspot.harness.campaign.executor import Executor, ask
 from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
+from weakspot.harness.corpus.material import Report
 from weakspot.harness.corpus.models import Model
+from weakspot.harness.corpus.program_groups import ProgramGroup
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.program_groups import ProgramGroup, versions
 from weakspot.harness.orders.relax import Relaxing
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.orders.trials import Report
+from weakspot.harness.orders.scenes import versions
 from weakspot.harness.values.bounds import Bounds
 from weakspot.system.deadline import NEVER, Deadline
 
@@ -74,11 +75,11 @@ class RelaxGroup(Job, frozen=True, kw_only=True):
     @classmethod
     def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
         for job in jobs:
-            found = []
+            results = []
             for search in job.search.of((job.group,), sink.at):
                 search.run()
-                found.append(search.result())
-            sink.answered(job, tuple(found))
+                results.append(search.result())
+            sink.answered(job, tuple(results))
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -114,7 +115,7 @@ def performed(
     except Interrupted as error:
         interrupted = error
     for job in jobs:
-        for each in cast("tuple[Relaxed, ...]", store.get(job.key) or ()):
-            yield Known(each)
+        for relaxed in cast("tuple[Relaxed, ...]", store.get(job.key) or ()):
+            yield Known(relaxed)
     if interrupted is not None:
         raise interrupted

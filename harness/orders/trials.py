@@ -9,42 +9,15 @@ exploration that does not, so a model without monotonicity can cost results but 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.minimal import Values, below
-from weakspot.harness.values.annotations import Annotated
-from weakspot.harness.values.strength import Assignment, at_most
-
-if TYPE_CHECKING:
-    from weakspot._engine import ExplorationDict
-
-Report = Callable[[str], None]
-"""Called with a description of the current step."""
-
-
-class Scene(msgspec.Struct, frozen=True):
-    """An included program: its name and its annotations."""
-
-    name: str
-    annotated: Annotated
-
-    @property
-    def used(self) -> tuple[int, ...]:
-        """The numbers of its annotations."""
-        return tuple(self.annotated.sites)
-
-
-class Failing(msgspec.Struct, frozen=True):
-    """Memory orders, by annotation number, under which a scenario violates something; the other
-    annotations have their strongest memory order. `kind` is the kind of violation."""
-
-    orders: dict[int, str]
-    scenario: str
-    kind: str
+from weakspot.harness.corpus.material import Report
+from weakspot.harness.orders.explorations import Explorations, within
+from weakspot.harness.orders.relaxation import Failing
+from weakspot.harness.orders.scenes import Scene
+from weakspot.harness.values.strength import Assignment, Values, at_most, below
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -80,7 +53,7 @@ class Trials:
         self.failed: list[Failing] = []
         self.tolerated: set[int] = set()
         self.unknown: dict[int, tuple[str, ...]] = {}
-        self._questions, self._report = explorations, report
+        self._explorations, self._report = explorations, report
         self._known: list[dict[Assignment, _Answer]] = [{} for _ in scenes]
         self._order = list(range(len(scenes)))
 
@@ -164,17 +137,66 @@ class Trials:
         self.explorations += 1
         # one worker, so that the first violation is always the same
         program = annotated.under(orders)
-        found = self._questions.of(program, endless=scene in self.tolerated)
-        if found["violations"]:
-            (first, *_) = found["violations"]
-            at = annotated.numbers(program, (each["site"] for each in first["witness"]["events"]))
-            return _Answer("Violated", at, first["kind"])
-        if (reasons := found["reasons"]) and not (scene in self.tolerated and within(found)):
+        exploration = self._explorations.of(program, endless=scene in self.tolerated)
+        if exploration.violations:
+            at = annotated.numbers(program, exploration.witness_sites)
+            return _Answer("Violated", at, exploration.violations[0].kind)
+        tolerated = scene in self.tolerated and within(exploration)
+        if (reasons := exploration.reasons) and not tolerated:
             self.unknown[scene] = tuple(dict.fromkeys(reasons))
             return _Answer("Unknown")
         return _Answer("Safe")
 
 
-def within(found: ExplorationDict) -> bool:
-    """Whether the loop bound is the only limit reached: all executions within it are known."""
-    return found["limits"] == ["loops"] and found["limit"] is None
+def minimal(
+    variables: Sequence[Values],
+    fails: Callable[[Assignment], Assignment | None],
+    rank: Callable[[Assignment], object],
+) -> Iterator[Assignment]:
+    """All minimal sufficient assignments, in order of `rank`, which must be monotone, with few
+    queries. `fails` returns None for an assignment that suffices, else a failing assignment at
+    least as large.
+
+    Each query concerns a minimal assignment among those not yet known to fail. The answer is either
+    that it suffices, and then it is a minimal sufficient one, or a failing assignment above it, the
+    larger the better, since everything below that fails too. Berge's multiplication, one variable
+    raised at a time, keeps the set of remaining minimal assignments up to date. In terms of sets
+    this is the dualisation of Gunopulos, Khardon, Mannila, Saluja, Toivonen and Sharma
+    ("Discovering all most specific sentences", TODS 2003) and the enumeration of MARCO (Liffiton,
+    Previti, Malik, Marques-Silva, Constraints 2016) without a solver.
+    """
+    left: list[Assignment] = [tuple(values[0] for values in variables)]
+    sufficient: list[Assignment] = []
+    while left:
+        # ties are broken by the assignment, so that the order is always the same
+        left.sort(key=lambda each: (rank(each), each), reverse=True)
+        tried = left.pop()
+        failing = fails(tried)
+        if failing is None:
+            sufficient.append(tried)
+            yield tried
+            continue
+        assert below(tried, failing), "the failing assignment is not above the one asked about"
+        left.append(tried)
+        stay = [each for each in left if not below(each, failing)]
+        raised = {
+            more
+            for each in left
+            if below(each, failing)
+            for more in _beyond(variables, each, failing)
+            if not any(below(one, more) for one in (*stay, *sufficient))
+        }
+        left = stay + [
+            each for each in raised if not any(one != each and below(one, each) for one in raised)
+        ]
+
+
+def _beyond(
+    variables: Sequence[Values], each: Assignment, failing: Assignment
+) -> Iterator[Assignment]:
+    """The least assignments above one that are not below a failing one: one value is raised."""
+    for at, (values, value, bound) in enumerate(zip(variables, each, failing, strict=True)):
+        out = [more for more in values if at_most(value, more) and not at_most(more, bound)]
+        for more in out:
+            if not any(one != more and at_most(one, more) for one in out):
+                yield (*each[:at], more, *each[at + 1 :])

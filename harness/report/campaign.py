@@ -71,9 +71,8 @@ def _findings(record: Record, found: Sequence[Finding], everything: bool, out: C
 
 def summary(record: Record) -> tuple[Literal["bad", "open", "good"], str]:
     """The campaign in one phrase, and whether it is good."""
-    errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
-    if errors:
-        return "bad", amount(len(by_cause(errors)), "finding")
+    if record.errors:
+        return "bad", amount(len(by_cause(record.errors)), "finding")
     if left := undecided(record):
         return "open", f"{amount(len(left), 'question')} undecided"
     if not record.manifest.finished:

@@ -7,9 +7,9 @@ import re
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.orders.comparisons import Timing
-from weakspot.harness.orders.cost import Costs, OrderCost, SiteCost
-from weakspot.harness.report.terminal import columns, print_dim
+from weakspot.harness.costs.comparisons import Timing
+from weakspot.harness.costs.result import Costs, OrderCost, SiteCost
+from weakspot.harness.report.terminal import print_dim, print_table
 from weakspot.harness.runners.whole_programs import Times
 
 _PLACES = 3  # that are named for one reason
@@ -39,8 +39,7 @@ def costs(found: Costs, out: Console) -> None:
         elif not any(each.why for each in site.orders):
             alike.append(str(site.annotation))
     if len(rows) > 1:
-        for line in columns(rows, indent=2):
-            out.print(line)
+        print_table(rows, out, indent=2)
     if alike:
         where = ", ".join(alike)
         out.print(Text(f"  every memory order gives the same machine code at {where}"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from weakspot.harness.report.terminal import columns, print_dim, style
+from weakspot.harness.report.terminal import columns, print_dim, print_table, style
 from weakspot.harness.values.difference import Comparison, Difference, DifferenceKind
 from weakspot.harness.values.numbers import amount, scientific
 from weakspot.harness.values.state import State, state_text
@@ -30,8 +30,7 @@ KINDS: dict[DifferenceKind, tuple[str, str]] = {
 
 def print_comparison(found: Comparison, out: Console, *, everything: bool = False) -> None:
     """Print each kind of difference as a table, and what only one side has."""
-    for line in columns([["A", found.before], ["B", found.after]]):
-        out.print(line)
+    print_table([["A", found.before], ["B", found.after]], out)
     for note in found.notes:
         print_dim(f"note: {note}", out)
     for kind, (title, _) in KINDS.items():

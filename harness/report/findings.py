@@ -10,7 +10,7 @@ from rich.text import Text
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.judge.violations import repair_of, violations_of
 from weakspot.harness.report import terminal, witness
-from weakspot.harness.report.terminal import style
+from weakspot.harness.report.terminal import advice, diagnostic
 from weakspot.harness.values.finding import Finding, by_cause
 from weakspot.harness.values.record import Record
 from weakspot.harness.values.repair import ELSEWHERE, SuggestedRepair
@@ -23,12 +23,9 @@ def findings(
     """Print findings in their order, those of one cause once; a violation of a program with an
     execution that shows it, in which library calls are one line each unless `unfold`."""
     for finding, *others in by_cause(found):
-        head = Text.assemble((f"{finding.id} ", style(finding.severity)), finding.message)
-        if finding.severity != "error":
-            head.append(f"  [{finding.severity}]", style="dim")
-        elif finding.id in KINDS:
-            head.append(f"  [{KINDS[finding.id].title}]", style="dim")
-        out.print(head)
+        is_error = finding.severity == "error"
+        note = KINDS[finding.id].title if is_error else finding.severity
+        out.print(diagnostic(finding.id, finding.severity, finding.message, note))
         for site in finding.sites[:6]:
             out.print(Text.assemble("  --> ", site))
         shown = _witness(record, finding)
@@ -62,14 +59,12 @@ def findings(
             ):
                 out.print(Text(f"   |    {line}"))
         for other in others:
-            repeat = Text.assemble(
-                "   =  same cause: ", (f"{other.id} ", style(other.severity)), other.message
-            )
-            if sites := other.unnamed_sites:
-                repeat.append(f" ({', '.join(sites[:6])})")
-            out.print(repeat)
+            sites = ", ".join(other.unnamed_sites[:6])
+            where = f" ({sites})" if sites else ""
+            repeated = diagnostic(other.id, other.severity, f"{other.message}{where}")
+            out.print(Text("   =  same cause: ").append_text(repeated))
         if finding.fix and finding.severity != "note":
-            out.print(Text.assemble(("help: ", "cyan"), finding.fix))
+            out.print(advice(finding.fix))
 
 
 def _witness(record: Record, finding: Finding) -> Execution | None:

@@ -13,7 +13,7 @@ from weakspot import errors
 from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding, RequiredOrder, SourceSpan
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import folding, terminal, witness
-from weakspot.harness.report.terminal import print_dim, style
+from weakspot.harness.report.terminal import advice, diagnostic, print_dim
 from weakspot.harness.values.finding import unnamed
 from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.witness import Witness, WitnessEvent
@@ -95,11 +95,7 @@ def finding(
     those with the same cause."""
     yield Text(f"{reported.scenario}  {' '.join(reported.models)}", style="bold")
     title = KINDS[reported.finding.id].title
-    yield Text.assemble(
-        (f"{reported.finding.id} ", style(reported.finding.severity)),
-        reported.message,
-        (f"  [{title}]", "dim"),
-    )
+    yield diagnostic(reported.finding.id, reported.finding.severity, reported.message, title)
     shown = [(need.place, need.asks) for need in reported.needs]
     shown += [(place, place.does) for place in reported.places if not reported.needs]
     for place, label in shown[:4]:
@@ -123,13 +119,11 @@ def finding(
     for other in others:
         at = "".join(f" ({place})" for place in unnamed(other.places[:1], other.message))
         there = f" in {other.scenario}" if other.scenario != reported.scenario else ""
-        yield Text.assemble(
-            "   = same cause: ",
-            (f"{other.finding.id} ", style(other.finding.severity)),
-            f"{other.message}{at}{there}",
-        )
+        message = f"{other.message}{at}{there}"
+        repeated = diagnostic(other.finding.id, other.finding.severity, message)
+        yield Text("   = same cause: ").append_text(repeated)
     if reported.fix:
-        yield Text.assemble(("help: ", "cyan"), reported.fix)
+        yield advice(reported.fix)
     yield Text(f"      details: weakspot explain {reported.short}", style="dim")
 
 

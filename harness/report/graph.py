@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import itertools
 import re
+import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
+from weakspot.errors import BadInput, ToolFailed
 from weakspot.harness.report.folding import folded
 from weakspot.harness.report.witness import (
     events_of_threads,
@@ -24,6 +27,9 @@ from weakspot.harness.report.witness import (
 from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.record import Record
 from weakspot.harness.values.witness import Execution, Witness
+from weakspot.system import tools
+from weakspot.system.files import disk
+from weakspot.system.process import run
 from weakspot.system.tools import Program
 
 DOT = Program(
@@ -32,6 +38,8 @@ DOT = Program(
     advice="install Graphviz (Debian, Ubuntu: graphviz), or write a .dot file, which needs nothing",
     version_option="-V",
 )
+
+_SECONDS = 60.0  # for one picture
 
 _COLOURS = {"po": "black", "rf": "red", "co": "blue", "fr": "#ff8040", "race": "#c000c0"}
 _CYCLE = "#008020"
@@ -79,6 +87,38 @@ def graphs(record: Record, *, unfold: bool = False) -> list[Graph]:
         Graph(f"{subject} under {', '.join(models)}: {shows}", witness)
         for (subject, shows, _), (witness, models) in found.items()
     ]
+
+
+def write_graphs(graphs: Sequence[Graph], path: Path) -> list[tuple[Path, str]]:
+    """Write each graph to a .dot or .svg file, all of them or none: the path itself, or numbered
+    ones if there are several. Returns the files and what they show. Raises BadInput for too many
+    graphs, and ToolFailed."""
+    if len(graphs) > MOST:
+        raise BadInput(
+            f"{len(graphs)} executions to draw, at most {MOST} are",
+            advice="name one test or program, or choose a model with --model",
+        )
+    names = [path.with_stem(f"{path.stem}-{at}") for at in range(1, len(graphs) + 1)]
+    if len(graphs) == 1:
+        names = [path]
+    with disk(path.parent), tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        for graph, name in zip(graphs, names, strict=True):
+            _draw(graph, Path(folder) / name.name)
+        for name in names:
+            (Path(folder) / name.name).replace(name)
+    return [(name, graph.title) for graph, name in zip(graphs, names, strict=True)]
+
+
+def _draw(graph: Graph, file: Path) -> None:
+    source = file.with_suffix(".dot")
+    source.write_text(graph.dot, encoding="utf-8")
+    if file.suffix == ".svg":
+        ended = run(
+            [tools.require(DOT).path, "-Tsvg", "-o", str(file), str(source)], seconds=_SECONDS
+        )
+        if ended.code or ended.timed_out:
+            message = ended.err.strip().partition("\n")[0]
+            raise ToolFailed(f"dot cannot draw {graph.title}: {message}")
 
 
 def cycle_edges(witness: Witness, threads: Mapping[int, Sequence[int]]) -> set[Step]:

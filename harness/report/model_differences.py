@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.report import witness
-from weakspot.harness.report.terminal import columns, style, text_width
+from weakspot.harness.report.terminal import print_table, style, text_width
 from weakspot.harness.values.descriptions import exploration_outcome
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.model_comparison import ModelComparison
@@ -26,13 +26,14 @@ def print_differences(
     programs = unique(each.program for each in explorations)
     for name in programs:
         out.print(Text(name, style="bold"))
-        _print_rows(
+        print_table(
             [
                 [each.model, Text(exploration_outcome(each), style=style(each.result))]
                 for each in explorations
                 if each.program == name
             ],
             out,
+            indent=2,
         )
     tests = unique(each.test for each in verdicts)
     for name in tests:
@@ -77,14 +78,9 @@ def _print_test(verdicts: Sequence[Verdict], out: Console) -> None:
         rows.append(
             [each.model, observed, amount(len(each.states), "state"), Text(why, style="dim")]
         )
-    _print_rows(rows, out)
+    print_table(rows, out, indent=2)
     allowed = (each.witness for each in verdicts if not each.forbidden_by)
     shown = next((each for each in allowed if each is not None), None)
     for text in witness.columns(shown, text_width(out, 4)):
         out.print(Text(f"    {text}".rstrip()))
     out.print()
-
-
-def _print_rows(rows: Sequence[Sequence[str | Text]], out: Console) -> None:
-    for line in columns(rows, indent=2):
-        out.print(line)

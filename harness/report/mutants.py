@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.orders.mutants import Mutant, Mutated
-from weakspot.harness.report.terminal import columns, print_dim, style
+from weakspot.harness.report.terminal import advice, print_dim, print_table, style
 from weakspot.harness.values.numbers import amount
 from weakspot.harness.values.strength import spelled
 
@@ -25,11 +25,9 @@ def mutated(found: Mutated, out: Console, *, everything: bool = False) -> None:
         )
     )
     shown = [each for each in found.mutants if everything or each.result != "noticed"]
-    rows: list[list[str | Text]] = [_row(each) for each in shown]
-    for line in (
-        columns([["place", "operation", "change", "result"], *rows], indent=2) if rows else ()
-    ):
-        out.print(line)
+    if shown:
+        head = ["place", "operation", "change", "result"]
+        print_table([head, *map(_row, shown)], out, indent=2)
     for each in found.of("undecided"):
         for reason in each.reasons:
             print_dim(f"undecided: {each.place}: {reason}", out)
@@ -37,27 +35,20 @@ def mutated(found: Mutated, out: Console, *, everything: bool = False) -> None:
         print_dim(f"excluded: {left.scenario}, {left.why}", out)
     if found.violated and not found.scenarios:
         out.print(
-            Text.assemble(
-                ("help: ", "cyan"),
+            advice(
                 "every scenario is violated as it is written: repair it first (weakspot relax "
-                "proposes a change)",
+                "proposes a change)"
             )
         )
     for each in found.of("survives"):
         if each.client:
-            out.print(
-                Text.assemble(
-                    ("help: ", "cyan"),
-                    f"{each.place} {each.operation} {change(each)} is noticed by ",
-                    (each.client, "bold"),
-                )
-            )
+            mutant = f"{each.place} {each.operation} {change(each)}"
+            out.print(advice(f"{mutant} is noticed by ", (each.client, "bold")))
     if found.of("survives"):
         out.print(
-            Text.assemble(
-                ("help: ", "cyan"),
+            advice(
                 "what survives is either stronger than needed (weakspot relax), or no scenario "
-                "exercises what it is needed for: write one that fails with the change",
+                "exercises what it is needed for: write one that fails with the change"
             )
         )
     parts = [

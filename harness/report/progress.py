@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
-from weakspot.harness.campaign.progress import Left, LogClock
+from weakspot.harness.campaign.progress import Left, LogClock, Quiet
 from weakspot.harness.report.terminal import console
 from weakspot.system.durations import duration_text
 
@@ -92,7 +92,7 @@ class RichProgress:
             self._progress.start()
 
 
-class PlainProgress:
+class PlainProgress(Quiet):
     """Progress for a log: one line per phase, the messages, and now and then how far the phase is;
     a context manager."""
 
@@ -115,13 +115,13 @@ class PlainProgress:
 
     def advance(self, count: int = 1) -> None:
         self._done += count
-        self._tell()
+        self._print_if_due()
 
     def at(self, text: str) -> None:
         self._detail = text
-        self._tell()
+        self._print_if_due()
 
-    def _tell(self) -> None:
+    def _print_if_due(self) -> None:
         if not self._clock.is_due():
             return
         of = f" of {self._total:,}" if self._total else ""
@@ -131,9 +131,6 @@ class PlainProgress:
 
     def message(self, text: str) -> None:
         self._out.print(text, markup=False)
-
-    def pause(self) -> contextlib.AbstractContextManager[object]:
-        return contextlib.nullcontext()
 
 
 def progress() -> RichProgress | PlainProgress:

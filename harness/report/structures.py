@@ -15,13 +15,13 @@ from rich.text import Text
 from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.observations import observed_outcomes
 from weakspot.harness.judge.violations import violations_of
-from weakspot.harness.report.tables import runner_differences
-from weakspot.harness.report.terminal import bar, columns, magnitude, print_dim, print_lines
+from weakspot.harness.report.measurements import runner_differences
+from weakspot.harness.report.terminal import bar, magnitude, print_dim, print_table
 from weakspot.harness.values.agreement import conclusive, models_by_answer
 from weakspot.harness.values.descriptions import describe_origin, negative_result_strength
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.numbers import amount, rounded
-from weakspot.harness.values.record import Entry, Record, StructureInfo, program_name, unique
+from weakspot.harness.values.record import Entry, Record, StructureInfo, unique
 
 
 class Ranking:
@@ -29,9 +29,8 @@ class Ranking:
 
     def __init__(self, record: Record) -> None:
         self.claims: dict[tuple[str, str], str] = {}
-        for structure in record.structures:
-            for claim in structure.claims:
-                self.claims.setdefault((structure.name, claim.test), claim.says)
+        for structure, claim in record.claims:
+            self.claims.setdefault((structure.name, claim.test), claim.says)
         self.rank: dict[str, int] = {}
         for outcome in observed_outcomes(record):
             rank = 3 if outcome.contradicted else 2 if outcome.forbidden else 1
@@ -67,8 +66,7 @@ def print_structure(
     rows += _compiled(record, entries)
     if stands := standing(record, [structure]):
         rows.append(("claims", stands, ""))
-    for line in columns(rows, indent=2):
-        out.print(line)
+    print_table(rows, out, indent=2)
     print_tests(record, entries, structure.name, ranking, out, limit)
 
 
@@ -84,14 +82,13 @@ def print_overview(record: Record, structures: Iterable[StructureInfo], out: Con
         )
         for each in structures
     ]
-    print_lines(columns(rows), out)
+    print_table(rows, out)
     out.print()
 
 
 def _answers(record: Record, structure: StructureInfo) -> str:
     """`10 Safe, 5 Violated`: of its programs, under all models."""
-    names = [program_name(structure.name, scenario.name) for scenario in structure.scenarios]
-    found = [each.result for name in names for each in record.explorations_of.get(name, ())]
+    found = [each.result for each in record.explorations_in(structure)]
     counts = [(found.count(result), result) for result in ("Safe", "Violated", "Unknown")]
     return ", ".join(f"{count} {result}" for count, result in counts if count)
 
@@ -136,8 +133,7 @@ def _checkers(record: Record, entries: Iterable[Entry]) -> str:
 
 def _programs(record: Record, structure: StructureInfo) -> tuple[str, str]:
     """`14 under sc rc20: 27 safe, 1 violated as recorded (…)`, and the number of executions."""
-    names = [program_name(structure.name, scenario.name) for scenario in structure.scenarios]
-    explored = [each for name in names for each in record.explorations_of.get(name, ())]
+    explored = record.explorations_in(structure)
     if not explored:
         return "not explored", ""
     known = {
@@ -169,8 +165,8 @@ def _programs(record: Record, structure: StructureInfo) -> tuple[str, str]:
 
 def _program_runs(record: Record, structure: StructureInfo) -> Iterator[tuple[str, str, str]]:
     """`10 run on local: 2 failed (…), 8 not observed to fail`, one row per machine."""
-    names = [program_name(structure.name, scenario.name) for scenario in structure.scenarios]
-    given = [run for name in names for run in record.runs_of.get(name, ()) if run.instances]
+    runs = (run for name in structure.programs for run in record.runs_of.get(name, ()))
+    given = [run for run in runs if run.instances]
     for machine in unique(run.machine for run in given):
         here = [run for run in given if run.machine == machine]
         failed = [run for run in here if run.failures]

@@ -87,6 +87,18 @@ def style(word: str) -> str:
     return _STYLES.get(word, "")
 
 
+def diagnostic(id: str, severity: str, message: str, note: str = "") -> Text:
+    """The first line of a finding: `WS102 data race on x  [data race]`"""
+    return Text.assemble(
+        (f"{id} ", style(severity)), message, (f"  [{note}]" if note else "", "dim")
+    )
+
+
+def advice(*parts: str | tuple[str, str]) -> Text:
+    """`help: join the thread`"""
+    return Text.assemble(("help: ", "cyan"), *parts)
+
+
 def columns(rows: Iterable[Sequence[str | Text]], *, gap: int = 2, indent: int = 0) -> list[Text]:
     """Rows as lines with aligned cells, without trailing spaces."""
     cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
@@ -119,6 +131,11 @@ def print_lines(lines: Iterable[Text], out: Console) -> None:
             out.print(line)
     else:
         out.file.write("".join(f"{line.plain}\n" for line in lines))
+
+
+def print_table(rows: Iterable[Sequence[str | Text]], out: Console, *, indent: int = 0) -> None:
+    """Print rows with aligned cells."""
+    print_lines(columns(rows, indent=indent), out)
 
 
 def bar(part: float, width: int = 24) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.text import Text
 
+from weakspot.harness.edits.changes import ByHand
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed, findings, reason, wanted
-from weakspot.harness.orders.rewrite import ByHand
 from weakspot.harness.report import witness
-from weakspot.harness.report.terminal import columns, print_dim, style, text_width
+from weakspot.harness.report.terminal import advice, diagnostic, print_dim, print_table, text_width
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.descriptions import STARTS_NO_THREAD
 from weakspot.harness.values.numbers import amount, rounded
@@ -36,18 +36,17 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
             f" under {found.under}",
         )
     )
-    for line in columns(_table(found), indent=2):
-        out.print(line)
+    print_table(_table(found), out, indent=2)
     for text in (*_unexercised(found), *_others(found), *_failing(found)):
         out.print(Text(text))
     if witnesses:
         for text in _witnesses(found, text_width(out, 2)):
             out.print(Text(text))
     for finding in findings(found):
-        out.print(Text.assemble((f"{finding.id} ", style(finding.severity)), finding.message))
+        out.print(diagnostic(finding.id, finding.severity, finding.message))
         for site in finding.sites:
             out.print(Text.assemble("  --> ", site))
-        out.print(Text.assemble(("help: ", "cyan"), finding.fix))
+        out.print(advice(finding.fix))
     for text in _first(f"excluded: {each.scenario}, {each.why}" for each in found.left_out):
         print_dim(text, out)
     for name in found.sequential if found.clients is None else ():

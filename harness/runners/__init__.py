@@ -89,7 +89,10 @@ def share(seconds: float, end: Deadline, remaining: int) -> float:
 
 
 RUNNERS: Registry[Runner] = Registry(
-    "runner", __name__, "RUNNER", others=("programs", "steadiness", "tuning", "whole_programs")
+    "runner",
+    __name__,
+    "RUNNER",
+    others=("measurement", "programs", "steadiness", "tuning", "whole_programs"),
 )
 """The runners by name."""
 

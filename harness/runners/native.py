@@ -10,9 +10,6 @@ any other outcome is an error of the runner, the compiler or the machine, and no
 then. For an outcome that is not observed, the weaker variants measure the strength of that negative
 result: they run under the same settings, and the settings that show them get half of the test's
 time.
-
-Tests that differ only in memory orders and fences are a family: with all their control tests they
-are one program, since compiling takes longer than running, and they share most of the program.
 """
 
 from __future__ import annotations
@@ -20,7 +17,6 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -29,40 +25,35 @@ import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.cycles.variants import Variant, fenced, weaker
-from weakspot.generators.emit.assembly import DIALECTS, Assembly, assembly
-from weakspot.generators.emit.native import native_source, perpetual
+from weakspot.generators.emit.assembly import DIALECTS
+from weakspot.generators.emit.native import native_source
 from weakspot.generators.emit.threads import observables, statements
-from weakspot.generators.litmus import Body, Test
+from weakspot.generators.litmus import Test
 from weakspot.harness import machines
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.corpus import models
 from weakspot.harness.machines import Lost, Machine, Session, compilers
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import TOO_LATE, not_run, share
+from weakspot.harness.runners.measurement import Family, Measured, read, unnamed
 from weakspot.harness.runners.programs import (
     Failed,
-    Program,
     SourceText,
     compiled,
-    sliced,
     workshop,
 )
-from weakspot.harness.runners.tuning import Choice, Memory, Tried, setting_text, settings
-from weakspot.harness.values.condition import proposition
-from weakspot.harness.values.histogram import INTERRUPTED, ControlTest, Count, Histogram
+from weakspot.harness.runners.tuning import Memory, setting_text
+from weakspot.harness.values.histogram import INTERRUPTED, ControlTest, Histogram
 from weakspot.harness.values.numbers import times
 from weakspot.harness.values.state import state_text, within
 from weakspot.harness.values.verdict import Verdict
-from weakspot.system import cache, process, tools
+from weakspot.system import process, tools
 from weakspot.system.deadline import NEVER, Deadline, ending
 from weakspot.system.processors import cores
 from weakspot.system.tools import Requirement
 
-_PATIENCE = 20  # slices without a count that are tolerated: other programs use the processors
 _AHEAD = 40  # tests that are compiled before the first of them runs
 _TOGETHER = 24  # tests that are compiled as one program, at most
-_SHORTEST, _LONGEST = 0.01, 0.25  # seconds of a slice
-_ONCE = 0.1  # seconds of slices in one run of a program
 
 #: shares of a test's time; the test itself gets what a part does not need
 _FENCED, _FIRST, _WEAKER, _REST = 0.1, 0.3, 0.25, 0.35
@@ -123,115 +114,6 @@ class Native(msgspec.Struct, frozen=True):
 RUNNER = Native()
 
 
-class _Measured:
-    """A test that is being measured: the sum of the slices of its program."""
-
-    def __init__(self, test: Test, family: _Family, bench: _Bench) -> None:
-        self.test, self.bench = test, bench
-        self.threads = len(_read(test).threads)
-        self.name = bench.name(test)
-        self.program, self.variant = family.runs(test)
-        remembered = bench.memory.best.get(self.name)
-        streams = test.arch == "C" and perpetual(statements(test)) is not None
-        every = settings(self.threads, bench.machine.cores, perpetual=streams)
-        self.choice = Choice(every, remembered)
-        self.counts: Counter[tuple[int, ...]] = Counter()
-        self.iterations = self.hits = self.independent = 0
-        self.seconds = self.processor = 0.0
-        self.problem = ""
-
-    def measure(self, seconds: float, enough: float = math.inf, slices: int = 1) -> None:
-        """Run slices for `seconds`, at least `slices`, or until there are `enough` independent
-        hits. Raises Failed if not even the first ends well, if nothing could be counted, or if
-        the counts contradict themselves."""
-        begin = time.monotonic()
-        length = min(_LONGEST, max(_SHORTEST, seconds / (2 * len(self.choice.tried))))
-        while not self.problem and self.independent < enough:
-            left = seconds - (time.monotonic() - begin)
-            if left <= 0 and self.choice.slices >= (slices if self.iterations else _PATIENCE):
-                break
-            each = max(_SHORTEST, min(length, left))
-            wanted = max(slices - self.choice.slices, math.ceil(left / each), 1)
-            self._run(each, min(wanted, max(1, int(_ONCE / each))))
-        if not self.iterations:
-            raise Failed("no batch ended within its time: the machine is too busy")
-        if sum(self.counts[values] for values in self.counts if self._holds(values)) != self.hits:
-            raise Failed("its program's hits are not those of the condition")
-        if self.hits:
-            self.bench.memory.best[self.name] = self.choice.best.setting
-
-    def _run(self, seconds: float, count: int) -> None:
-        """Run several slices in one run of the program: starting it takes as long as a slice."""
-        chosen: list[Tried] = []
-        slices = []
-        for _ in range(count):
-            tried = self.choice.next()
-            tried.slices += 1
-            chosen.append(tried)
-            setting = {**tried.setting, "variant": self.variant}
-            slices.append((setting, seconds, self.choice.slices))
-        try:
-            ended = sliced(self.program, self.bench.at, slices, self.bench.end)
-        except Failed as error:
-            if not self.iterations:
-                raise
-            self.problem = str(error)
-            return
-        for tried, found in zip(chosen, ended, strict=True):
-            self.counts.update(found.counts)
-            self.processor += found.processor
-            for part in (tried, self):
-                part.seconds += found.seconds
-                part.iterations += found.iterations
-                part.hits += found.hits
-                part.independent += found.independent
-
-    def _holds(self, values: Sequence[int]) -> bool:
-        holds = proposition(self.test.condition)
-        return holds is not None and holds(self.program.state(values))
-
-    @property
-    def states(self) -> tuple[Count, ...]:
-        state = self.program.state
-        return tuple(Count(state(values), count) for values, count in sorted(self.counts.items()))
-
-    def missed(self, variant: _Measured) -> float | None:
-        """The probability that this test's outcome was missed, were it as likely as the variant's
-        in each setting that both were run under; None if the variant's was not observed there. Only
-        independent hits count: instances of one episode have one chance."""
-        total = 0.0
-        for mine in self.choice.tried:
-            for its in variant.choice.tried:
-                if mine.setting == its.setting and its.iterations:
-                    total += mine.iterations * its.independent / its.iterations
-        return math.exp(-total) if total else None
-
-
-class _Family:
-    """Tests that differ only in memory orders and fences, and all their control tests, by text: one
-    program. `problem` says why there is none."""
-
-    def __init__(self, tests: Sequence[Test]) -> None:
-        self.tests = tests
-        self.members: dict[str, Test] = {}
-        for test in tests:
-            control_tests: tuple[Variant, ...] = ()
-            if test.arch == "C":
-                read = statements(test)
-                control_tests = (fenced(test, read), *weaker(test, read))
-            for each in (test, *(control.test for control in control_tests)):
-                self.members.setdefault(_unnamed(each), each)
-        self.program: Program | None = None
-        self.problem: Failed | Unsupported | None = None
-
-    def runs(self, test: Test) -> tuple[Program, int]:
-        """The program that runs the test, and the number of the test in it. Raises Failed,
-        Unsupported."""
-        if self.program is None:
-            raise self.problem or Failed("its program was not compiled")
-        return self.program, list(self.members).index(_unnamed(test))
-
-
 class _Bench:
     """A machine, and what was compiled and measured on it for these tests."""
 
@@ -246,14 +128,10 @@ class _Bench:
         self.emit, self.machine, self.at, self.folder = emit, machine, at, folder
         self.end = end
         self.memory = Memory(profile(machine, at))
-        self.families: dict[str, _Family] = {}  # by the text of their tests
-        self.variants: dict[str, _Measured] = {}  # by name: tests share them
+        self.families: dict[str, Family] = {}  # by the text of their tests
+        self.variants: dict[str, Measured] = {}  # by name: tests share them
         self.interleaved: dict[str, Verdict] = {}  # of fenced variants, by text
-        self.measuring: tuple[_Measured, tuple[ControlTest, ...]] | None = None
-
-    def name(self, test: Test) -> str:
-        """The key of the test's stored settings on this machine."""
-        return cache.digest(_unnamed(test), compilers.require(self.machine).stated)[:24]
+        self.measuring: tuple[Measured, tuple[ControlTest, ...]] | None = None
 
     def expect(self, tests: Sequence[Test]) -> None:
         """Group the tests in families, and ask the engine for the interleavings of all
@@ -261,7 +139,7 @@ class _Bench:
         related: dict[str, list[Test]] = {}
         for test in tests:
             if test.statements is not None:
-                common = _unnamed(fenced(test, test.statements).test)
+                common = unnamed(fenced(test, test.statements).test)
                 related.setdefault(common, []).append(test)
             elif test.arch == DIALECTS.get(self.machine.arch):
                 self._found([test])
@@ -277,8 +155,8 @@ class _Bench:
         )
 
     def _found(self, tests: Sequence[Test]) -> None:
-        family = _Family(tests)
-        self.families.update({_unnamed(test): family for test in tests})
+        family = Family(tests)
+        self.families.update({unnamed(test): family for test in tests})
 
     def compile(self, tests: Sequence[Test], seconds: float) -> None:
         """Compile the tests' families on all cores, before anything runs, for `seconds` at most;
@@ -293,20 +171,20 @@ class _Bench:
                     self._found([test])
         self._compile(self._uncompiled(tests), end)
 
-    def _uncompiled(self, tests: Sequence[Test]) -> list[_Family]:
-        families = filter(None, (self.families.get(_unnamed(test)) for test in tests))
+    def _uncompiled(self, tests: Sequence[Test]) -> list[Family]:
+        families = filter(None, (self.families.get(unnamed(test)) for test in tests))
         return [
             family
             for family in dict.fromkeys(families)
             if family.program is None and family.problem is None
         ]
 
-    def _compile(self, families: Sequence[_Family], end: Deadline) -> None:
-        def task(family: _Family) -> Callable[[process.Crew, Callable[[None], None]], None]:
+    def _compile(self, families: Sequence[Family], end: Deadline) -> None:
+        def task(family: Family) -> Callable[[process.Crew, Callable[[None], None]], None]:
             def work(crew: process.Crew, _: Callable[[None], None]) -> None:
                 members = list(family.members.values())
                 try:
-                    asked = observables(_read(members[0]))
+                    asked = observables(read(members[0]))
                     source = self.emit(*members)
                     family.program = compiled(
                         [SourceText(source)], asked, self.machine, self.folder, crew, end=end
@@ -324,8 +202,8 @@ class _Bench:
         if test.arch != "C":
             return self._assembly(test, seconds)
         read = statements(test)
-        family = self.families[_unnamed(test)]
-        it = _Measured(test, family, self)
+        family = self.families[unnamed(test)]
+        it = self._measured(test, family)
         control = self._fenced(fenced(test, read), family, _FENCED * seconds)
         if control.wrong:
             failed = not_run(
@@ -340,7 +218,7 @@ class _Bench:
         it.measure(_FIRST * seconds)
         variants = () if it.hits else weaker(test, read)
         share = _WEAKER * seconds / max(1, len(variants))
-        seen: list[tuple[str, _Measured]] = []
+        seen: list[tuple[str, Measured]] = []
         for each in variants:
             with contextlib.suppress(Failed):  # a variant that does not run is no evidence
                 seen.append((each.change, self._variant(each.test, family, share, _ENOUGH)))
@@ -367,35 +245,38 @@ class _Bench:
                 f"it is {test.arch} assembly, and {self.machine.name} is {self.machine.arch}; run "
                 "it on a machine of its architecture"
             )
-        it = _Measured(test, self.families[_unnamed(test)], self)
+        it = self._measured(test, self.families[unnamed(test)])
         self.measuring = it, ()
         it.measure(seconds)
         self.measuring = None
         return self._histogram(it, ())
 
+    def _measured(self, test: Test, family: Family) -> Measured:
+        return Measured(test, family, self.machine, self.at, self.memory, self.end)
+
     def _variant(
         self,
         test: Test,
-        family: _Family,
+        family: Family,
         seconds: float,
         enough: float = math.inf,
         *,
         whole: bool = False,
-    ) -> _Measured:
+    ) -> Measured:
         """The variant, run for so long, or as it was measured for another test; `whole`: under
         every setting."""
-        fresh = _Measured(test, family, self)
+        fresh = self._measured(test, family)
         known = self.variants.get(fresh.name, fresh)
         if known is fresh or (whole and known.choice.slices < len(known.choice.tried)):
             known.measure(seconds, enough, len(known.choice.tried) if whole else 1)
             self.variants[known.name] = known
         return known
 
-    def _fenced(self, variant: Variant, family: _Family, seconds: float) -> ControlTest:
+    def _fenced(self, variant: Variant, family: Family, seconds: float) -> ControlTest:
         measured = self._variant(variant.test, family, seconds, whole=True)
         if measured.problem:
             raise Failed(f"its fenced control test did not run to its end: {measured.problem}")
-        verdict = self.interleaved.get(_unnamed(variant.test))
+        verdict = self.interleaved.get(unnamed(variant.test))
         if verdict is None or verdict.observation == "Unknown":
             why = verdict.reason if verdict is not None else "not asked"
             raise Failed(
@@ -405,7 +286,7 @@ class _Bench:
         shown = f"{state_text(wrong[0].state)} {times(wrong[0].count)}" if wrong else ""
         return _control("fenced", variant.change, measured, None, shown)
 
-    def _histogram(self, it: _Measured, control_tests: tuple[ControlTest, ...]) -> Histogram:
+    def _histogram(self, it: Measured, control_tests: tuple[ControlTest, ...]) -> Histogram:
         tried = it.choice.tried
         parameters = {
             "setting": setting_text(it.choice.best.setting),
@@ -443,7 +324,7 @@ class _Bench:
 def _control(
     kind: Literal["fenced", "weaker"],
     change: str,
-    measured: _Measured,
+    measured: Measured,
     missed: float | None,
     wrong: str = "",
 ) -> ControlTest:
@@ -456,13 +337,3 @@ def _control(
         missed=missed,
         wrong=wrong,
     )
-
-
-def _read(test: Test) -> Body | Assembly:
-    return statements(test) if test.arch == "C" else assembly(test)
-
-
-def _unnamed(test: Test) -> str:
-    """The text of a test without its name and, if the second line has one, its cycle."""
-    rest = test.text.partition("\n")[2]
-    return rest.partition("\n")[2] if rest.startswith('"') else rest

@@ -19,7 +19,7 @@ import tree_sitter
 
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.frontend import own_text
-from weakspot.harness.orders.syntax import Syntax
+from weakspot.harness.edits.syntax import Syntax
 
 Node = tree_sitter.Node
 

@@ -59,12 +59,8 @@ def start(
     A weakspot.toml that is there stays as it is, and a scenario that is there is an error, unless
     `force`. Raises BadInput for a header that cannot be read.
     """
-    if header is not None and header.suffix not in HEADERS:
-        raise BadInput(
-            f"not a header: {header}", advice=f"expected a name that ends in {', '.join(HEADERS)}"
-        )
-    if header is not None and not header.is_file():
-        raise BadInput(f"no such file: {header}", advice="check the path and the spelling")
+    if header is not None:
+        require_header(header)
     config = folder / OWN
     keep = config.exists() and not force
     cpp = header is None or is_cpp(header)
@@ -130,6 +126,16 @@ def start(
     return Written(tuple(files), chosen.does, result or why, tuple(notes))
 
 
+def require_header(path: Path) -> None:
+    """Raises BadInput for what is not a header."""
+    if path.suffix not in HEADERS:
+        raise BadInput(
+            f"not a header: {path}", advice=f"expected a name that ends in {', '.join(HEADERS)}"
+        )
+    if not path.is_file():
+        raise BadInput(f"no such file: {path}", advice="check the path and the spelling")
+
+
 def _tried(
     scenarios: Iterable[Scenario], path: Path, build: Build
 ) -> tuple[Program | None, Scenario | None, str]:
@@ -172,9 +178,9 @@ def _explored(program: Program, name: str) -> tuple[str, bool]:
         found = Explorations(model, Bounds(seconds=SECONDS)).of(program)
     except WeakspotError as error:
         return f"not explored: {error.message}", False
-    kinds = ", ".join(dict.fromkeys(each["kind"] for each in found["violations"]))
-    more = kinds or "; ".join(found["reasons"]) or amount(found["complete"], "execution")
-    return f"{found['result']} under {model.name}: {more}", bool(kinds)
+    kinds = ", ".join(dict.fromkeys(each.kind for each in found.violations))
+    more = kinds or "; ".join(found.reasons) or amount(found.complete, "execution")
+    return f"{found.result} under {model.name}: {more}", bool(kinds)
 
 
 @contextmanager

@@ -74,7 +74,15 @@ class Annotated(msgspec.Struct, frozen=True):
                 fences += [(site, side, order) for side, order in sides if order != "none"]
         return self.program.with_orders(orders, fences=fences)
 
-    def numbers(self, program: Program, sites: Iterable[int | None]) -> frozenset[int]:
+    def renumbered(self, at: Mapping[int, int]) -> Annotated:
+        """The program with other numbers for its annotations."""
+        return Annotated(
+            self.program,
+            {at[number]: sites for number, sites in self.sites.items()},
+            {at[number]: order for number, order in self.orders.items()},
+        )
+
+    def numbers(self, program: Program, sites: Iterable[int]) -> frozenset[int]:
         """The annotations that these sites of a program made by `under` belong to; an additional
         fence belongs to the access next to it."""
         own = {site: number for number, all in self.sites.items() for site in all}
@@ -129,8 +137,7 @@ def annotate(programs: Sequence[Program]) -> tuple[tuple[Annotation, ...], tuple
 
 
 def _place(program: Program, site: Site) -> tuple[str, str, str]:
-    path = program.files.get(site.file, program.source.parent / site.file)
-    return str(path.resolve()), str(site.line), str(site.column)
+    return str(program.path_of(site.file)), str(site.line), str(site.column)
 
 
 def _written_at(program: Program) -> dict[int, Site]:
@@ -138,9 +145,8 @@ def _written_at(program: Program) -> dict[int, Site]:
 
     @cache
     def source(file: str) -> SourceText:
-        path = program.files.get(file, program.source.parent / file)
         try:
-            return SourceText(path.read_text(encoding="latin-1"))
+            return SourceText(program.path_of(file).read_text(encoding="latin-1"))
         except OSError:
             return SourceText("")
 

@@ -8,8 +8,6 @@ import msgspec
 
 from weakspot.harness.values.verdict import Observation
 
-#: machines that a claim can name, as Python's platform.machine() names them
-#: the recorded result of exploring a program; a violation of that kind is among those found
 Explored = Literal[
     "Safe",
     "Violated: assertion",
@@ -21,6 +19,12 @@ Explored = Literal[
     "Violated: flag",
     "Unknown",
 ]
+"""The recorded result of exploring a program; a violation of that kind is among those found."""
+
+
+def is_violation(expected: Explored) -> bool:
+    """Whether a violation is recorded."""
+    return expected not in ("Safe", "Unknown")
 
 
 class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

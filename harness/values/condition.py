@@ -38,3 +38,12 @@ def proposition(condition: str) -> Proposition | None:
         return _engine.Condition(condition).holds
     except _engine.EngineError:
         return None
+
+
+def satisfies(condition: str, state: State) -> bool:
+    """Whether a state satisfies the condition's proposition; false if that cannot be evaluated."""
+    holds = proposition(condition)
+    try:
+        return holds is not None and holds(state)
+    except KeyError:
+        return False

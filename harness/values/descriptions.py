@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from weakspot.harness.values.claims import Claim
-from weakspot.harness.values.exploration import Estimate, Exploration, ExplorationEvidence
+from weakspot.harness.values.estimate import describe_estimate, relative_error
+from weakspot.harness.values.exploration import Exploration, ExplorationEvidence
 from weakspot.harness.values.histogram import Histogram
-from weakspot.harness.values.numbers import amount, percent, rounded, scientific
+from weakspot.harness.values.numbers import amount, rounded, scientific
 from weakspot.harness.values.program_run import Failure, ProgramRun
 from weakspot.harness.values.record import Entry, MachineInfo, StructureInfo
 from weakspot.harness.values.state import state_text
@@ -178,20 +179,6 @@ def exploration_outcome(exploration: Exploration) -> str:
     return exploration.result
 
 
-def describe_estimate(estimate: Estimate) -> str:
-    """`about 1.5·10⁷ executions (standard error 18 %)`"""
-    if not estimate.executions:
-        return "no random descent ended in an execution"
-    number = f"{rounded(round(estimate.executions))} executions"
-    if math.isinf(estimate.error):
-        return f"more than {number}"
-    return f"about {number} (standard error {_relative_error(estimate)})"
-
-
-def _relative_error(estimate: Estimate) -> str:
-    return percent(estimate.error / estimate.executions)
-
-
 def describe_size(exploration: Exploration) -> str:
     """`1,204 executions`, or `1.5·10⁷ executions ± 18 %, 2 min` if their number is estimated."""
     estimate = exploration.estimate
@@ -200,7 +187,7 @@ def describe_size(exploration: Exploration) -> str:
     if math.isinf(estimate.error) or not estimate.executions:
         return describe_estimate(estimate)
     time = f", {duration_text(estimate.seconds)}" if estimate.seconds is not None else ""
-    return f"{rounded(round(estimate.executions))} executions ± {_relative_error(estimate)}{time}"
+    return f"{rounded(round(estimate.executions))} executions ± {relative_error(estimate)}{time}"
 
 
 def execution_count(exploration: Exploration) -> str:

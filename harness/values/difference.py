@@ -12,6 +12,8 @@ DifferenceKind = Literal[
     "finding", "exploration", "verdict", "code", "outcome", "rate", "run", "text", "setting"
 ]
 Weight = Literal["changed", "open", "note"]
+Question = tuple[str, str]
+"""What is asked about, and how: `("SB", "rc20 engine")`."""
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):

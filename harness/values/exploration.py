@@ -7,6 +7,8 @@ from typing import Literal
 import msgspec
 
 from weakspot.generators.litmus import Test
+from weakspot.harness.values.estimate import Estimate, Sample
+from weakspot.harness.values.reason import Reason, sentence
 from weakspot.harness.values.witness import Execution
 
 Result = Literal["Safe", "Violated", "Unknown"]
@@ -50,27 +52,6 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
         return self.identity or " ".join((self.kind, *self.sites))
 
 
-class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """About how many executions there are: the mean of as many independent random `descents`, each
-    unbiased, and the standard `error` of the mean. `seconds` is how long exploring them all takes
-    at the rate that was measured; None if it was not."""
-
-    executions: float
-    error: float
-    descents: int
-    seconds: float | None = None
-
-
-class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """Executions drawn at random: how many `draws`, and how many `distinct` executions they show.
-    `known` is the probability that a further draw shows one of these. `seed` repeats them."""
-
-    draws: int
-    distinct: int
-    known: float
-    seed: int
-
-
 class Audit(msgspec.Struct, frozen=True, kw_only=True):
     """An audit of a program that seems safe: how many random descents of the reference ended, in
     how many seconds; or why it `refused` the program."""
@@ -95,15 +76,17 @@ class ExplorationEvidence(msgspec.Struct, frozen=True, kw_only=True):
 class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     """The result of exploring a Program under a Model.
 
-    Safe: no execution that the model allows violates anything. `reasons` say which bound truncated
-    the exploration, and where; without a violation the result is then Unknown. `limits` names these
-    bounds as the fields of Bounds do ("" is a fixed one, "stopped" an interruption). Each execution
-    is counted once: `complete` if every thread ends, `blocked` if a thread waits for what does not
-    happen in this execution, `truncated` if a bound ends it, `faulty` if an error does.
-    `represented` is how many these stand for at most, with those in which threads that behave alike
-    are exchanged: some of these may have been explored too. `tests` are the litmus tests that
-    violations name. `warnings` are no violations by themselves: threads that may still run when
-    main returns. `threads` is how many the program starts, None if that is not known.
+    Safe: no execution that the model allows violates anything. `incomplete` says which bound
+    truncated the exploration, where, and what explores further; without a violation the result is
+    then Unknown. `reasons` are the same as sentences, for readers of the JSON form. `limits` names
+    the bounds that were reached as the fields of Bounds do ("" is a fixed one, "stopped" an
+    interruption). Each execution is counted once: `complete` if every thread ends, `blocked` if a
+    thread waits for what does not happen in this execution, `truncated` if a bound ends it,
+    `faulty` if an error does. `represented` is how many these stand for at most, with those in
+    which threads that behave alike are exchanged: some of these may have been explored too. `tests`
+    are the litmus tests that violations name. `warnings` are no violations by themselves: threads
+    that may still run when main returns. `threads` is how many the program starts, None if that is
+    not known.
 
     `departures` is the greatest bound of these (see bounds.Part) up to which everything was
     explored, if there is more beyond it; `iterations` is the same for the iterations of loops, if
@@ -137,6 +120,11 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     resumed: int = 0
     notes: tuple[str, ...] = ()
     evidence: ExplorationEvidence | None = None
+    incomplete: tuple[Reason, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.incomplete:  # answers that an older version stored have the sentences alone
+            msgspec.structs.force_setattr(self, "reasons", tuple(map(sentence, self.incomplete)))
 
     @property
     def sequential(self) -> bool:

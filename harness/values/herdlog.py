@@ -108,15 +108,7 @@ def printed(verdict: Verdict, form: str) -> PrintedVerdict:
         text = msgspec.json.encode(verdict).decode() + "\n"
     elif form == "herd":
         text = format_verdict(verdict)
-    return PrintedVerdict(
-        verdict.test,
-        verdict.model,
-        verdict.checker,
-        verdict.observation,
-        verdict.reason,
-        verdict.seconds,
-        text,
-    )
+    return PrintedVerdict(verdict, text)
 
 
 def format_histogram(histogram: Histogram) -> str:
@@ -263,6 +255,7 @@ def _verdict(block: _Block, model: str, checker: str) -> Verdict:
         condition=condition,
         witnesses=None if block.pos is None or block.neg is None else (block.pos, block.neg),
         reason=LOOP if block.loop else "",
+        reason_kind="loop" if block.loop else "",
         hash=block.hash,
     )
 

@@ -35,8 +35,8 @@ class Linearizability(msgspec.Struct, frozen=True, kw_only=True):
     `threads` at once, what the calls return is what a sequential order of them returns; nothing is
     known of larger clients. Violated: it is not in `client`, the first of the smallest that show
     it, or something else goes wrong there: the `violations`. Unknown: `reasons` say which limit was
-    reached; all clients of at most `complete` calls were explored. `clients` is how many were
-    explored, in how many `executions`.
+    reached, or the search was `interrupted`; all clients of at most `complete` calls were explored.
+    `clients` is how many were explored, in how many `executions`.
     """
 
     object: str
@@ -52,3 +52,4 @@ class Linearizability(msgspec.Struct, frozen=True, kw_only=True):
     client: str = ""
     violations: tuple[Violation, ...] = ()
     reasons: tuple[str, ...] = ()
+    interrupted: bool = False

@@ -177,6 +177,15 @@ class StructureInfo(msgspec.Struct, frozen=True, kw_only=True):
     weakest: tuple[Weakest, ...] = ()
     prices: tuple[AnnotationCosts, ...] = ()
 
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """The names of its scenarios' programs."""
+        return tuple(program_name(self.name, scenario.name) for scenario in self.scenarios)
+
+    def program_of(self, claim: Claim) -> str:
+        """The name of the program that a claim is about."""
+        return program_name(self.name, claim.scenario)
+
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """A test of the campaign: the `structures` it belongs to, the `models` it is checked under, its
@@ -257,6 +266,34 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def compiled_of(self) -> dict[str, tuple[CodegenComparison, ...]]:
         """The machine code of a test, one comparison per target and code."""
         return _grouped(self.compiled, lambda each: each.source)
+
+    @cached_property
+    def claims(self) -> tuple[tuple[StructureInfo, Claim], ...]:
+        """Every claim, with its structure."""
+        return tuple((each, claim) for each in self.structures for claim in each.claims)
+
+    @cached_property
+    def own_programs(self) -> frozenset[str]:
+        """The user's own programs."""
+        own = (each for each in self.structures if not each.recorded)
+        return frozenset(name for each in own for name in each.programs)
+
+    @cached_property
+    def errors(self) -> tuple[Finding, ...]:
+        """The errors that no claim records."""
+        found = (each for each in self.findings if each.severity == "error")
+        return tuple(each for each in found if not each.recorded)
+
+    def explorations_in(self, structure: StructureInfo) -> tuple[Exploration, ...]:
+        """The explorations of a structure's programs."""
+        of = self.explorations_of
+        return tuple(each for name in structure.programs for each in of.get(name, ()))
+
+    def subjects_in(self, structure: StructureInfo) -> set[str]:
+        """What findings about a structure are about: itself, its programs, tests and claims."""
+        tests = {entry.name for entry in self.tests_of(structure.name)}
+        claimed = {claim.test for claim in structure.claims}
+        return {structure.name, *structure.programs} | tests | claimed
 
     def tests_of(self, structure: str) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries if structure in entry.structures)

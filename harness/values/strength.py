@@ -21,6 +21,9 @@ from typing import Literal
 
 from weakspot.generators.source.language import language_of
 
+Values = tuple[str, ...]
+"""Memory orders in topological order; the first is below all others."""
+
 Assignment = tuple[str, ...]
 """One memory order per annotation, in the order of the annotations."""
 
@@ -260,3 +263,8 @@ def cost(kind: str, order: str) -> int:
 def _cost(order: str, fence: bool) -> int:
     gives = sum(3 if each == "s" else 1 for one in order.split("/") for each in _GIVES[one])
     return gives + (fence and order != "none")
+
+
+def below(one: Assignment, other: Assignment) -> bool:
+    """Whether each memory order of the first assignment is at most that of the second."""
+    return all(map(at_most, one, other))

@@ -12,8 +12,9 @@ from weakspot.harness.values.witness import Witness, WitnessEvent
 Observation = Literal["Never", "Sometimes", "Always", "Undefined", "Unknown"]
 
 
-CANNOT_READ = " cannot read it: "
-"""What the reason of a verdict on an unreadable test contains, after the name of the checker."""
+ReasonKind = Literal["", "loop", "unread"]
+"""What a program has to know of the reason of a verdict: that a loop was not followed completely,
+or that the checker cannot read the test."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,34 +45,26 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     hash: str = ""  # herd7's digest of the parsed test, if the checker gives one
     witness: Witness | None = None
     forbidden_by: dict[str, int] = {}
+    reason_kind: ReasonKind = ""
 
     @property
     def unread(self) -> str:
         """Why the checker cannot read the test, with the place; empty for any other verdict."""
-        return _unread(self)
+        if self.reason_kind != "unread":
+            return ""
+        return self.reason.removeprefix(cannot_read(self.checker))
 
 
 class PrintedVerdict(msgspec.Struct, frozen=True):
-    """A Verdict of which little more is left than its printed form, `text`."""
+    """A Verdict, perhaps without its states and flags, and its printed form."""
 
-    test: str
-    model: str
-    checker: str
-    observation: Observation
-    reason: str
-    seconds: float
+    verdict: Verdict
     text: str
 
-    @property
-    def unread(self) -> str:
-        """As that of a Verdict."""
-        return _unread(self)
 
-
-def _unread(verdict: Verdict | PrintedVerdict) -> str:
-    if verdict.observation != "Unknown":
-        return ""
-    return verdict.reason.partition(CANNOT_READ)[2]
+def cannot_read(checker: str) -> str:
+    """How the reason of a verdict on a test begins that the checker cannot read."""
+    return f"the {checker} cannot read it: "
 
 
 class Shared:

@@ -11,6 +11,7 @@ from records import MANIFEST, STRONG, WEAK, histogram, verdict
 
 from weakspot.harness.judge.differences import compare
 from weakspot.harness.values.difference import Difference
+from weakspot.harness.values.estimate import Sample
 from weakspot.harness.values.exploration import Exploration, Result, Violation
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.program_run import Failure, ProgramRun
@@ -72,6 +73,16 @@ def test_findings_are_new_or_gone_unless_their_line_has_only_moved() -> None:
     assert (gone.before, gone.after) == ("other (q.c:7)", "")
 
 
+def test_two_violations_at_one_line_are_two() -> None:
+    one = finding(1, violation="assertion q.c:1:3", message="assertion failed: x")
+    other = finding(1, violation="assertion q.c:1:9", message="assertion failed: y")
+    found = differences(record(findings=(one,)), record(findings=(other,)))
+    assert [(each.before, each.after) for each in found] == [
+        ("", "assertion failed: y (q.c:1)"),
+        ("assertion failed: x (q.c:1)", ""),
+    ]
+
+
 def test_a_finding_that_is_recorded_now_is_not_gone() -> None:
     assert (
         kinds(record(findings=(finding(1),)), record(findings=(finding(1, recorded=True),))) == []
@@ -85,6 +96,18 @@ def test_an_answer_that_changes_a_question_that_opens_and_one_that_closes() -> N
     unknown = record(explorations=(explored("Unknown"),))
     assert kinds(safe, unknown) == [("exploration", "open")]
     assert kinds(unknown, safe) == [("exploration", "note")]
+
+
+def test_neither_the_order_of_violations_nor_the_number_of_draws_is_a_difference() -> None:
+    kinds_ = [Violation(kind=kind, message="m") for kind in ("race", "assertion")]
+    one = explored("Violated", violations=tuple(kinds_))
+    other = explored("Violated", violations=tuple(reversed(kinds_)))
+    assert kinds(record(explorations=(one,)), record(explorations=(other,))) == []
+    drawn = [
+        explored("Unknown", sample=Sample(draws=draws, distinct=2, known=0.9, seed=1))
+        for draws in (10_000, 20_000)
+    ]
+    assert kinds(*(record(explorations=(each,)) for each in drawn)) == []
 
 
 def test_verdicts_differ_in_their_states_too() -> None:

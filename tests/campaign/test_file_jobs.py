@@ -18,7 +18,7 @@ from weakspot.harness.checkers import FilesCheck
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.corpus import litmus_files, models
 from weakspot.harness.corpus.models import Model
-from weakspot.harness.values.verdict import PrintedVerdict
+from weakspot.harness.values.verdict import PrintedVerdict, Verdict
 from weakspot.questions import check_folders
 
 if TYPE_CHECKING:
@@ -33,10 +33,21 @@ class Answers:
 
     def answered(self, job: Job, answer: object, *, final: bool = True) -> None:  # noqa: ARG002
         assert isinstance(answer, tuple)
-        self.found.append(([f"{each.test} {each.model}" for each in answer], final))
+        self.found.append(([f"{each.verdict.test} {each.verdict.model}" for each in answer], final))
 
     def at(self, text: str) -> None:
         raise AssertionError(text)
+
+
+def verdicts(part: Sequence[PrintedVerdict]) -> list[Verdict]:
+    return [each.verdict for each in part]
+
+
+def answered(test: str, model: str) -> PrintedVerdict:
+    verdict = Verdict(
+        test=test, model=model, checker="", observation="Never", condition_holds=False
+    )
+    return PrintedVerdict(verdict, "")
 
 
 class Backwards(Engine, frozen=True):
@@ -49,7 +60,7 @@ class Backwards(Engine, frozen=True):
             for at in reversed(range(len(files))):
                 if len(files) - at > self.ends.get(model.name, 99):
                     raise KeyboardInterrupt
-                done(at, PrintedVerdict(files[at].name, model.name, "", "Never", "", 0.0, ""))
+                done(at, answered(files[at].name, model.name))
 
         return check
 
@@ -134,7 +145,11 @@ def test_neither_parts_nor_stored_texts_change_answers(
     folders = check_folders([str(tmp_path)], models=["sc", "rc11"])
     assert folders is not None
     found: list[str] = []
-    folders.wait(lambda part: found.extend(f"{v.test} {v.model} {v.observation}" for v in part))
+
+    def take(part: Sequence[PrintedVerdict]) -> None:
+        found.extend(f"{v.test} {v.model} {v.observation}" for v in verdicts(part))
+
+    folders.wait(take)
     assert found == [
         f"t{number} {model} {'Always' if number == 1 else 'Never'}"
         for number in range(9)
@@ -156,6 +171,6 @@ def test_stored_texts_are_not_read_again(
     for file in tmp_path.iterdir():
         file.unlink()
     found: list[str] = []
-    folders.wait(lambda part: found.extend(v.observation for v in part))
+    folders.wait(lambda part: found.extend(v.observation for v in verdicts(part)))
     assert len(found) == 9
     assert found.count("Unknown") == 9 - decided

@@ -17,6 +17,9 @@ from weakspot.harness.campaign.frontiers import (
 )
 from weakspot.harness.checkers.explorer import Keep
 from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.reason import Reason
+
+LIMIT = Reason(kind="limit", limit="executions", number=5)
 
 
 def explored(
@@ -29,9 +32,9 @@ def explored(
         got.append(earlier)
         if left is not None and keep is not None:
             keep(left)
-        reasons = () if left is None else ("limit",)
-        result = "Safe" if left is None else "Unknown"
-        return Exploration(program="p", model="sc", result=result, reasons=reasons)  # type: ignore[arg-type]
+        if left is None:
+            return Exploration(program="p", model="sc", result="Safe")
+        return Exploration(program="p", model="sc", result="Unknown", incomplete=(LIMIT,))
 
     answer = frontier.explored(question, explore, lambda: True)
     return got[0], answer
@@ -45,7 +48,7 @@ def frontier(tmp_path: Path) -> Frontier:
 def test_what_is_left_open_is_given_to_the_next(frontier: Frontier) -> None:
     first, answer = explored(frontier, "question", b"open")
     assert first is None
-    assert answer.reasons == ("limit", RESUMES)
+    assert answer.incomplete == (LIMIT, RESUMES)
     assert explored(frontier, "question", b"less")[0] == b"open"
     assert explored(frontier, "question")[0] == b"less"
     assert explored(frontier, "question")[0] is None, "all was explored"
@@ -95,7 +98,7 @@ def test_what_is_too_large_is_not_stored(
     assert answer.notes == (
         "the exploration cannot be resumed: that takes 3 MiB, and 1 MiB are stored",
     )
-    assert answer.reasons == ("limit",)
+    assert answer.incomplete == (LIMIT,)
     assert explored(frontier, "question")[0] is None
 
 
@@ -132,7 +135,7 @@ def test_what_nobody_waits_for_any_more_is_not_stored(frontier: Frontier) -> Non
 
 def test_without_a_folder_nothing_is_stored() -> None:
     frontier = Frontiers().of("p", "sc")
-    assert explored(frontier, "question", b"open")[1].reasons == ("limit",)
+    assert explored(frontier, "question", b"open")[1].incomplete == (LIMIT,)
     assert explored(frontier, "question")[0] is None
 
 

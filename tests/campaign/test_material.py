@@ -11,7 +11,8 @@ from fakes import generated, make_structure, make_test
 from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test
 from weakspot.generators.pipeline import Generated
-from weakspot.harness.corpus.material import content, drift, gather, joined, resolve
+from weakspot.harness.corpus.material import drift, gather, joined
+from weakspot.harness.corpus.resolution import content, resolve
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.values.claims import Scenario
 from weakspot.harness.values.exploration import Exploration

@@ -293,7 +293,7 @@ def test_a_time_limit_leaves_the_rest_open(programs: list[str], tmp_path: Path) 
     for each in (first, second):
         assert each.result == "Unknown"
         assert "time limit of 0.5 s" in each.reasons
-        assert each.reasons[-1] == RESUMES
+        assert each.incomplete[-1] == RESUMES
     assert 0 < first.executions == second.resumed < second.executions
 
 

@@ -73,6 +73,12 @@ class Lowered:
         return self.given
 
 
+def said(message: str) -> dict[str, Any]:
+    """A reason of the engine's."""
+    given = {"kind": "truncated", "limit": "", "message": message}
+    return {**given, "because": "", "place": None, "number": None}
+
+
 def explored(lowered: Lowered, model: str = "rc11", bounds: Bounds | None = None) -> Exploration:
     program = Program(
         source=Path("mine.c"),
@@ -177,28 +183,30 @@ def test_the_bounds_and_the_models_promise_reach_the_engine() -> None:
 def test_a_limit_that_was_reached_comes_with_advice(
     what: dict[str, Any], reason: str, advice: str
 ) -> None:
-    lowered = Lowered(result="Unknown", reasons=[reason, reason], **what)
+    lowered = Lowered(result="Unknown", reasons=[said(reason), said(reason)], **what)
     assert explored(lowered, bounds=Bounds(executions=9)).reasons == (reason, advice)
 
 
 def test_limits_are_named_in_the_answer() -> None:
-    lowered = Lowered(result="Unknown", reasons=["too late"], limits=["loops"], limit="seconds")
+    lowered = Lowered(
+        result="Unknown", reasons=[said("too late")], limits=["loops"], limit="seconds"
+    )
     assert explored(lowered).limits == ("loops", "seconds")
     assert explored(Lowered()).limits == ()
 
 
 def test_an_estimate_that_met_no_execution_is_not_reported_as_a_number() -> None:
-    lowered = Lowered(result="Unknown", reasons=["too late"], estimate=(0.0, 0.0, 2))
+    lowered = Lowered(result="Unknown", reasons=[said("too late")], estimate=(0.0, 0.0, 2))
     assert explored(lowered, bounds=Bounds()).reasons == ("too late",)
     estimated = explored(lowered, bounds=Bounds())
     assert describe_size(estimated) == "no random descent ended in an execution"
 
 
 def test_an_estimate_that_was_exceeded_is_not_reported_as_the_number() -> None:
-    few = Lowered(result="Unknown", reasons=["too late"], estimate=(4.0, 1.0, 2))
+    few = Lowered(result="Unknown", reasons=[said("too late")], estimate=(4.0, 1.0, 2))
     more = "there are more than the estimated 4 executions (standard error 25 %)"
     assert explored(few, bounds=Bounds()).reasons == ("too late", more)
-    many = Lowered(result="Unknown", reasons=["too late"], estimate=(400.0, 100.0, 2))
+    many = Lowered(result="Unknown", reasons=[said("too late")], estimate=(400.0, 100.0, 2))
     (_, about) = explored(many, bounds=Bounds()).reasons
     assert about.startswith("there are about 400 executions (standard error 25 %)")
 

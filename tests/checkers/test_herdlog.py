@@ -236,6 +236,7 @@ def verdicts(draw: st.DrawFn) -> Verdict:
     observation: Observation = "Never" if not pos else "Always" if not neg else "Sometimes"
     holds = observation == "Always" if asked == "forall" else (pos > 0) == (asked == "exists")
     flags = draw(st.lists(st.from_regex(r"[a-z][a-z-]{1,8}", fullmatch=True), max_size=2))
+    is_loop = draw(st.booleans())
     return Verdict(
         test=draw(names),
         model="m",
@@ -247,7 +248,8 @@ def verdicts(draw: st.DrawFn) -> Verdict:
         seconds=draw(st.integers(0, 10_000)) / 100,
         condition=rf"{asked} (0:r0=1 /\ [x]=2)",
         witnesses=(pos, neg),
-        reason=draw(st.sampled_from(["", LOOP])),
+        reason=LOOP if is_loop else "",
+        reason_kind="loop" if is_loop else "",
     )
 
 

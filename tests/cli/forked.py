@@ -21,7 +21,7 @@ SECONDS = 120
 """After which a command is killed."""
 
 #: what commands import when they need it
-OTHERS = ("weakspot.api", "weakspot.harness.report.tables", "llvmlite.binding", "rich.progress")
+OTHERS = ("weakspot.api", "weakspot.harness.report.answers", "llvmlite.binding", "rich.progress")
 
 
 def become(command: dict[str, Any]) -> None:

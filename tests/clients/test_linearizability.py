@@ -186,13 +186,15 @@ unsigned weakspot_choose(unsigned);
 
 
 #: locks block, and what runs once is a function: the corpus has objects of these kinds
-SIMPLE = [kind for kind in kinds.KINDS if kind in OPERATIONS]
+SIMPLE = [kind for kind in kinds.KINDS.names() if kind in OPERATIONS]
 
 
 def implementation(kind: str, *, locked: bool) -> Iterator[str]:
     """The sequential implementation of a kind as an object of its own, under a lock or not."""
     text = (
-        kinds.KINDS[kind].text.replace("weakspot_", "own_").replace("own_choose", "weakspot_choose")
+        kinds.KINDS.get(kind)
+        .text.replace("weakspot_", "own_")
+        .replace("own_choose", "weakspot_choose")
     )
     yield HEAD + text
     yield "\n".join(
@@ -418,7 +420,7 @@ def test_the_clients_are_a_scenario_like_any_other(
         (tmp_path / Path(name).name).write_text((LITMUS / name).read_text())
     (tmp_path / "ring.c").write_text((OBJECTS / "spsc_ring.c").read_text())
     (tmp_path / "tests").mkdir()
-    subject = subject_of(operations.read(Path("ring.c")), kinds.KINDS["queue"], RING, {})
+    subject = subject_of(operations.read(Path("ring.c")), kinds.KINDS.get("queue"), RING, {})
     listed = search.written(subject, Size(3, 2), Path("tests/clients.c"))
     assert str(tmp_path) not in Path("tests/clients.c").read_text()
     answers = {
@@ -519,7 +521,7 @@ def test_calls_precede_others_by_rounds_of_loops_that_fail(
 def test_the_time_limit_says_what_is_complete() -> None:
     path = OBJECTS / "ms_queue.c"
     size = Size(8, 3)
-    kind = kinds.KINDS["queue"]
+    kind = kinds.KINDS.get("queue")
     subject = subject_of(operations.read(path), kind, Variation(), {})
     with search.compiled(subject, size, Build(include=(LITMUS / "ms_queue",))) as made:
         answer = answered(subject, made, "rc20", size, 2.0)

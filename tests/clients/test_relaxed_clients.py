@@ -140,7 +140,7 @@ def test_a_limit_that_ends_with_the_clients_leaves_the_answer_open(
         time.sleep(0.02)
         return 0
 
-    monkeypatch.setattr("weakspot.harness.cli.linearize.shown", shown)
+    monkeypatch.setattr("weakspot.harness.cli.linearize.check_clients", shown)
     assert guarded(commands, ("relax", "ring.c", *AS_QUEUE, "--for", "0.01s")) == 3
     assert "no weaker memory order was tried" in capsys.readouterr().err
 

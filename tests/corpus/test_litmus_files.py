@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from weakspot.harness.corpus.litmus_files import folder_tests
-from weakspot.harness.corpus.material import below
+from weakspot.harness.corpus.resolution import below
 
 TEST = "C {0}\n{{}}\nP0 (atomic_int* x) {{ *x = {1}; }}\nexists (x=1)\n"
 

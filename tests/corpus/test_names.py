@@ -8,7 +8,7 @@ import pytest
 import weakspot
 from weakspot.generators.litmus import Test
 from weakspot.harness.corpus import models
-from weakspot.harness.corpus.material import content
+from weakspot.harness.corpus.resolution import content
 from weakspot.harness.corpus.structures import structures
 from weakspot.harness.values.bounds import Bounds
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.corpus.material import base_of, build_of
+from weakspot.harness.corpus.resolution import base_of, build_of
 from weakspot.harness.corpus.structures import Structure, structures
-from weakspot.harness.orders.application import rewrite_and_compile
+from weakspot.harness.edits.verification import rewrite_and_compile
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.claims import Weakest
 from weakspot.harness.values.strength import Assignment, allowed

@@ -10,6 +10,7 @@ from explored_programs import MAIN, MODELS, MP, SB, explored, kinds, program, vi
 
 from weakspot._engine import EngineError, Program
 from weakspot.generators.source.frontend import compile_source
+from weakspot.harness.checkers.engine_answers import sentences_of
 from weakspot.harness.values.bounds import Bounds, Part
 
 LB = """
@@ -192,7 +193,7 @@ def test_a_loop_that_reaches_its_bound_leaves_the_answer_open(tmp_path: Path) ->
     found_program = program(tmp_path, text, "one", "two")
     found = explored(found_program, "sc", bounds=Bounds(loops=3))
     assert found["result"] == "Unknown"
-    assert "iterates more than 3 times" in found["reasons"][0]
+    assert "iterates more than 3 times" in found["reasons"][0]["message"]
     (site,) = found["bound_sites"]
     assert found_program.sites[site]["kind"] == "loop"
     assert found["truncated"] > 0
@@ -360,7 +361,7 @@ def test_a_limit_is_named(tmp_path: Path) -> None:
         jobs=1,
     )
     assert (found["result"], found["limit"]) == ("Unknown", "executions")
-    assert found["reasons"] == ["limit of 5 executions"]
+    assert sentences_of(found) == ["limit of 5 executions"]
 
 
 def test_an_exception_of_done_ends_the_work(tmp_path: Path) -> None:

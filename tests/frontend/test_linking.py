@@ -8,7 +8,7 @@ import pytest
 
 import weakspot
 from weakspot.errors import BadInput, Unsupported
-from weakspot.harness.corpus.material import resolve
+from weakspot.harness.corpus.resolution import resolve
 from weakspot.harness.gate.config import ProjectFile
 
 DRIVER = """\

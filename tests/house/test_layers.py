@@ -30,6 +30,8 @@ LAYERS = (
     "harness.scaffold",
     "harness.gate",
     "harness.orders",
+    "harness.costs",
+    "harness.edits",
     "harness.campaign",
     "harness.judge",
     "harness.codegen",

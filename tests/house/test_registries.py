@@ -1,4 +1,5 @@
-"""One new file adds a checker, runner, kind of machine, compiler, output or instruction set.
+"""One new file adds a checker, runner, kind of machine or object, compiler, output, page or
+instruction set.
 
 The files here belong to another distribution, which declares them by entry points; a file in the
 folder of its kind is found in the same way.
@@ -19,15 +20,17 @@ from weakspot.errors import BadInput, ToolFailed
 from weakspot.generators.binary.isa import ISAS
 from weakspot.harness.checkers import CHECKERS
 from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.clients.kinds import KINDS as OBJECT_KINDS
 from weakspot.harness.machines import KINDS
 from weakspot.harness.report.outputs import OUTPUTS
+from weakspot.harness.report.site.pages import PAGES
 from weakspot.harness.runners import RUNNERS
 from weakspot.system.compilers import FAMILIES
 from weakspot.system.registry import Registry
 from weakspot.system.tools import Tool
 
 ROOT = Path(__file__).resolve().parents[2]
-REGISTRIES = (CHECKERS, RUNNERS, KINDS, FAMILIES, OUTPUTS, ISAS)
+REGISTRIES = (CHECKERS, RUNNERS, KINDS, FAMILIES, OUTPUTS, PAGES, OBJECT_KINDS, ISAS)
 
 CHECKER = """\
 import msgspec
@@ -132,6 +135,29 @@ def telegram(outcome):
 
 OUTPUT = File("telegram", 100, "Write a telegram.", telegram)
 """
+OBJECT = """\
+from pathlib import Path
+from weakspot.harness.clients.kinds import Kind, KindOperation
+
+KIND = Kind(
+    name="latch", rank=100, header=Path(__file__).with_suffix(".h"),
+    operations=(KindOperation("count_down", "arrive"), KindOperation("is_open", "try_wait")),
+)
+"""
+LATCH = """\
+static long weakspot_left = 2;
+static long weakspot_count_down(void) { return --weakspot_left; }
+static long weakspot_is_open(void) { return weakspot_left <= 0; }
+"""
+PAGE = """\
+from weakspot.harness.report.site.pages import Page
+
+def write(writer):
+    path = writer.folder / "report" / "postcards" / "greetings.html"
+    path.write_text(f"greetings from {len(writer.site.record.entries)} tests")
+
+PAGE = Page("postcard", 100, "postcards", write)
+"""
 ISA = """\
 from weakspot.generators.binary.isa import InstructionSet
 
@@ -145,6 +171,8 @@ FILES = {
     "machine kind": MACHINE,
     "compiler": COMPILER,
     "output": OUTPUT,
+    "object kind": OBJECT,
+    "page": PAGE,
     "instruction set": ISA,
 }
 
@@ -176,6 +204,7 @@ def weakspot(tmp_path: Path) -> Weakspot:
         module = registry.kind.replace(" ", "_")
         (outside / "toys" / f"{module}.py").write_text(FILES[registry.kind])
         points += [f"[{registry.group}]", f"toy = toys.{module}:{registry.constant}"]
+    (outside / "toys" / "object_kind.h").write_text(LATCH)
     info = outside / "toys-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1.0\n")
@@ -224,6 +253,34 @@ def test_an_output_from_outside_is_an_option_of_the_gate(
     weakspot("gate", "SB.litmus", "--telegram", "news.txt")
     assert (tmp_path / "work" / "news.txt").read_text().endswith("SCENARIOS STOP")
     assert "--telegram FILE" in weakspot("gate", "--help").stdout
+
+
+def test_a_kind_of_object_from_outside_is_one_to_behave_as(
+    weakspot: Weakspot, tmp_path: Path
+) -> None:
+    work = tmp_path / "work"
+    arrivals = {
+        "right": "atomic_fetch_sub(&left, 1);",
+        "wrong": "int value = atomic_load(&left); atomic_store(&left, value - 1);",
+    }
+    for name, arrival in arrivals.items():
+        (work / f"{name}.c").write_text(f"""\
+#include <stdatomic.h>
+static atomic_int left = 2;
+void arrive(void) {{ {arrival} }}
+int try_wait(void) {{ return atomic_load(&left) <= 0; }}
+""")
+    held = json.loads(weakspot("linearize", "right.c", "--as", "latch", "--json").stdout)
+    assert (held["specification"], held["result"]) == ("latch", "Held")
+    lost = json.loads(weakspot("linearize", "wrong.c", "--as", "latch", "--json").stdout)
+    assert lost["result"] == "Violated"
+    assert "lock, once or latch; which function" in weakspot("linearize", "--help").stdout
+
+
+def test_a_page_from_outside_is_a_part_of_the_site(weakspot: Weakspot, tmp_path: Path) -> None:
+    weakspot("test", "SB.litmus", "-m", "sc", "-c", "engine", "--for", "0", "-o", "campaign")
+    page = tmp_path / "work" / "campaign" / "report" / "postcards" / "greetings.html"
+    assert page.read_text() == "greetings from 1 tests"
 
 
 def test_an_instruction_set_from_outside_is_one_that_qemu_may_emulate(weakspot: Weakspot) -> None:

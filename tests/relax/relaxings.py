@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from weakspot.harness.corpus import models
+from weakspot.harness.corpus.material import Report
+from weakspot.harness.corpus.program_groups import program_groups
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.program_groups import program_groups, versions
 from weakspot.harness.orders.relax import Relaxing
-from weakspot.harness.orders.trials import Report
+from weakspot.harness.orders.scenes import versions
 from weakspot.harness.values.bounds import Bounds
 
 

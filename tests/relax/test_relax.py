@@ -14,13 +14,12 @@ from weakspot import api
 from weakspot.errors import BadInput
 from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
-from weakspot.harness.orders.minimal import below
-from weakspot.harness.orders.program_groups import program_groups
+from weakspot.harness.corpus.program_groups import program_groups
 from weakspot.harness.orders.relax import Relaxing
 from weakspot.harness.orders.relaxation import Relaxed, findings
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.bounds import Bounds
-from weakspot.harness.values.strength import Assignment, allowed, just_less
+from weakspot.harness.values.strength import Assignment, allowed, below, just_less
 
 PASSING = """\
 #include <assert.h>

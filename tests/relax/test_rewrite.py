@@ -11,7 +11,8 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.source.program import read_program
-from weakspot.harness.orders.rewrite import Rewritten, marked, rewrite
+from weakspot.harness.edits.changes import Rewritten
+from weakspot.harness.edits.rewrite import marked, rewrite
 from weakspot.harness.values.annotations import Annotation, annotate
 from weakspot.harness.values.strength import split, weaker
 
@@ -139,7 +140,7 @@ def test_an_order_is_written_where_it_belongs(
 ) -> None:
     line, change, annotations = weakened(tmp_path, name, before)
     assert line == after
-    change.write(lambda: None)
+    change.write()
     again, _ = annotate([read_program(tmp_path / name)])
     assert [each.kind for each in again] == [each.kind for each in annotations]
     left = {each.annotation.kind for each in change.by_hand}
@@ -196,7 +197,7 @@ def test_an_operator_becomes_a_call(tmp_path: Path, name: str, before: str, afte
     line, change, annotations = weakened(tmp_path, name, before)
     assert line == after
     assert change.by_hand == ()
-    change.write(lambda: None)
+    change.write()
     again, _ = annotate([read_program(tmp_path / name)])
     assert [(each.kind, each.order) for each in again] == [(e.kind, "rlx") for e in annotations]
 
@@ -268,25 +269,22 @@ def test_a_patch_equals_the_change(tmp_path: Path) -> None:
     assert path.read_bytes() == change.after[str(path)]
 
 
-def test_a_change_that_is_not_confirmed_leaves_the_files_as_they_were(tmp_path: Path) -> None:
-    _, change, _ = weakened(tmp_path, "a.c", "atomic_store(&x, 2);")
-    path = tmp_path / "a.c"
-    old = path.read_bytes()
-
-    def interrupted() -> None:
-        assert path.read_bytes() != old
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        change.write(interrupted)
-    assert path.read_bytes() == old
+def test_if_one_file_cannot_be_written_all_are_left_as_they_were(tmp_path: Path) -> None:
+    one, other = tmp_path / "a.c", tmp_path / "b.c"
+    one.write_bytes(b"one")
+    other.write_bytes(b"changed since")
+    before = {str(one): b"one", str(other): b"other"}
+    after = {str(one): b"new one", str(other): b"new other"}
+    with pytest.raises(BadInput, match="has changed since"):
+        Rewritten(before, after, ()).write()
+    assert (one.read_bytes(), other.read_bytes()) == (b"one", b"changed since")
 
 
 def test_a_file_that_is_written_keeps_its_mode(tmp_path: Path) -> None:
     _, change, _ = weakened(tmp_path, "a.c", "atomic_store(&x, 2);")
     path = tmp_path / "a.c"
     path.chmod(0o640)
-    change.write(lambda: None)
+    change.write()
     assert path.stat().st_mode & 0o777 == 0o640
     assert [each.name for each in tmp_path.iterdir()] == ["a.c"]
 
@@ -296,7 +294,7 @@ def test_a_file_that_has_changed_since_is_not_written(tmp_path: Path) -> None:
     path = tmp_path / "a.c"
     path.write_text("int main(void) { return 0; }\n")
     with pytest.raises(BadInput, match="has changed since"):
-        change.write(lambda: None)
+        change.write()
     assert path.read_text() == "int main(void) { return 0; }\n"
 
 

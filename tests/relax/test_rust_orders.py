@@ -14,8 +14,8 @@ from weakspot.generators.source.build import NO_OPTIONS
 from weakspot.generators.source.program import read_program
 from weakspot.harness.cli import weakspot
 from weakspot.harness.cli.errors import guarded
-from weakspot.harness.orders.application import rewrite_and_compile
-from weakspot.harness.orders.rewrite import Rewritten
+from weakspot.harness.edits.changes import Rewritten
+from weakspot.harness.edits.verification import rewrite_and_compile
 from weakspot.harness.values.annotations import Annotation, annotate
 from weakspot.harness.values.strength import Assignment, weaker
 

@@ -7,7 +7,7 @@ from examples import small
 
 from weakspot.generators.litmus import Site
 from weakspot.harness.report.site.data import site_data
-from weakspot.harness.report.site.source_page import TITLES, MarkedLine, source_view
+from weakspot.harness.report.site.pages.source import TITLES, MarkedLine, source_view
 from weakspot.harness.values.claims import Weakest, WeakestOrder
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import AnnotationCosts, Record

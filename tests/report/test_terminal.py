@@ -21,7 +21,7 @@ from weakspot.harness.campaign.progress import LogClock, TimeLeft
 from weakspot.harness.cli.output import json_lines
 from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.report import campaign, findings, tables, terminal, witness
+from weakspot.harness.report import answers, campaign, findings, measurements, terminal, witness
 from weakspot.harness.report.progress import PlainProgress, RichProgress
 from weakspot.harness.values.claims import Claim
 from weakspot.harness.values.descriptions import describe_steadiness, negative_result_strength
@@ -91,7 +91,7 @@ def test_how_evenly_a_machine_ran_is_printed(snapshot: SnapshotAssertion) -> Non
     words = describe_steadiness(even)
     assert words == snapshot
     assert words in piped(lambda out: campaign.campaign(record, out))
-    assert f"local: {words}\n" in piped(lambda out: tables.histograms(record, out))
+    assert f"local: {words}\n" in piped(lambda out: measurements.histograms(record, out))
 
 
 def test_an_outcome_that_was_not_observed_is_not_called_impossible() -> None:
@@ -126,10 +126,10 @@ def test_runners_are_printed_side_by_side_with_what_only_one_observed(
 ) -> None:
     record = both_runners(40)
     assert steady(piped(lambda out: campaign.campaign(record, out))) == snapshot
-    assert steady(piped(lambda out: tables.histograms(record, out))) == snapshot
+    assert steady(piped(lambda out: measurements.histograms(record, out))) == snapshot
 
 
-@pytest.mark.parametrize("show", [campaign.campaign, tables.histograms])
+@pytest.mark.parametrize("show", [campaign.campaign, measurements.histograms])
 def test_a_negative_result_is_printed_with_its_strength(
     show: Callable[[Record, Console], None],
 ) -> None:
@@ -166,7 +166,7 @@ def test_a_table_of_explorations_has_a_row_per_program_and_a_column_per_model(
         reasons=("loop bound of 4 reached at queue.h:9:3", "--loops 8 raises it"),
     )
     record = msgspec.structs.replace(record, explorations=(*record.explorations, limited))
-    assert steady(piped(lambda out: tables.explorations(record, out))) == snapshot
+    assert steady(piped(lambda out: answers.explorations(record, out))) == snapshot
 
 
 def stands(structure: StructureInfo, claim: Claim) -> str:
@@ -226,11 +226,11 @@ def test_many_structures_have_a_row_each(snapshot: SnapshotAssertion) -> None:
 def test_a_table_of_verdicts_has_a_row_per_test_and_a_column_per_model(
     snapshot: SnapshotAssertion,
 ) -> None:
-    assert steady(piped(lambda out: tables.verdicts(small(), out))) == snapshot
+    assert steady(piped(lambda out: answers.verdicts(small(), out))) == snapshot
 
 
 def test_one_test_is_printed_with_its_states(snapshot: SnapshotAssertion) -> None:
-    shown = piped(lambda out: tables.verdicts(alone(small(), "SB+rel-acqs"), out))
+    shown = piped(lambda out: answers.verdicts(alone(small(), "SB+rel-acqs"), out))
     assert steady(shown) == snapshot
 
 
@@ -238,11 +238,11 @@ def test_an_unknown_verdict_is_printed_with_its_reason(snapshot: SnapshotAsserti
     record = msgspec.structs.replace(
         small(), verdicts=(verdict("A", "sc", "Unknown"), verdict("B", "sc", "Never"))
     )
-    assert steady(piped(lambda out: tables.verdicts(record, out))) == snapshot
+    assert steady(piped(lambda out: answers.verdicts(record, out))) == snapshot
 
 
 def test_a_histogram_marks_the_outcome_and_what_is_not_allowed(snapshot: SnapshotAssertion) -> None:
-    shown = piped(lambda out: tables.histograms(alone(small(), "SB+rel-acqs"), out))
+    shown = piped(lambda out: measurements.histograms(alone(small(), "SB+rel-acqs"), out))
     assert steady(shown) == snapshot
 
 
@@ -251,7 +251,7 @@ def test_a_test_that_did_not_run_is_printed_with_the_reason() -> None:
         histogram("A", 0, MACHINES[0]), histogram=(), iterations=0, reason="it did not compile"
     )
     record = msgspec.structs.replace(small(), histograms=(none,))
-    assert "not run: it did not compile" in piped(lambda out: tables.histograms(record, out))
+    assert "not run: it did not compile" in piped(lambda out: measurements.histograms(record, out))
 
 
 def test_json_lines_are_one_object_per_line_with_the_agreed_names() -> None:

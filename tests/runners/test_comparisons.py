@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 from math import comb
 
-from weakspot.harness.orders.comparisons import FEWEST, Comparison, Timing, next_of, timing
+from weakspot.harness.costs.comparisons import FEWEST, Comparison, Timing, next_of, timing
 
 
 def machine(seed: int, noise: float = 3.0) -> Callable[[float], float]:

@@ -12,11 +12,11 @@ from rich.console import Console
 
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import read_program
+from weakspot.harness.costs.comparisons import FEWEST, Timing
+from weakspot.harness.costs.measurement import Costing
+from weakspot.harness.costs.result import Costs, OrderCost, SiteCost, prices
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
-from weakspot.harness.orders.comparisons import FEWEST, Timing
-from weakspot.harness.orders.cost import Costing, Costs, OrderCost, SiteCost
-from weakspot.harness.orders.measurements import prices
 from weakspot.harness.report import costs as report
 from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.annotations import Annotation

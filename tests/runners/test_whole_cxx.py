@@ -11,8 +11,8 @@ import pytest
 
 from weakspot.generators.emit.whole import in_source
 from weakspot.generators.source.program import read_program
+from weakspot.harness.costs.measurement import Costing
 from weakspot.harness.machines import Machine, compilers
-from weakspot.harness.orders.cost import Costing
 from weakspot.harness.runners import whole_programs
 from weakspot.harness.runners.whole_programs import Times
 from weakspot.harness.values.program_run import ProgramRun

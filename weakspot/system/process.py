@@ -81,13 +81,15 @@ def run(
     env: Mapping[str, str] | None = None,
     memory: int | None = MEMORY,
     crew: Crew | None = None,
+    errors: str = "replace",
 ) -> Ended:
-    """Run a program to its end, or for `seconds`, whichever comes first.
+    """Run a program to its end, or for `seconds`, whichever comes first. `errors` says what becomes
+    of output that is no UTF-8.
 
     Raises ToolFailed if it cannot be started.
     """
     begin = time.monotonic()
-    with start(command, cwd=cwd, env=env, memory=memory, crew=crew) as child:
+    with start(command, cwd=cwd, env=env, memory=memory, crew=crew, errors=errors) as child:
         try:
             out, err = child.communicate(timeout=seconds)
             timed_out = False
@@ -108,6 +110,7 @@ def start(
     merged: bool = False,
     talking: bool = False,
     crew: Crew | None = None,
+    errors: str = "replace",
 ) -> Iterator[subprocess.Popen[str]]:
     """A running program, killed with its children when the block is left, however it is left.
 
@@ -122,7 +125,7 @@ def start(
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if merged else subprocess.PIPE,
             text=True,
-            errors="replace",
+            errors=errors,
             cwd=cwd,
             env=env,
             start_new_session=True,

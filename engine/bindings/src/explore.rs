@@ -199,15 +199,17 @@ impl Caller<Explored> for Progress<'_, '_> {
     }
 }
 
-/// The result Unknown, with a reason.
+/// The result Unknown: the program is not explored at all, for a reason.
 fn unknown<'py>(
     py: Python<'py>,
     program: &Program,
-    reason: &str,
+    why: &str,
     options: &Options,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = dict(py, program, &Exploration::default(), &[], options)?;
     dict.set_item(intern!(py, "result"), "Unknown")?;
+    let reason = reason_dict(py, "refused", "")?;
+    reason.set_item(intern!(py, "message"), why)?;
     dict.set_item(intern!(py, "reasons"), [reason])?;
     dict.set_item(intern!(py, "results"), Results::new())?;
     Ok(dict)
@@ -227,19 +229,17 @@ fn kind(kind: FaultKind) -> &'static str {
     }
 }
 
-const NO_EXECUTION: &str = "no execution was found: the model forbids them all, or none is as the \
-                            program assumes";
-
-const UNPROVED: &str =
-    "no axiom of the model implies that what the explorer relies on has no cycle \
-                        with rf: po, or dependencies and what acquires, releases and fences \
-                        order. The model forbids such cycles of two and three threads; it may \
-                        allow longer ones, which are not explored";
-const REFUTED: &str =
-    "executions in which loads are performed after later stores of their thread were \
-                       not all explored";
-const MISSED: &str = "the audit found a violation that the explorer has not found: a mistake of \
-                      weakspot";
+/// Why not everything was explored; see the stub.
+fn reason_dict<'py>(py: Python<'py>, kind: &str, limit: &str) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item(intern!(py, "kind"), kind)?;
+    dict.set_item(intern!(py, "limit"), limit)?;
+    dict.set_item(intern!(py, "message"), "")?;
+    dict.set_item(intern!(py, "because"), "")?;
+    dict.set_item(intern!(py, "place"), py.None())?;
+    dict.set_item(intern!(py, "number"), py.None())?;
+    Ok(dict)
+}
 
 fn dict<'py>(
     py: Python<'py>,
@@ -248,33 +248,37 @@ fn dict<'py>(
     witnesses: &[Option<Witness>],
     options: &Options,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut reasons: Vec<String> = Vec::new();
-    let place = |site: SiteId| program.sites[site as usize].place();
+    let reasons = PyList::empty(py);
     for truncation in &found.truncations {
-        let at = truncation
-            .site
-            .map_or(String::new(), |s| format!(" at {}", place(s)));
-        let because = match &truncation.because[..] {
-            "" => String::new(),
-            because => format!(": {because}"),
-        };
-        reasons.push(format!("{}{at}{because}", truncation.message));
+        let reason = reason_dict(py, "truncated", &truncation.limit)?;
+        reason.set_item(intern!(py, "message"), &truncation.message)?;
+        reason.set_item(intern!(py, "because"), &truncation.because)?;
+        let place = |site: SiteId| program.sites[site as usize].place();
+        reason.set_item(intern!(py, "place"), truncation.site.map(place))?;
+        reasons.append(reason)?;
     }
     let limits = &options.limits;
     let doubts = found.safe().err();
     for doubt in doubts.iter().flatten() {
-        reasons.push(match doubt {
-            Doubt::Limit(Limit::Executions) => format!("limit of {} executions", limits.executions),
-            Doubt::Limit(Limit::Seconds) => {
-                format!("time limit of {} s", limits.time.as_secs_f64())
+        let reason = match doubt {
+            Doubt::Limit(limit) => {
+                let reason = reason_dict(py, "limit", limit.name())?;
+                match limit {
+                    Limit::Executions => reason.set_item("number", limits.executions)?,
+                    Limit::Seconds => reason.set_item("number", limits.time.as_secs_f64())?,
+                    Limit::Stopped => {}
+                }
+                reason
             }
-            Doubt::Limit(Limit::Stopped) => "stopped".to_owned(),
-            Doubt::NoExecution => NO_EXECUTION.to_owned(),
-            Doubt::Model if found.guarantee == Some(Guarantee::Refuted) => REFUTED.to_owned(),
-            Doubt::Model => UNPROVED.to_owned(),
-            Doubt::Missed => MISSED.to_owned(),
+            Doubt::NoExecution => reason_dict(py, "no execution", "")?,
+            Doubt::Model if found.guarantee == Some(Guarantee::Refuted) => {
+                reason_dict(py, "refuted", "")?
+            }
+            Doubt::Model => reason_dict(py, "unproved", "")?,
+            Doubt::Missed => reason_dict(py, "missed", "")?,
             Doubt::Violated | Doubt::Truncated | Doubt::Part => continue,
-        });
+        };
+        reasons.append(reason)?;
     }
     let of_loops = found.truncations.iter().filter(|t| t.limit == "loops");
     let sites: BTreeSet<SiteId> = of_loops.filter_map(|t| t.site).collect();

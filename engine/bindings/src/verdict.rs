@@ -21,6 +21,7 @@ pub struct Said<'r> {
     executions: Option<(u64, u64)>,
     flags: Vec<&'r str>,
     reason: String,
+    reason_kind: &'static str,
     seconds: f64,
     /// Not those of an answer that is open, unless a loop leaves it open.
     shows_states: bool,
@@ -34,6 +35,7 @@ impl Said<'_> {
             executions: None,
             flags: Vec::new(),
             reason: one_line(reason).into_owned(),
+            reason_kind: "",
             seconds: 0.0,
             shows_states: false,
         };
@@ -65,6 +67,7 @@ impl Said<'_> {
         said.shows_states = true;
         if answer.loop_bound_reached {
             LOOP.clone_into(&mut said.reason);
+            said.reason_kind = "loop";
             if matches!(said.observation, "Never" | "Always") {
                 // further iterations may show more: this is no answer for the whole test
                 let _ = write!(
@@ -149,7 +152,7 @@ pub fn json(report: &Report, test: &str, model: &str, checker: &str) -> String {
         string(&mut out, axiom);
         let _ = write!(out, ":{count}");
     }
-    out.push_str("}}");
+    let _ = write!(out, "}},\"reason_kind\":\"{}\"}}", said.reason_kind);
     out
 }
 
@@ -238,6 +241,7 @@ pub struct Logged {
     executions: Option<(u64, u64)>,
     flags: Vec<String>,
     reason: String,
+    loop_bound_reached: bool,
     condition: String,
     seconds: f64,
     hash: String,
@@ -259,6 +263,7 @@ impl Logged {
             executions: said.executions,
             flags: said.flags.into_iter().map(str::to_owned).collect(),
             reason: said.reason,
+            loop_bound_reached: said.reason_kind == "loop",
             condition: report.condition.clone(),
             seconds: said.seconds,
             hash: report.hash.clone(),
@@ -289,7 +294,7 @@ impl Logged {
             quantifier,
             states: &self.states,
             holds: (!undefined).then(|| self.condition_holds.unwrap_or(observed)),
-            loop_bound_reached: reason == LOOP,
+            loop_bound_reached: self.loop_bound_reached,
             executions: self.executions,
             flags: self.flags.iter().map(String::as_str).collect(),
             condition: &one_line(&self.condition),
@@ -325,6 +330,10 @@ impl FromPyObject<'_> for Logged {
             executions: given.getattr(intern!(py, "witnesses"))?.extract()?,
             flags: given.getattr(intern!(py, "flags"))?.extract()?,
             reason: given.getattr(intern!(py, "reason"))?.extract()?,
+            loop_bound_reached: given
+                .getattr(intern!(py, "reason_kind"))?
+                .extract::<String>()?
+                == "loop",
             condition: given.getattr(intern!(py, "condition"))?.extract()?,
             seconds: given.getattr(intern!(py, "seconds"))?.extract()?,
             hash: given.getattr(intern!(py, "hash"))?.extract()?,

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.harness.judge.differences import FACTOR, SIGNIFICANCE
+from weakspot.harness.judge.rate_differences import FACTOR, SIGNIFICANCE
 from weakspot.harness.report.differences import KINDS, compared_text, missing_texts
 from weakspot.harness.report.site.bars import Axis, Bar, axis
-from weakspot.harness.report.site.pages import Templates
+from weakspot.harness.report.site.writer import Templates
 from weakspot.harness.values.difference import Comparison, Difference
 from weakspot.harness.values.numbers import amount, percent
 from weakspot.harness.values.rates import Rate, rate

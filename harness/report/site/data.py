@@ -62,9 +62,7 @@ def site_data(record: Record) -> SiteData:
         anchors=anchors,
         contradicting=frozenset(test for test, _ in contradicted),
         contradicted=contradicted,
-        claimed=frozenset(
-            claim.test for structure in record.structures for claim in structure.claims
-        ),
+        claimed=frozenset(claim.test for _, claim in record.claims),
         findings={subject: tuple(each) for subject, each in found.items()},
     )
 

@@ -21,7 +21,7 @@ from weakspot.harness.judge.differences import compare
 from weakspot.harness.report.campaign import summary
 from weakspot.harness.report.site.build import write_site
 from weakspot.harness.report.site.comparison_page import write_comparison
-from weakspot.harness.report.site.pages import Templates
+from weakspot.harness.report.site.writer import Templates
 from weakspot.harness.values.descriptions import describe_machine
 from weakspot.harness.values.difference import Comparison
 from weakspot.harness.values.finding import by_cause
@@ -184,13 +184,12 @@ def _duration(started: str, finished: str) -> str:
 
 
 def _figures(record: Record) -> dict[str, float | None]:
-    errors = [each for each in record.findings if each.severity == "error" and not each.recorded]
-    claims = sum(len(structure.claims) for structure in record.structures)
+    claims = len(record.claims)
     ran = {each.test for each in record.histograms if each.iterations}
     seen = {each.test for each in record.histograms if each.target}
     explored = [each for each in record.explorations if each.result != "Unknown"]
     return {
-        "findings": len(by_cause(errors)),
+        "findings": len(by_cause(record.errors)),
         "claims confirmed": confirmed(record) / claims if claims else None,
         "outcomes observed": len(seen) / len(ran) if ran else None,
         "explorations decided": len(explored) / len(record.explorations)

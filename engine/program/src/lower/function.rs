@@ -13,6 +13,7 @@ use crate::lower::deciding::deciding;
 use crate::lower::liveness::usage;
 use crate::lower::module::Lowering;
 use crate::lower::partial::{alternatives, copied_loads, partial_loads, plain_loads};
+use crate::lower::register_allocation::share_registers;
 use crate::lower::relevance::{relevance, Code, Relevance};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -444,6 +445,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 idle,
             });
         }
+        let all = all.unwrap_or_else(|| live(None));
         for at in relevant.updates.iter() {
             if let Op::Load { access, .. } | Op::Store { access, .. } | Op::Rmw { access, .. } =
                 &mut self.code[at].op
@@ -497,6 +499,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         function.registers = self.registers;
         function.code = std::mem::take(&mut self.code);
         function.loops = found;
+        share_registers(function, reached, ranges, &all);
         Ok(())
     }
 }

@@ -17,6 +17,7 @@ mod module;
 mod opcodes;
 mod partial;
 mod program;
+mod register_allocation;
 mod registers;
 mod relevance;
 mod scopes;

@@ -1,44 +1,34 @@
-"""Explorations, verdicts, histograms and runs as tables: `weakspot check` and `weakspot run`."""
+"""Explorations, verdicts and comparisons of machine code in a terminal: `weakspot check`."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from weakspot.harness.corpus import models
-from weakspot.harness.report.terminal import bar, columns, print_dim, print_lines, style, text_width
-from weakspot.harness.values.agreement import conclusive, contradicts, states_seen_by_one_runner
-from weakspot.harness.values.condition import proposition
+from weakspot.harness.report.terminal import print_dim, print_table, style, text_width
+from weakspot.harness.values.agreement import conclusive, contradicts
+from weakspot.harness.values.condition import satisfies
 from weakspot.harness.values.descriptions import (
-    EMULATED,
     STARTS_NO_THREAD,
     describe_size,
-    describe_steadiness,
     exploration_outcome,
     limits_reached,
-    negative_result_strength,
 )
 from weakspot.harness.values.exploration import Exploration
-from weakspot.harness.values.histogram import Histogram
-from weakspot.harness.values.numbers import amount, rounded, times
-from weakspot.harness.values.record import Record, program_name, unique
-from weakspot.harness.values.state import State, state_text, within
+from weakspot.harness.values.numbers import amount
+from weakspot.harness.values.record import Record, unique
+from weakspot.harness.values.state import state_text
 from weakspot.harness.values.verdict import Verdict
 
 
 def explorations(record: Record, out: Console) -> None:
     """One row per program, one column per model; below, the limits that were reached."""
-    under = unique(each.model for each in record.explorations)
-    rows: list[list[str | Text]] = [["program", *under]]
-    for name, given in record.explorations_of.items():
-        of = {each.model: each for each in given}
-        rows.append([name, *(_result(of.get(model)) for model in under)])
-    for line in columns(rows) if under else ():
-        out.print(line)
+    _print_by_model(record, _result, out)
     for each in record.explorations:
         if each.reasons:
             why = f"{each.program} under {each.model}: {limits_reached(each)}"
@@ -47,7 +37,7 @@ def explorations(record: Record, out: Console) -> None:
         if any(each.sequential for each in given):
             print_dim(f"{name} {STARTS_NO_THREAD}", out)
     notes(record, out)
-    if under:
+    if record.explorations:
         runs = sum(each.executions for each in record.explorations)
         seconds = sum(each.seconds for each in record.explorations)
         explored = f"{amount(runs, 'execution')} explored in {seconds:.1f} s"
@@ -61,14 +51,7 @@ def explorations(record: Record, out: Console) -> None:
 def sizes(record: Record, out: Console) -> None:
     """One row per program, one column per model: about how many executions, and how long exploring
     them takes."""
-    under = unique(each.model for each in record.explorations)
-    rows: list[list[str | Text]] = [["program", *under]]
-    for name, given in record.explorations_of.items():
-        of = {each.model: each for each in given}
-        cells = (describe_size(of[model]) if model in of else "–" for model in under)
-        rows.append([name, *cells])
-    for line in columns(rows) if under else ():
-        out.print(line)
+    _print_by_model(record, describe_size, out)
     estimates = [each.estimate for each in record.explorations if each.estimate]
     if estimates:
         print_dim(ESTIMATED, out)
@@ -111,20 +94,13 @@ def _races(record: Record) -> Iterator[str]:
 
 def _left_out(record: Record) -> Iterator[str]:
     """What the models of the language leave out, if no other model was asked."""
-    own = {each.name for each in record.structures if not each.recorded}
-    programs = {
-        program_name(each.name, scenario.name)
-        for each in record.structures
-        if each.name in own
-        for scenario in each.scenarios
-    }
     asked = unique(each.model for each in record.explorations)
     if record.manifest.plan.machine_models or any(_may_load_late(name) for name in asked):
         return
     safe = unique(
         each.model
         for each in record.explorations
-        if each.program in programs
+        if each.program in record.own_programs
         and each.result == "Safe"
         and record.model[each.model].role == "language"
     )
@@ -151,9 +127,20 @@ def notes(record: Record, out: Console) -> None:
         print_dim(note, out)
 
 
-def _result(exploration: Exploration | None) -> Text:
-    if exploration is None:
-        return Text("–", style="dim")
+def _print_by_model(
+    record: Record, cell: Callable[[Exploration], str | Text], out: Console
+) -> None:
+    """Print one row per program, one column per model."""
+    under = unique(each.model for each in record.explorations)
+    rows: list[list[str | Text]] = [["program", *under]]
+    for name, explorations in record.explorations_of.items():
+        cells = {each.model: cell(each) for each in explorations}
+        rows.append([name, *(cells.get(model, Text("–", style="dim")) for model in under)])
+    if under:
+        print_table(rows, out)
+
+
+def _result(exploration: Exploration) -> Text:
     return Text(exploration_outcome(exploration), style=style(exploration.result))
 
 
@@ -172,7 +159,7 @@ def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
         rows: list[list[str | Text]] = [["test", *models]]
         for test in tests:
             rows.append([test, *(_cell(record.verdicts_of.get((test, m), ())) for m in models)])
-        print_lines(columns(rows), out)
+        print_table(rows, out)
     reasons: defaultdict[str, list[str]] = defaultdict(list)
     for verdict in record.verdicts:
         if verdict.observation == "Unknown":
@@ -210,8 +197,7 @@ def codegen(record: Record, out: Console) -> None:
     if not counts:
         out.print("nothing was compared")
         return
-    for line in columns(rows):
-        out.print(line)
+    print_table(rows, out)
     for reason, which in reasons.items():
         few = "; ".join(which[:2]) + (" …" if len(which) > 2 else "")
         print_dim(f"Unknown for {amount(len(which), 'question')}: {reason} ({few})", out)
@@ -228,123 +214,6 @@ def codegen(record: Record, out: Console) -> None:
     )
     models = ", ".join(unique(each.model for each in record.compiled))
     print_dim(f"{codes}, compared with {models}{loops}", out)
-
-
-def histograms(record: Record, out: Console) -> None:
-    """The observed states of each test, by count; `*` marks those that satisfy the condition."""
-    if not record.histograms and not record.runs:
-        out.print("nothing was run")
-    for histogram in record.histograms:
-        emulated = f"  {EMULATED}" if histogram.emulated else ""
-        out.print(
-            Text.assemble(
-                (histogram.test, "bold"),
-                f"  {histogram.machine}  {histogram.runner}",
-                (emulated, "yellow"),
-            )
-        )
-        if histogram.reason and not histogram.histogram:
-            out.print(f"  not run: {histogram.reason}", markup=False)
-            continue
-        for line in _states(record, histogram, out.is_terminal):
-            out.print(line)
-        independent = (
-            f" (independent {histogram.target_independent:,})"
-            if histogram.target_independent is not None
-            else ""
-        )
-        seen = f"{histogram.target:,}{independent}" if histogram.target else "not observed"
-        print_dim(
-            f"  {histogram.condition or 'condition'}: {seen} in "
-            f"{rounded(histogram.iterations)} iterations, {histogram.seconds:.1f} s",
-            out,
-        )
-        if ended := histogram.parameters.get("ended_early"):
-            print_dim(f"  ended early: {ended}", out)
-        if strength := negative_result_strength(histogram):
-            print_dim(f"  {strength}", out)
-    for machine in record.manifest.machines:
-        if even := describe_steadiness(machine.profile):
-            print_dim(f"{machine.name}: {even}", out)
-    for name, given in record.histograms_of.items():
-        for difference in runner_differences(given):
-            print_dim(f"{name}: {difference}", out)
-
-
-def runner_differences(histograms: Iterable[Histogram]) -> Iterator[str]:
-    """The states that only one runner observed on a machine, one line per such runner:
-    `only litmus7 observed 0:r0=1 1:r0=1 on local`."""
-    for (machine, runner), states in states_seen_by_one_runner(histograms).items():
-        yield f"only {runner} observed {', '.join(map(state_text, states))} on {machine}"
-
-
-def runs(record: Record, out: Console) -> None:
-    """One row per program; below it what failed, with the values of the assertion's variables."""
-    if not record.runs:
-        return
-    rows: list[list[str | Text]] = [["program", "instances", "overlapped", "failed"]]
-    for run in record.runs:
-        if run.reason:
-            rows.append([run.program, Text(f"not run: {run.reason}", style="dim")])
-            continue
-        share = f"{run.overlapped / max(1, run.instances):.0%}"
-        failed = Text(f"{run.failed:,}", style="red") if run.failed else Text("not observed", "dim")
-        rows.append([run.program, f"{run.instances:>10,}", f"{share:>10}", failed])
-    table = columns(rows)
-    out.print(table[0])
-    for run, line in zip(record.runs, table[1:], strict=True):
-        out.print(line)
-        for failure in run.failures:
-            where = f"{failure.site} {failure.function}: " if failure.site else ""
-            values = [
-                f"{state_text(each.state)} {times(each.count)}" for each in failure.values[:3]
-            ]
-            more = [f"{len(failure.values) - 3} more"] if len(failure.values) > 3 else []
-            observed = f"   {', '.join([*values, *more])}" if values else ""
-            out.print(Text(f"  {where}{failure.message}  {failure.count:,}{observed}", style="red"))
-        if run.ended_early:
-            print_dim(f"  ended early: {run.ended_early}", out)
-    instances, seconds = (sum(getattr(run, of) for run in record.runs) for of in _SUMS)
-    machines = ", ".join(unique(run.machine for run in record.runs))
-    print_dim(
-        f"{rounded(instances)} instances on {machines} in {seconds:.1f} s; a program that "
-        "was not observed to fail may still be wrong",
-        out,
-    )
-    if record.histograms:
-        out.print()
-
-
-_SUMS = ("instances", "seconds")
-
-
-def satisfies(condition: str, state: State) -> bool:
-    """Whether a state satisfies the condition's proposition; false if that cannot be evaluated."""
-    holds = proposition(condition)
-    try:
-        return holds is not None and holds(state)
-    except KeyError:
-        return False
-
-
-def _states(record: Record, histogram: Histogram, drawn: bool) -> list[Text]:
-    total = max(1, sum(count.count for count in histogram.histogram))
-    states = [
-        (each.model, each.states)
-        for each in record.verdicts
-        if each.test == histogram.test and each.states and each.observation != "Undefined"
-    ]
-    rows: list[list[str | Text]] = []
-    for count in sorted(histogram.histogram, key=lambda each: -each.count):
-        mark = "*" if satisfies(histogram.condition, count.state) else ""
-        outside = [model for model, allowed in states if not within(count.state, allowed)]
-        row: list[str | Text] = [mark, state_text(count.state), f"{count.count:>13,}"]
-        if drawn:
-            row.append(Text(bar(count.count / total), style="yellow" if mark else "cyan"))
-        if outside:
-            row.append(Text(f"not allowed by {' '.join(unique(outside))}", style="red"))
-        rows.append(row)
-    return columns(rows, indent=2, gap=1)
 
 
 def _cell(given: Sequence[Verdict]) -> Text:

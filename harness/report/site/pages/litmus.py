@@ -7,23 +7,23 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from weakspot.generators.litmus import Origin, Test
+from weakspot.generators.litmus import Test
 from weakspot.harness.judge.observations import can_contradict
 from weakspot.harness.report import witness
+from weakspot.harness.report.measurements import runner_differences
 from weakspot.harness.report.site.bars import Axis, Bar, axis, target_rate
 from weakspot.harness.report.site.data import SiteData
 from weakspot.harness.report.site.diagrams import Diagram, cycle_diagram, witness_diagram
-from weakspot.harness.report.site.observations import Family, weaker_variants
-from weakspot.harness.report.site.source_excerpts import OriginThread, origin_threads
-from weakspot.harness.report.tables import runner_differences
+from weakspot.harness.report.site.observations import weaker_variants
+from weakspot.harness.report.site.pages import Page
+from weakspot.harness.report.site.reproduction import of_test
+from weakspot.harness.report.site.source_excerpts import origin_threads
+from weakspot.harness.report.site.writer import SiteWriter
 from weakspot.harness.values.agreement import conclusive, models_by_answer
-from weakspot.harness.values.claims import Claim
-from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.harness.values.condition import Proposition, proposition
-from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.rates import rate
-from weakspot.harness.values.record import Entry, Record
+from weakspot.harness.values.record import Entry, Record, unique
 from weakspot.harness.values.state import normalized
 from weakspot.harness.values.verdict import Verdict
 
@@ -56,34 +56,16 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     diagram: Diagram | None
 
 
-class TestView(msgspec.Struct, frozen=True, kw_only=True):
-    """A test's page."""
-
-    __test__ = False
-
-    entry: Entry
-    page: str
-    models: tuple[str, ...]
-    checkers: tuple[str, ...]
-    matrix: tuple[tuple[str, str, tuple[Verdict | None, ...]], ...]  # model, role, one per checker
-    outcomes: tuple[OutcomeRow, ...]
-    axis: Axis  # of the outcomes
-    variants: Family | None  # the test beside its weaker variants
-    histograms: tuple[Histogram, ...]
-    runner_differences: tuple[str, ...]  # differences between runners
-    allowed: list[str]
-    forbidden: list[str]
-    racy: list[str]
-    findings: tuple[Finding, ...]
-    claims: tuple[tuple[str, Claim], ...]
-    diagram: Diagram | None  # of the cycle that the test is generated from
-    reasons: tuple[Reason, ...]
-    origins: tuple[tuple[Origin, tuple[OriginThread, ...]], ...]
-    shown_by: tuple[tuple[str, str], ...]  # programs with a witness of this cycle, and their pages
-    compiled: tuple[CodegenComparison, ...]
+def write(writer: SiteWriter) -> None:
+    """Write the page of each test."""
+    for entry in writer.site.record.entries:
+        path = f"report/tests/{writer.site.pages[entry.name]}"
+        reproduction = of_test(writer.site.record, entry, writer.folder)
+        writer.write(path, "test.html.j2", reproduction=reproduction, **_values(writer.site, entry))
 
 
-def test_view(site: SiteData, entry: Entry) -> TestView:
+def _values(site: SiteData, entry: Entry) -> dict[str, object]:
+    """What the template shows of a test."""
     record = site.record
     allowed, forbidden, racy = models_by_answer(record, entry)
     verdicts = [
@@ -91,42 +73,23 @@ def test_view(site: SiteData, entry: Entry) -> TestView:
         for model in entry.models
         for verdict in record.verdicts_of.get((entry.name, model), ())
     ]
-    checkers = tuple(dict.fromkeys(verdict.checker for verdict in verdicts))
+    checkers = unique(verdict.checker for verdict in verdicts)
     histograms = record.histograms_of.get(entry.name, ())
     scale = axis(filter(None, map(target_rate, histograms)))
-    return TestView(
-        entry=entry,
-        page=site.pages[entry.name],
-        models=entry.models,
-        checkers=checkers,
-        matrix=tuple(
-            (
-                model,
-                record.model[model].role if model in record.model else "",
-                tuple(_of(verdicts, model, checker) for checker in checkers),
-            )
-            for model in entry.models
-        ),
-        outcomes=_outcomes(record, entry, histograms, scale),
-        axis=scale,
-        variants=weaker_variants(site, record, entry),
-        histograms=histograms,
-        runner_differences=tuple(runner_differences(histograms)),
-        allowed=allowed,
-        forbidden=forbidden,
-        racy=racy,
-        findings=site.findings.get(entry.name, ()),
-        claims=tuple(
+    return {
+        "entry": entry,
+        "models": entry.models,
+        "allowed": allowed,
+        "forbidden": forbidden,
+        "racy": racy,
+        "histograms": histograms,
+        "findings": site.findings.get(entry.name, ()),
+        "claims": [
             (structure.name, claim)
-            for structure in record.structures
-            for claim in structure.claims
+            for structure, claim in record.claims
             if claim.test == entry.name
-        ),
-        diagram=cycle_diagram(entry.test),
-        reasons=_reasons(verdicts),
-        origins=tuple((origin, origin_threads(site, origin)) for origin in entry.test.origins),
-        compiled=record.compiled_of.get(entry.name, ()),
-        shown_by=tuple(
+        ],
+        "shown_by": [
             (name, page)
             for name, page in site.programs.items()
             if any(
@@ -134,8 +97,25 @@ def test_view(site: SiteData, entry: Entry) -> TestView:
                 for exploration in record.explorations_of[name]
                 for violation in exploration.violations
             )
-        ),
-    )
+        ],
+        "diagram": cycle_diagram(entry.test),
+        "checkers": checkers,
+        "matrix": [
+            (
+                model,
+                record.model[model].role if model in record.model else "",
+                [_of(verdicts, model, checker) for checker in checkers],
+            )
+            for model in entry.models
+        ],
+        "outcomes": _outcomes(record, entry, histograms, scale),
+        "axis": scale,
+        "runner_differences": list(runner_differences(histograms)),
+        "variants": weaker_variants(site, record, entry),
+        "reasons": _reasons(verdicts),
+        "compiled": record.compiled_of.get(entry.name, ()),
+        "origins": [(origin, origin_threads(site, origin)) for origin in entry.test.origins],
+    }
 
 
 def _reasons(verdicts: Iterable[Verdict]) -> tuple[Reason, ...]:
@@ -253,3 +233,6 @@ def _bar(
     found = rate(count, max(histogram.iterations, count), independent)
     wrong = any(can_contradict(record.model[model], histogram) for model in forbidding)
     return scale.bar(found, is_forbidden=wrong and count > 0)
+
+
+PAGE = Page("litmus", 4, "tests", write)

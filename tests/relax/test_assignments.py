@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from weakspot.harness.orders.minimal import below, minimal
-from weakspot.harness.values.strength import Assignment, allowed, cost
+from weakspot.harness.orders.trials import minimal
+from weakspot.harness.values.strength import Assignment, allowed, below, cost
 
 KINDS = ("R", "W", "RMW", "F", "CAS")
 

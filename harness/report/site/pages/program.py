@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -12,12 +12,12 @@ from weakspot.harness.report import witness
 from weakspot.harness.report.folding import folded
 from weakspot.harness.report.site.data import SiteData
 from weakspot.harness.report.site.diagrams import Diagram, witness_diagram
-from weakspot.harness.report.site.source_excerpts import SourceExcerpt, source_excerpts
-from weakspot.harness.values.claims import Scenario
+from weakspot.harness.report.site.pages import Page
+from weakspot.harness.report.site.reproduction import of_program
+from weakspot.harness.report.site.source_excerpts import source_excerpts
+from weakspot.harness.report.site.writer import SiteWriter
 from weakspot.harness.values.exploration import Exploration, Violation
-from weakspot.harness.values.finding import Finding
-from weakspot.harness.values.program_run import ProgramRun
-from weakspot.harness.values.record import StructureInfo, program_name
+from weakspot.harness.values.record import program_name
 
 
 class ViolationView(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,39 +36,38 @@ class ViolationView(msgspec.Struct, frozen=True, kw_only=True):
         return message if kind in message.partition(" ")[0] else f"{kind}: {message}"
 
 
-class ProgramView(msgspec.Struct, frozen=True, kw_only=True):
-    """An explored program's page."""
+def write(writer: SiteWriter) -> None:
+    """Write the page of each explored program."""
+    site = writer.site
+    for structure in site.record.structures:
+        for scenario in structure.scenarios:
+            name = program_name(structure.name, scenario.name)
+            if name not in site.programs:
+                continue
+            violations = _violations(site, site.record.explorations_of[name])
+            places = [place for each in violations for place in _places(each.violation)]
+            writer.write(
+                f"report/programs/{site.programs[name]}",
+                "program.html.j2",
+                name=name,
+                structure=structure.name,
+                scenario=scenario,
+                explorations=site.record.explorations_of[name],
+                runs=site.record.runs_of.get(name, ()),
+                violations=violations,
+                findings=site.findings.get(name, ()),
+                excerpts=source_excerpts(site, structure.name, places),
+                reproduction=of_program(site.record, structure, scenario, writer.folder),
+            )
 
-    name: str
-    structure: str
-    scenario: Scenario
-    explorations: tuple[Exploration, ...]
-    runs: tuple[ProgramRun, ...]
-    violations: tuple[ViolationView, ...]
-    findings: tuple[Finding, ...]
-    excerpts: tuple[SourceExcerpt, ...]  # the source lines of all witnesses' events
 
-
-def program_view(site: SiteData, structure: StructureInfo, scenario: Scenario) -> ProgramView:
-    record = site.record
-    name = program_name(structure.name, scenario.name)
-    explorations = record.explorations_of[name]
+def _violations(site: SiteData, explorations: Iterable[Exploration]) -> list[ViolationView]:
+    """Each violation once, with the models that allow it."""
     found: defaultdict[str, list[tuple[str, Violation]]] = defaultdict(list)
     for exploration in explorations:
         for violation in (*exploration.violations, *exploration.warnings):
             found[violation.key].append((exploration.model, violation))
-    return ProgramView(
-        name=name,
-        structure=structure.name,
-        scenario=scenario,
-        explorations=explorations,
-        runs=record.runs_of.get(name, ()),
-        violations=(views := tuple(_violation(site, given) for given in found.values())),
-        findings=site.findings.get(name, ()),
-        excerpts=source_excerpts(
-            site, structure.name, [place for view in views for place in _places(view.violation)]
-        ),
-    )
+    return [_violation(site, given) for given in found.values()]
 
 
 def _violation(site: SiteData, given: Sequence[tuple[str, Violation]]) -> ViolationView:
@@ -88,3 +87,6 @@ def _violation(site: SiteData, given: Sequence[tuple[str, Violation]]) -> Violat
 def _places(violation: Violation) -> list[str]:
     events = violation.witness.events if violation.witness else ()
     return [*(event.site for event in events), *violation.sites]
+
+
+PAGE = Page("program", 3, "programs", write)

@@ -12,7 +12,6 @@ is divided by the number of executions of the operation.
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 import time
@@ -23,11 +22,13 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import Unsupported
-from weakspot.generators.source.program import Program, Unit
+from weakspot.generators.source.program import Program
 from weakspot.harness import machines
+from weakspot.harness.costs.comparisons import FEWEST, Comparison, next_of
+from weakspot.harness.costs.copies import copied
+from weakspot.harness.costs.result import Costs, OrderCost, RunCost, SiteCost
+from weakspot.harness.edits.rewrite import marked, rewrite
 from weakspot.harness.machines import Machine, Session
-from weakspot.harness.orders.comparisons import FEWEST, Comparison, Timing, next_of
-from weakspot.harness.orders.rewrite import marked, rewrite
 from weakspot.harness.runners import TOO_LATE, programs, whole_programs
 from weakspot.harness.runners.programs import Failed, workshop
 from weakspot.harness.runners.tuning import Setting
@@ -37,7 +38,6 @@ from weakspot.harness.values.histogram import INTERRUPTED
 from weakspot.harness.values.strength import allowed, fenced
 from weakspot.system import process
 from weakspot.system.deadline import NEVER, Deadline, ending
-from weakspot.system.include_folders import default_folders
 from weakspot.system.processors import cores
 
 _MODES: dict[str, Setting] = {"alone": {"alone": 1}, "together": {"caller": 1}}
@@ -46,63 +46,6 @@ _COUNTING = 0.02  # seconds of a slice that counts
 _COMPILING = 0.6  # part of the time limit in which all programs must have been compiled
 
 _NO_CODE = re.compile(r"^\s*\.(?:file|ident)\b.*\n", re.M)
-
-
-class OrderCost(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory order of an annotation. `same_as` is an earlier order with the same machine code;
-    `why` is the reason why no program with the memory order exists. A Timing is None if it could
-    not be measured, and for the weakest memory order."""
-
-    order: str
-    same_as: str = ""
-    alone: Timing | None = None
-    together: Timing | None = None
-    why: str = ""
-
-
-class SiteCost(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of an annotation's memory orders in a scenario, the weakest first. `alone` and
-    `together` say how often a run executes the operation, None if it could not be counted."""
-
-    annotation: Annotation
-    scenario: str
-    orders: tuple[OrderCost, ...]
-    alone: Times | None = None
-    together: Times | None = None
-
-    @property
-    def is_executed(self) -> bool:
-        """Whether a thread is known to execute the operation."""
-        return any(times.most for times in (self.alone, self.together) if times)
-
-
-class RunCost(msgspec.Struct, frozen=True, kw_only=True):
-    """The time of a run's threads for a scenario as written, in nanoseconds, and how many
-    operations with a memory order they execute; None if not measured, for the reason `why`."""
-
-    scenario: str
-    alone: float | None = None
-    together: float | None = None
-    operations: float | None = None
-    why: str = ""
-
-
-class Costs(msgspec.Struct, frozen=True, kw_only=True):
-    """The measurements of a program group on a machine; `turns` counts rounds."""
-
-    subject: str
-    machine: str
-    emulated: bool
-    runs: tuple[RunCost, ...]
-    sites: tuple[SiteCost, ...]
-    turns: int
-    seconds: float
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether each scenario and each memory order was measured."""
-        orders = (order.why for site in self.sites for order in site.orders)
-        return not any((*(run.why for run in self.runs), *orders))
 
 
 class _Variant(msgspec.Struct, frozen=True):
@@ -238,7 +181,7 @@ class Costing:
             if until.passed:
                 raise Failed(programs.COMPILING)
             with tempfile.TemporaryDirectory(prefix="weakspot-cost-") as scratch:
-                program = _moved(job.program, job.changed, Path(scratch))
+                program = copied(job.program, job.changed, Path(scratch))
                 made = whole_programs.made(
                     program, self._machine, folder, counting=job.counting, end=until
                 )
@@ -431,39 +374,3 @@ def _slice(
         return whole_programs.slice_of(program, at, setting, seconds, seed, end)
     except Failed:
         return whole_programs.slice_of(program, at, setting, seconds, seed, end)
-
-
-def _files(program: Program) -> Iterator[Path]:
-    yield from (unit.source for unit in program.units)
-    yield from program.files.values()
-
-
-def _moved(program: Program, changed: dict[str, bytes], scratch: Path) -> Program:
-    """The program with changed files, copied together with all its other files. The relative
-    positions of files and include folders are preserved; a folder that compilers search without an
-    option becomes one that they are told to search."""
-    if not changed:
-        return program
-    files = {Path(path).resolve() for path in _files(program)}
-    anyway = [folder.resolve() for folder in default_folders()]
-    anyway = [each for each in anyway if any(file.is_relative_to(each) for file in files)]
-    folders = [*(folder.resolve() for folder in program.given.searched), *anyway]
-    root = Path(os.path.commonpath([*(file.parent for file in files), *folders]))
-    for file in files:
-        copy = scratch / file.relative_to(root)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(changed.get(str(file)) or file.read_bytes())
-    for folder in folders:
-        (scratch / folder.relative_to(root)).mkdir(parents=True, exist_ok=True)
-    copies = (str(scratch / folder.relative_to(root)) for folder in anyway)
-    searched = [word for copy in copies for word in ("-I", copy)]
-
-    def moved(unit: Unit) -> Unit:
-        given = msgspec.structs.replace(unit.given, meaning=(*unit.given.meaning, *searched))
-        source = scratch / unit.source.resolve().relative_to(root)
-        return msgspec.structs.replace(unit, source=source, given=given)
-
-    first, *others = map(moved, program.units)
-    return msgspec.structs.replace(
-        program, source=first.source, given=first.given, others=tuple(others)
-    )

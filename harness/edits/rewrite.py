@@ -11,25 +11,22 @@ A fence is put before or after the statement. Everything else is left to the use
 
 from __future__ import annotations
 
-import difflib
-import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 import tree_sitter
 
-from weakspot.errors import BadInput
 from weakspot.generators.litmus import C_ORDER
-from weakspot.harness.orders import rust_orders, syntax
-from weakspot.harness.orders.operators import as_call
-from weakspot.harness.orders.syntax import Call, Syntax, Unclear, statement
+from weakspot.harness.edits import rust_orders, syntax
+from weakspot.harness.edits.changes import ByHand, Edit, Rewritten, applied
+from weakspot.harness.edits.operators import as_call
+from weakspot.harness.edits.syntax import Call, Syntax, Unclear, statement
 from weakspot.harness.values.annotations import Annotation
-from weakspot.harness.values.repair import SourceEdit
 from weakspot.harness.values.strength import Assignment, split, with_own
-from weakspot.system.files import disk, replace
+from weakspot.system.files import disk
 
 _PREFIX = re.compile(r"(?:std\s*::\s*)?memory_order(?:_|\s*::\s*)")
 _ORDER = re.compile(rf"{_PREFIX.pattern}(\w+)")
@@ -41,86 +38,6 @@ _ARGUMENTS = (
     (re.compile(r"thread_fence"), 0),
 )
 _ON_FAILURE = {"acq_rel": "acq", "rel": "rlx"}  # of a compare-exchange with one memory order
-
-
-class ByHand(msgspec.Struct, frozen=True):
-    """An annotation that is not rewritten: the memory order it should have, why it is not
-    rewritten, and the one that is left in the source."""
-
-    annotation: Annotation
-    order: str
-    why: str
-    left: str
-
-
-class Rewritten(msgspec.Struct, frozen=True):
-    """The bytes of each file before and after, and what is left to do by hand."""
-
-    before: dict[str, bytes]
-    after: dict[str, bytes]
-    by_hand: tuple[ByHand, ...]
-
-    def diff(self) -> Iterator[str]:
-        """The lines of a patch, with the files named from the current folder where they are in
-        it."""
-        for path, old in self.before.items():
-            name = os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else path
-            name = name.lstrip("/")
-            one, other = (
-                text.decode(errors="replace").splitlines(keepends=True)
-                for text in (old, self.after[path])
-            )
-            for line in difflib.unified_diff(one, other, f"a/{name}", f"b/{name}"):
-                bare = line.removesuffix("\n")
-                yield bare if bare != line else f"{bare}\n\\ No newline at end of file"
-
-    def edits(self, root: Path) -> Iterator[SourceEdit]:
-        """The lines that are changed, in files that are named relative to the folder."""
-        for path, before in self.before.items():
-            old, new = (
-                text.decode("utf-8", "replace").splitlines(keepends=True)
-                for text in (before, self.after[path])
-            )
-            file = Path(os.path.relpath(path, root.resolve())).as_posix()
-            matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-            for tag, start, end, begin, stop in matcher.get_opcodes():
-                if tag != "equal":
-                    yield SourceEdit(file, start + 1, end + 1, "".join(new[begin:stop]))
-
-    def write(self, confirm: Callable[[], object]) -> None:
-        """Write all files, then `confirm`. Whatever it raises, or what a write does, leaves the
-        files as they were: each is replaced whole, and put back."""
-        done: list[str] = []
-        try:
-            for path, content in self.after.items():
-                with disk(Path(path)):
-                    if Path(path).read_bytes() != self.before[path]:
-                        raise BadInput(
-                            "the file has changed since it was read",
-                            place=path,
-                            advice="run relax again",
-                        )
-                    done.append(path)
-                    replace(Path(path), content)
-            confirm()
-        except BaseException:
-            for path in done:
-                replace(Path(path), self.before[path])
-            raise
-
-
-class _Edit(msgspec.Struct, frozen=True):
-    """`text` in place of what stands between two places of a file."""
-
-    path: str
-    start: int
-    end: int
-    text: str
-
-    def collides(self, other: _Edit) -> bool:
-        """Whether two edits replace the same text by different ones."""
-        overlap = self.start < other.end and other.start < self.end
-        return self.path == other.path and overlap and self != other
 
 
 def rewrite(
@@ -137,7 +54,7 @@ def rewrite(
     sources = _Sources(cautious=cautious)
     paths = dict.fromkeys(each.path for each in annotations)
     wanted: defaultdict[tuple[str, str], list[tuple[Annotation, str]]] = defaultdict(list)
-    edits: list[_Edit] = []
+    edits: list[Edit] = []
     by_hand: list[ByHand] = []
     for each, order in zip(annotations, orders, strict=True):
         try:
@@ -165,7 +82,7 @@ def rewrite(
                 ByHand(each, order, str(refused), with_own(order, each.order))
                 for each, order in changed
             ]
-    return Rewritten(*_applied(sources, edits), tuple(by_hand))
+    return Rewritten(*applied(sources, edits), tuple(by_hand))
 
 
 def is_unbraced(each: Annotation) -> bool:
@@ -184,7 +101,7 @@ def marked(
     `mark(number)`, and so once per operation; and the numbers of the annotations where this can be
     written."""
     sources = _Sources(cautious=True)
-    edits: list[_Edit] = []
+    edits: list[Edit] = []
     numbers: set[int] = set()
     for number, each in enumerate(annotations):
         try:
@@ -198,23 +115,7 @@ def marked(
                 numbers.add(number)
                 break
         edits += found
-    return _applied(sources, edits)[1], frozenset(numbers)
-
-
-def _applied(
-    sources: _Sources, edits: Sequence[_Edit]
-) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    """The bytes of each file before and after."""
-    before: dict[str, bytes] = {}
-    after: dict[str, bytes] = {}
-    for path in dict.fromkeys(edit.path for edit in edits):
-        text = before[path] = sources[path].source
-        own = dict.fromkeys(e for e in edits if e.path == path)
-        # of edits at one place, the first comes last in the text
-        for edit in sorted(own, key=lambda e: -e.start):
-            text = text[: edit.start] + edit.text.encode("latin-1") + text[edit.end :]
-        after[path] = text
-    return before, after
+    return applied(sources, edits)[1], frozenset(numbers)
 
 
 class _Sources(dict[str, Syntax]):
@@ -255,7 +156,7 @@ class _Sources(dict[str, Syntax]):
         name = self[each.path].text(given[0])
         return None if _ORDER.fullmatch(name) else name
 
-    def edits(self, each: Annotation, order: str, *, through_macros: bool = False) -> list[_Edit]:
+    def edits(self, each: Annotation, order: str, *, through_macros: bool = False) -> list[Edit]:
         """The edits that give an annotation this memory order."""
         if each.mixed:
             raise Unclear("operations with different memory orders come from this place")
@@ -263,7 +164,7 @@ class _Sources(dict[str, Syntax]):
         if each.rust and order == "none" and not each.passed:
             return [self._removed(each)]
         if each.rust:
-            return [_Edit(each.path, *one) for one in rust_orders.changes(source, each, order)]
+            return [Edit(each.path, *one) for one in rust_orders.changes(source, each, order)]
         found = self._call(each)
         if found is None:
             return self._operator(each, order)
@@ -290,7 +191,7 @@ class _Sources(dict[str, Syntax]):
                 several = "one of several" if given else "not written there"
                 raise Unclear(f"it is an argument of {call.name} that is {several}")
         edits = [
-            _Edit(each.path, at.start_byte, at.end_byte, self._spelled(one, each, style))
+            Edit(each.path, at.start_byte, at.end_byte, self._spelled(one, each, style))
             for at, one in zip(given, orders, strict=False)
         ]
         if len(given) < len(orders):
@@ -298,12 +199,12 @@ class _Sources(dict[str, Syntax]):
             if call.arguments:
                 more.insert(0, "")
             end = call.arguments[-1].end_byte if call.arguments else call.begin
-            edits.append(_Edit(each.path, end, end, ", ".join(more)))
+            edits.append(Edit(each.path, end, end, ", ".join(more)))
             if call.name.startswith("atomic_") and not call.name.endswith("_explicit"):
-                edits.append(_Edit(each.path, call.name_end, call.name_end, "_explicit"))
+                edits.append(Edit(each.path, call.name_end, call.name_end, "_explicit"))
         return edits
 
-    def fences(self, each: Annotation, order: str) -> list[_Edit]:
+    def fences(self, each: Annotation, order: str) -> list[Edit]:
         """The edits that put the fences of a memory order beside the annotation's statement."""
         before, _, after = split(order)
         if before == after == "none":
@@ -320,21 +221,21 @@ class _Sources(dict[str, Syntax]):
             edits += self._braces(each.path, whole)
         if before != "none":
             at = whole.start_byte
-            edits.append(_Edit(each.path, at, at, f"{self._fence(before, each)}{space}"))
+            edits.append(Edit(each.path, at, at, f"{self._fence(before, each)}{space}"))
         if after != "none":
             at = syntax.after(node)
             body = whole.child_by_field_name("consequence")
             if body is not None and at == body.start_byte:
                 space = f"\n{source.indentation(body)}" if syntax.starts_line(body) else " "
                 edits += self._braces(each.path, body)
-                edits.append(_Edit(each.path, at, at, f"{self._fence(after, each)}{space}"))
+                edits.append(Edit(each.path, at, at, f"{self._fence(after, each)}{space}"))
                 return edits
             if source.source[at - 1 : at] == b"{" and "\n" in space:
                 space += "  " if "\n  " in space and "\n    " not in space else "    "
-            edits.append(_Edit(each.path, at, at, f"{space}{self._fence(after, each)}"))
+            edits.append(Edit(each.path, at, at, f"{space}{self._fence(after, each)}"))
         return edits
 
-    def _braces(self, path: str, whole: tree_sitter.Node) -> list[_Edit]:
+    def _braces(self, path: str, whole: tree_sitter.Node) -> list[Edit]:
         """The edits that put braces around a statement that is the body of another one."""
         source, header, outer = self[path], whole.prev_sibling, whole.parent
         begin, end = whole.start_byte, whole.end_byte
@@ -347,17 +248,17 @@ class _Sources(dict[str, Syntax]):
         if outer.type == "do_statement":
             close = " }"
         return [
-            _Edit(path, header.end_byte, begin, f" {{{gap}"),
-            _Edit(path, end, end, close),
+            Edit(path, header.end_byte, begin, f" {{{gap}"),
+            Edit(path, end, end, close),
         ]
 
     def definition(
         self, path: str, macro: str, users: Sequence[tuple[Annotation, str]]
-    ) -> list[_Edit]:
+    ) -> list[Edit]:
         """The edit that gives this memory order to all that use a macro, or a constant of Rust."""
         if users[0][0].rust:
             wanted = {(each.order, order) for each, order in users}
-            return [_Edit(path, *rust_orders.definition(self[path], macro, wanted))]
+            return [Edit(path, *rust_orders.definition(self[path], macro, wanted))]
         orders = {_single(order) for _, order in users}
         if self.cautious and any(each.passed and each.kind == "CAS" for each, _ in users):
             raise Unclear(f"its memory order is {macro}, perhaps of one outcome only")
@@ -374,7 +275,7 @@ class _Sources(dict[str, Syntax]):
             raise Unclear(f"its memory order is {macro}, and two are needed")
         start = found[0][0]
         text = self._spelled(order, users[0][0], known[0])
-        return [_Edit(path, start, start + known.end(), text)]
+        return [Edit(path, start, start + known.end(), text)]
 
     def _call(self, each: Annotation) -> tuple[Call, tuple[tree_sitter.Node, ...]] | None:
         """The call of the operation, and those of its arguments that are memory orders; None where
@@ -398,16 +299,16 @@ class _Sources(dict[str, Syntax]):
             raise Unclear(f"it is inside {call.name}{defined}")
         return call, given
 
-    def _operator(self, each: Annotation, order: str) -> list[_Edit]:
+    def _operator(self, each: Annotation, order: str) -> list[Edit]:
         """The edits that make a call of an operator."""
         source = self[each.path]
         if each.kind not in ("R", "W", "RMW") or (self.cautious and each.kind == "R"):
             raise Unclear("it has no memory order and is no call")
         node = source.node(each.line, each.column)
         found = as_call(source, node, each.kind, self._spelled(order, each), cpp=each.cpp)
-        return [_Edit(each.path, *change) for change in found]
+        return [Edit(each.path, *change) for change in found]
 
-    def _removed(self, each: Annotation) -> _Edit:
+    def _removed(self, each: Annotation) -> Edit:
         """The edit that removes a fence with its line."""
         source = self[each.path]
         try:
@@ -424,7 +325,7 @@ class _Sources(dict[str, Syntax]):
             raise Unclear("the fence does not stand on a line of its own")
         begin = source.source.rfind(b"\n", 0, whole.start_byte) + 1
         end = source.source.find(b"\n", whole.end_byte) + 1
-        return _Edit(each.path, begin, end or len(source.source), "")
+        return Edit(each.path, begin, end or len(source.source), "")
 
     def _fence(self, order: str, each: Annotation) -> str:
         """A fence, as a statement."""

@@ -13,7 +13,7 @@ import re
 import tree_sitter
 
 from weakspot.generators.source.languages.rust import LANGUAGE
-from weakspot.harness.orders.syntax import Syntax, Unclear, nodes, upward
+from weakspot.harness.edits.syntax import Syntax, Unclear, nodes, upward
 from weakspot.harness.values.annotations import Annotation
 
 Span = tuple[int, int]

@@ -1,4 +1,4 @@
-"""The measurement of memory orders' costs as a job, and the costs that it stores for `relax`."""
+"""The measurement of costs as a job, whose result is stored for `relax`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from weakspot.harness.campaign.executor import LocalExecutor, ask
 from weakspot.harness.campaign.jobs import MachineJob, Sink
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
+from weakspot.harness.costs.measurement import Costing
+from weakspot.harness.costs.result import Costs, prices
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.machines.profile import profile
-from weakspot.harness.orders.cost import Costing, Costs, SiteCost
-from weakspot.harness.runners import TOO_LATE, RunLimits
-from weakspot.harness.values.histogram import INTERRUPTED
+from weakspot.harness.runners import RunLimits
 from weakspot.harness.values.record import digest, key
-from weakspot.harness.values.strength import at_most
 
 
 class MeasureCosts(MachineJob, frozen=True, kw_only=True):
@@ -86,26 +85,3 @@ class Measuring:
         """What was measured; None before that."""
         found = self._store.get(self._job.key)
         return found if isinstance(found, Costs) else None
-
-
-def prices(site: SiteCost) -> dict[str, float]:
-    """Nanoseconds by memory order, for ranking: a difference within the noise counts as zero, and
-    no memory order is cheaper than a weaker one. Those without a program are left out; empty if the
-    weakest has none, or if another was not measured."""
-    found: dict[str, float] = {}
-    weakest = site.orders[0].order
-    for each in site.orders if not site.orders[0].why else ():
-        if each.why in (TOO_LATE, INTERRUPTED):
-            return {}
-        if each.why:
-            continue
-        if each.order == weakest or each.same_as == weakest:
-            own = 0.0
-        else:
-            timings = [one for one in (each.alone, each.together) if one is not None]
-            if not timings:
-                return {}
-            own = max(0.0 if one.is_noise else one.ns for one in timings)
-        below = [found[one] for one in found if at_most(one, each.order)]
-        found[each.order] = max(0.0, own, *below)
-    return found

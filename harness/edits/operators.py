@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import tree_sitter
 
-from weakspot.harness.orders.syntax import Syntax, Unclear, contains, definitions, upward
+from weakspot.harness.edits.syntax import Syntax, Unclear, contains, definitions, upward
 
 #: what names an object without changing anything
 _NAMES = {

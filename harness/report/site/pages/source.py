@@ -15,6 +15,8 @@ from typing import Literal
 import msgspec
 
 from weakspot.harness.report.site.data import SiteData
+from weakspot.harness.report.site.pages import Page
+from weakspot.harness.report.site.writer import SiteWriter
 from weakspot.harness.values.claims import WeakestOrder
 from weakspot.harness.values.record import AnnotationCosts, StructureInfo
 
@@ -86,6 +88,22 @@ class SourceView(msgspec.Struct, frozen=True):
 
     def _lines(self) -> Iterator[MarkedLine]:
         return (line for file in self.files for line in file.lines)
+
+
+def write(writer: SiteWriter) -> None:
+    """Write the page of each structure that has sources."""
+    for structure in writer.site.record.structures:
+        view = source_view(writer.site, structure)
+        page = writer.site.structures[structure.name]
+        if view.files:
+            writer.write(
+                f"report/sources/{page}",
+                "source.html.j2",
+                structure=structure,
+                page=page,
+                view=view,
+                titles=TITLES,
+            )
 
 
 def source_view(site: SiteData, structure: StructureInfo) -> SourceView:
@@ -187,3 +205,6 @@ def _line(at: str) -> tuple[str, int]:
     while len(parts) > 2 and parts[-2].isdigit():
         parts.pop()
     return ":".join(parts[:-1]), int(parts[-1]) if parts[-1].isdigit() else 0
+
+
+PAGE = Page("source", 2, "sources", write)

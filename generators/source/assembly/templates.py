@@ -1,0 +1,59 @@
+"""Templates of inline assembly statements, as LLVM writes them, as lists of instructions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from weakspot.generators.source.assembly.operands import NotUnderstood
+
+_DIALECTS = re.compile(r"\$\((.*?)\$\|.*?\$\)")
+"""What is written in the dialect of AT&T and, after a bar, in Intel's."""
+_LABEL = re.compile(r"[\w.$]+(?:\$\{:uid\})?: ?")
+_NUMBERED = re.compile(r"\d+[bf]")
+JUMP = re.compile(r"j([a-z]+) (\S+)")
+
+
+def instructions(template: str) -> list[str]:
+    """The instructions of a template, each with its prefix: "lock xaddl $0,$1"."""
+    text = template.replace("\\09", " ").replace("\\0A", "\n").replace("\\0D", "\n")
+    text = _DIALECTS.sub(r"\1", text)
+    text = re.sub(r"#(?!\d).*|/\*.*?\*/", " ", text)
+    found: list[str] = []
+    for part in re.split(r"[;\n]", text):
+        one = re.sub(r"\s+", " ", part.strip())
+        one = re.sub(r" ?, ?", ",", one)
+        while label := _LABEL.match(one):
+            found.append(label[0].strip())
+            one = one[label.end() :]
+        if not one:
+            continue
+        if found and found[-1] in ("lock", "rep"):
+            one = f"{found.pop()} {one}"
+        found.append(one)
+    return found
+
+
+def with_own_labels(found: Sequence[str]) -> list[str]:
+    """The instructions with a name of its own for each local label and for each jump to one. Raises
+    NotUnderstood for a jump to elsewhere."""
+    labels = [(at, each[:-1]) for at, each in enumerate(found) if each.endswith(":")]
+
+    def target(name: str, at: int) -> str:
+        number, way = (name[:-1], name[-1]) if _NUMBERED.fullmatch(name) else (name, "")
+        there = [
+            place
+            for place, each in labels
+            if each == number and (way != "b" or place <= at) and (way != "f" or place > at)
+        ]
+        if not there:
+            raise NotUnderstood(f"a jump to {name}")
+        return f"label{there[-1] if way == 'b' else there[0]}"
+
+    def renamed(at: int, text: str) -> str:
+        if text.endswith(":"):
+            return f"label{at}:"
+        jump = JUMP.fullmatch(text)
+        return f"j{jump[1]} {target(jump[2], at)}" if jump else text
+
+    return [renamed(at, each) for at, each in enumerate(found)]
