@@ -54,6 +54,7 @@ from weakspot.harness.values.reason import Reason
 from weakspot.harness.values.record import GoldenDifference, Record
 from weakspot.harness.values.verdict import Verdict
 from weakspot.model_comparison import compare_models
+from weakspot.objects import linearize, object_clients, relax_object
 from weakspot.projects import (
     Relaxations,
     Results,
@@ -62,9 +63,7 @@ from weakspot.projects import (
     gate,
     init,
     mutate,
-    object_clients,
     relax,
-    relax_object,
     write_baseline,
 )
 from weakspot.questions import (
@@ -74,7 +73,6 @@ from weakspot.questions import (
     explore,
     generate,
     golden_tests,
-    linearize,
     model,
     run,
 )

@@ -17,7 +17,7 @@ import msgspec
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
-from weakspot.harness.campaign.executor import Executor, TimedExecutor
+from weakspot.harness.campaign.executor import Executor
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.corpus.material import Report
 from weakspot.harness.corpus.models import LANGUAGE, Model, of_machines
@@ -43,7 +43,6 @@ from weakspot.system.deadline import NEVER, ending
 
 if TYPE_CHECKING:
     from weakspot.harness.clients.mutants import Clients
-    from weakspot.harness.clients.subject import ClientChoice
     from weakspot.harness.costs.result import Costs
 
 _SHORTEST = 0.1
@@ -168,7 +167,7 @@ def relax(
 
     Raises BadInput for a model that programs are not explored under, and for litmus tests.
     """
-    search = _search(models, machine_models, bounds, seconds, fences=fences)
+    search = search_of(models, machine_models, bounds, seconds, fences=fences)
 
     def read(report: Report, flags: tuple[str, ...]) -> tuple[ProgramGroup, ...]:
         return program_groups(
@@ -183,37 +182,7 @@ def relax(
     return Relaxations(read, search, executor=executor, progress=progress)
 
 
-def relax_object(
-    path: str | os.PathLike[str],
-    choice: ClientChoice,
-    *,
-    models: Sequence[str] = (LANGUAGE,),
-    machine_models: Sequence[str] | None = None,
-    fences: bool = False,
-    seconds: float | None = None,
-    bounds: Bounds | None = None,
-    build: Build = NO_OPTIONS,
-    progress: Progress | None = None,
-) -> Relaxations:
-    """The weakest memory orders with which an object behaves as specified in every client of the
-    `choice`: `relax` with these clients as its programs, and the same other arguments. `linearize`
-    shows whether the object behaves so with the memory orders that it has.
-
-    Raises BadInput.
-    """
-    from weakspot.harness.clients import search as clients
-
-    search = _search(models, machine_models, bounds, seconds, fences=fences)
-
-    def read(report: Report, flags: tuple[str, ...]) -> tuple[ProgramGroup, ...]:
-        subject = choice.subject(path)
-        report(str(subject.source.path))
-        return (clients.group(subject, choice.size, build.with_flags(flags), search.end),)
-
-    return Relaxations(read, search, progress=progress)
-
-
-def _search(
+def search_of(
     models: Sequence[str],
     machine_models: Sequence[str] | None,
     bounds: Bounds | None,
@@ -221,6 +190,7 @@ def _search(
     *,
     fences: bool,
 ) -> Search:
+    """What `relax` searches for, until all searches together have taken `seconds`."""
     under, machines = _explorable(models, machine_models)
     return Search(
         models=tuple(under),
@@ -280,24 +250,6 @@ def mutate(
         for each in under
     )
     return Results(tasks, groups)
-
-
-def object_clients(
-    path: str | os.PathLike[str],
-    choice: ClientChoice,
-    *,
-    bounds: Bounds | None = None,
-    build: Build = NO_OPTIONS,
-    progress: Progress | None = None,
-) -> Clients:
-    """The clients of an object for `mutate`; `bounds.seconds` is the time for one change. Raises
-    BadInput."""
-    from weakspot.harness.clients import mutants
-
-    limits = bounds or Bounds(seconds=20.0)
-    return mutants.clients_of(
-        choice.subject(path), choice.size, limits, build, progress=progress or Quiet()
-    )
 
 
 def compare_orders(
@@ -370,7 +322,7 @@ def gate(
     cached: bool = True,
     new_baseline: bool = False,
     progress: Progress | None = None,
-    executor: TimedExecutor | None = None,
+    executor: Executor | None = None,
 ) -> GateOutcome:
     """Explore and check a project's scenarios, as the configuration says: `config`, or the nearest
     weakspot.toml or pyproject.toml upwards. `paths` choose among its scenarios; each path has the

@@ -7,8 +7,7 @@ soon as it is known. `weakspot.api` describes what all of these functions have i
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -20,7 +19,7 @@ from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.campaign import Campaign
 from weakspot.harness.campaign.check_jobs import CodeComparison
-from weakspot.harness.campaign.executor import Executor, Stopped
+from weakspot.harness.campaign.executor import Executor
 from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.progress import Progress, Quiet
@@ -29,20 +28,17 @@ from weakspot.harness.checkers import FileChecker
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import golden
 from weakspot.harness.corpus import models as corpus_models
-from weakspot.harness.corpus.material import Material, gather, generator, mapped_to, material_of
+from weakspot.harness.corpus.material import Material, gather, generator, mapped_to
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import ALL, Bounds, Part
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import Histogram
-from weakspot.harness.values.linearizability import Linearizability
 from weakspot.harness.values.program_run import ProgramRun
-from weakspot.harness.values.record import GoldenDifference, Plan, Record
+from weakspot.harness.values.record import GoldenDifference, Plan
 from weakspot.harness.values.verdict import Verdict
-from weakspot.system.deadline import ending
 
 if TYPE_CHECKING:
-    from weakspot.harness.clients.subject import ClientChoice
     from weakspot.harness.machines import Named
 
 What = str | os.PathLike[str] | Test
@@ -200,7 +196,7 @@ def compare_code(
     )
 
     def work(campaign: Campaign) -> None:
-        campaign.compare([entry.name for entry in campaign.material.entries], comparison)
+        campaign.compare(comparison)
 
     return asked.answers((Codes,), work)
 
@@ -263,64 +259,6 @@ def run(
         campaign.run_on(machine, runners, programs=programs, tests=tests, limited=limited)
 
     return asked.answers((Histogram, ProgramRun), work)
-
-
-def linearize(
-    path: str | os.PathLike[str],
-    choice: ClientChoice,
-    *,
-    models: Sequence[str] = (corpus_models.LANGUAGE,),
-    output: str | os.PathLike[str] | None = None,
-    bounds: Bounds | None = None,
-    seconds: float | None = None,
-    build: Build = NO_OPTIONS,
-    progress: Progress | None = None,
-) -> Iterator[tuple[Linearizability, Record | None]]:
-    """Whether the operations that a C or C++ file defines are linearizable, under each model: every
-    execution of every client of the `choice`.
-
-    `bounds.seconds` is the time for all clients under one model; with `seconds`, which are for all
-    models together, it is that for one client. `output` is a C or C++ file to write: one program in
-    which main chooses one of these clients, for the other functions.
-
-    A violation comes with a Record of the smallest client that shows it. After Ctrl-C, what was
-    found until then is yielded before Stopped is raised. Raises BadInput.
-    """
-    from weakspot.harness.clients import search
-    from weakspot.harness.orders import repair_jobs
-
-    progress = progress or Quiet()
-    limits = bounds or Bounds(seconds=60.0)
-    subject, size = choice.subject(path), choice.size
-    end = None if seconds is None else ending(seconds)
-    chosen = planning.models(models)
-    if output is not None:
-        search.written(subject, size, Path(output))
-    with search.compiled(subject, size, build, end or ending(limits.seconds)) as compiled:
-        for each in chosen:
-            searching = search.Search(
-                subject, compiled, each, size, limits, progress=progress, end=end
-            )
-            try:
-                searching.run()
-            except Stopped:
-                yield searching.found(), None
-                raise
-            found, client = searching.found(), searching.client
-            if client is None:
-                yield found, None
-                continue
-            tools = msgspec.structs.replace(installed(), repairs=repair_jobs.jobs)
-            plan = Plan(what=(os.fspath(path),)).within(limits)
-            campaign = Campaign(
-                plan, IterableStore(new_manifest(plan)), tools, progress=progress, printed=True
-            )
-            # what also happens under sc, no memory order prevents
-            also = list({one.name: one for one in (each, model("sc"))}.values())
-            client = msgspec.structs.replace(client, models=tuple(one.name for one in also))
-            campaign.take(material_of(subject.source.path, client), also)
-            campaign.explore()
-            yield found, campaign.record()
 
 
 def model(name: str | os.PathLike[str]) -> Model:

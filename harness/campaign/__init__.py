@@ -9,7 +9,7 @@ one by one as they become known, and a Record of all that a store holds.
     executor   performs the jobs that a store does not hold; progress, time limits, Ctrl-C
     store      the protocol of stores, and the store in memory; folder: a campaign's folder
     iteration  a store whose answers can be iterated over while they become known
-    cache      a project's answers between runs, in its folder .weakspot
+    rounds     asks what is due, round by round: what follows from answers comes next
     campaign   a plan while it is carried out, phase by phase; folder_run: with a folder
     tools      what the names in a plan stand for
 

@@ -17,44 +17,39 @@ from weakspot import __version__
 from weakspot.errors import MissingTool, ToolFailed, WeakspotError
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.check_jobs import CodeComparison
-from weakspot.harness.campaign.executor import Events, Executor, LocalExecutor, ask
+from weakspot.harness.campaign.executor import Executor, LocalExecutor
 from weakspot.harness.campaign.folder import now
 from weakspot.harness.campaign.frontiers import Frontiers
-from weakspot.harness.campaign.hardware import runs
+from weakspot.harness.campaign.hardware import Runs, runs
 from weakspot.harness.campaign.history import History
 from weakspot.harness.campaign.jobs import Job
-from weakspot.harness.campaign.plan import Jobs
-from weakspot.harness.campaign.progress import Progress, Quiet, Stopwatch
+from weakspot.harness.campaign.plan import Jobs, Skipped
+from weakspot.harness.campaign.progress import Progress, Quiet
+from weakspot.harness.campaign.rounds import Rounds
 from weakspot.harness.campaign.store import RecordStore
 from weakspot.harness.campaign.tools import Tools
-from weakspot.harness.checkers import CHECKERS, Checker, FileChecker, unknown
+from weakspot.harness.checkers import CHECKERS, Checker, FileChecker
 from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import RunLimits, Runner
 from weakspot.harness.values.descriptions import resumption
-from weakspot.harness.values.exploration import Exploration
-from weakspot.harness.values.reason import Reason
 from weakspot.harness.values.record import (
-    AnnotationCosts,
     MachineInfo,
     ModelInfo,
     Plan,
     Record,
     Timing,
-    key,
-    program_name,
 )
+from weakspot.harness.values.verdict import Verdict
 from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
     from weakspot.harness.codegen.configurations import Configuration
-    from weakspot.harness.machines.prices import Prices
-    from weakspot.harness.values.bounds import Bounds
 
 
-class Campaign(Events):
+class Campaign(Rounds):
     """A plan while it is carried out. Each method asks one kind of question; `record` may be asked
     for at any time, also after Stopped.
 
@@ -74,18 +69,30 @@ class Campaign(Events):
         fresh: bool = False,
         history: History | None = None,
     ) -> None:
+        super().__init__(
+            store,
+            executor or LocalExecutor(gauge=tools.gauge),
+            progress or Quiet(),
+            (history or History()).elapsed,
+        )
         self.plan, self.store, self.tools = plan, store, tools
-        self.progress = Stopwatch(progress or Quiet())
         self._timed = store.manifest.timings
         self.material = Material(structures=(), entries=(), programs=(), sources=())
-        self._executor = executor or LocalExecutor(gauge=tools.gauge)
         self._printed, self._fresh = printed, fresh
-        self._history = history or History()
         self._under = planning.under(())
+        self._unexplored: Material | None = None
         self._versions: dict[str, str] = {}
         self._machines: dict[str, MachineInfo] = {}
         self._notes: list[str] = []
         self._unfinished = self._checked = False
+
+    def ask_all(self, chosen: Sequence[Model], builds: Sequence[Configuration]) -> None:
+        """Ask all of the plan's questions but for those to machines."""
+        self.gather(chosen)
+        self.explore()
+        self.check(self.checkers())
+        if builds:
+            self.compare_with_sources(builds)
 
     # --- what it is about -----------------------------------------------------------------------
 
@@ -101,8 +108,8 @@ class Campaign(Events):
             root=self.tools.corpus,
         )
         self.progress.stop()
-        if self.tools.prices is not None:
-            material = _priced(material, self.tools.prices())
+        if self.tools.priced is not None:
+            material = self.tools.priced(material)
         self.take(material, chosen or planning.models(material.models, self.tools.model))
 
     def take(self, material: Material, chosen: Iterable[Model]) -> None:
@@ -127,11 +134,11 @@ class Campaign(Events):
     # --- questions ------------------------------------------------------------------------------
 
     def explore(self) -> None:
-        """Explore every program under its models. What violates something becomes a test too."""
+        """Explore every program under its models, and what is safe so far of the user's own under
+        those of machines too. What violates something becomes a test."""
         self._checked = True
-        limits = self.plan.bounds
-        self._ask_explorations(self.material, limits)
-        self._explore_weaker(limits)
+        self._unexplored = self.material
+        self.ask_due()
         explorations = self.store.record().explorations
         self.material = joined(self.material, explorations)
         for each in explorations:
@@ -139,56 +146,48 @@ class Campaign(Events):
                 self.note(f"{each.program} under {each.model}: {note}")
         self._subjects()
         if self.tools.repairs is not None:
-            self._ask(Jobs(self.tools.repairs(self.material, explorations, self._under, limits)))
+            self.ask(self.tools.repairs(self.material, explorations, self._under, self.plan.bounds))
 
-    def _ask_explorations(self, material: Material, limits: Bounds) -> None:
+    def due(self) -> Jobs:
+        """The explorations that were not asked for yet."""
+        asked = self._unexplored or self._followed()
+        self._unexplored = None
         frontiers = self.store.frontiers
         if self._fresh:
             frontiers = Frontiers(frontiers.folder)
-        jobs = planning.explorations(material, self._under, self.tools.explorer, limits, frontiers)
-        self._ask(jobs)
-        self._put_unexplored(jobs)
-
-    def _explore_weaker(self, limits: Bounds) -> None:
-        """Explore what is safe so far under the models of machines too."""
-        asked = planning.followed(self.material, self.store.record().explorations, self._under)
-        if not asked.programs:
-            return
-        machines = self._under.machines
-        self._under = planning.under([*self._under.models.values(), *machines], machines)
-        self._ask_explorations(asked, limits)
-        also = {each.name: each.models for each in asked.programs}
-        programs = (
-            msgspec.structs.replace(each, models=(*each.models, *also.get(each.name, ())))
-            for each in self.material.programs
+        return planning.explorations(
+            asked, self._under, self.tools.explorer, self.plan.bounds, frontiers
         )
-        self.material = msgspec.structs.replace(self.material, programs=tuple(programs))
-        self.describe()
 
-    def _put_unexplored(self, jobs: Jobs) -> None:
-        """An Unknown exploration for each of the user's own programs that cannot be explored under
-        a model; of the corpus, only a note: its tests answer what is asked under such a model."""
-        own = {
-            program_name(structure.name, scenario.name)
-            for structure in self.material.structures
-            for scenario in structure.scenarios
-            if not structure.recorded
-        }
-        digests = {each.name: each.generated.program.digest for each in self.material.programs}
-        for each in jobs.skipped:
-            if each.about in own:
-                digest = self._under.digests[each.model]
-                self.store.put(
-                    key(digests[each.about], digest, each.about, "skipped"),
-                    Exploration(
-                        program=each.about,
-                        model=each.model,
-                        result="Unknown",
-                        incomplete=(Reason(kind="refused", message=each.reason),),
-                    ),
-                )
-        for note in planning.notes(each for each in jobs.skipped if each.about not in own):
-            self.note(note)
+    def _followed(self) -> Material:
+        """What is explored next, under models that from now on belong to the campaign."""
+        asked = planning.followed(self.material, self.store.record().explorations, self._under)
+        if asked.programs:
+            machines = self._under.machines
+            self._under = planning.under([*self._under.models.values(), *machines], machines)
+            also = {each.name: each.models for each in asked.programs}
+            programs = (
+                msgspec.structs.replace(each, models=(*each.models, *also.get(each.name, ())))
+                for each in self.material.programs
+            )
+            self.material = msgspec.structs.replace(self.material, programs=tuple(programs))
+            self.describe()
+        return asked
+
+    def skip(self, skipped: Sequence[Skipped]) -> None:
+        """Store an Unknown answer about each of the user's own programs, and about tests where
+        answers are printed. Others get a note: of the corpus, the tests of a program answer what is
+        asked under a model under which it cannot be explored."""
+        own = planning.own_structures(self.material)
+        programs = {each.name for each in self.material.programs if each.structure in own}
+        noted = []
+        for each in skipped:
+            is_shown = self._printed if isinstance(each.answer, Verdict) else each.about in programs
+            if is_shown:
+                self.store.put(each.key, each.answer)
+            else:
+                noted.append(each)
+        self._notes += planning.notes(noted)
 
     def checkers(self) -> list[Checker]:
         """The checkers of the plan that are installed; the others are noted."""
@@ -217,13 +216,9 @@ class Campaign(Events):
             self.plan.seconds_check,
             None if everything else only,
         )
-        if self._printed:
-            self._put_unknown(jobs)
-        else:
-            for note in planning.notes(jobs.skipped):
-                self.note(note)
+        self.skip(jobs.skipped)
         self.describe()
-        self._ask(jobs)
+        self.ask(jobs.jobs)
 
     def check_files(self, checker: FileChecker, form: str) -> None:
         """Ask the checker, which is installed, about the tests of folders that have no entries, for
@@ -231,33 +226,24 @@ class Campaign(Events):
         tests = self.material.files
         assert tests is not None, "material without such tests"
         seconds = self.plan.seconds_check
-        self._ask(planning.file_checks(tests, self._under, checker, form, seconds))
-
-    def _put_unknown(self, jobs: Jobs) -> None:
-        entries = {entry.name: entry for entry in self.material.entries}
-        for each in jobs.skipped:
-            entry, model = entries[each.about], self._under.models[each.model]
-            about = key(entry.digest, self._under.digests[each.model], each.checker, "skipped")
-            self.store.put(about, unknown(entry.test, model, each.checker, each.reason))
+        self.ask(planning.file_checks(tests, self._under, checker, form, seconds))
 
     def compare_with_sources(self, builds: Sequence[Configuration]) -> None:
         """Compare the compiled code of every C test with its source, under the language's model."""
         from weakspot.harness.codegen.check import LANGUAGE
 
-        in_c = [each.name for each in self.material.entries if each.test.arch == "C"]
         comparison = CodeComparison(
             language=(self.tools.model(LANGUAGE),),
             checker=self.tools.checker(CHECKERS.default.name),
             builds=tuple(builds),
             seconds=self.plan.seconds_check,
         )
-        self.compare(in_c, comparison)
+        in_c = [each for each in self.material.entries if each.test.arch == "C"]
+        self.ask(planning.comparisons(in_c, comparison))
 
-    def compare(self, tests: Iterable[str], comparison: CodeComparison) -> None:
-        """Compare compiled code with the tests of these names."""
-        wanted = set(tests)
-        entries = [each for each in self.material.entries if each.name in wanted]
-        self._ask(planning.comparisons(entries, comparison))
+    def compare(self, comparison: CodeComparison) -> None:
+        """Compare compiled code with all tests."""
+        self.ask(planning.comparisons(self.material.entries, comparison))
 
     def run(self, reached: Sequence[Machine]) -> None:
         """Run every program and every test on every machine, by the runners of the plan."""
@@ -270,14 +256,18 @@ class Campaign(Events):
                 self.measured(machine, known)
         self.describe()
         for machine in reached:
-            runners = []
-            for name in self.plan.runners:
-                runner = self.tools.runner(name)
-                if why := runner.available(machine):
-                    self.note(f"{name} on {machine.name}: {why}")
-                else:
-                    runners.append(runner)
-            self.run_on(machine, runners)
+            self.run_on(machine, self.runners(machine))
+
+    def runners(self, machine: Machine) -> list[Runner]:
+        """The runners of the plan that can run on the machine; the others are noted."""
+        found = []
+        for name in self.plan.runners:
+            runner = self.tools.runner(name)
+            if why := runner.available(machine):
+                self.note(f"{name} on {machine.name}: {why}")
+            else:
+                found.append(runner)
+        return found
 
     def run_on(
         self,
@@ -290,40 +280,33 @@ class Campaign(Events):
     ) -> None:
         """Run the tests by each runner on one machine, and before that the programs as a whole if a
         runner runs these too; `limited` as for RunLimits."""
-        whole = self.tools.whole if any(each.whole_programs for each in runners) else None
-        limits = RunLimits(self.plan.seconds_run, limited, self.plan.budget)
-        # without a budget nothing depends on the answers, which may be many
-        decided = self.store.record() if limits.budget else Record(manifest=self.store.manifest)
-        asked = runs(
-            self.material,
-            decided,
-            machine,
-            runners if tests else (),
-            whole if programs else None,
-            limits,
-        )
-        for each in asked.shares:
+        planned = self.runs(machine, runners, programs=programs, tests=tests, limited=limited)
+        for each in planned.shares:
             if each.chosen == each.count:
                 continue
             self.note(
                 f"{each.count - each.chosen:,} of {each.count:,} {each.what} were not run on "
-                f"{machine.name}: {duration_text(limits.budget)} went to more informative ones "
+                f"{machine.name}: {duration_text(self.plan.budget)} went to more informative ones "
                 "(--budget and --for give more time)"
             )
-        self._ask(Jobs(asked.jobs))
+        self.ask(planned.jobs)
 
-    def _ask(self, jobs: Jobs) -> None:
-        try:
-            ask(
-                jobs.jobs,
-                self.store,
-                self._executor,
-                progress=self.progress,
-                events=self,
-                known=self._history.elapsed,
-            )
-        finally:
-            self.progress.stop()
+    def runs(
+        self,
+        machine: Machine,
+        runners: Sequence[Runner],
+        *,
+        programs: bool = True,
+        tests: bool = True,
+        limited: bool = False,
+    ) -> Runs:
+        """What `run_on` runs."""
+        whole = self.tools.whole if any(each.whole_programs for each in runners) else None
+        limits = RunLimits(self.plan.seconds_run, limited, self.plan.budget)
+        # without a budget nothing depends on the answers, which may be many
+        decided = self.store.record() if limits.budget else Record(manifest=self.store.manifest)
+        by, whole = (runners if tests else ()), (whole if programs else None)
+        return runs(self.material, decided, machine, by, whole, limits)
 
     # --- what the executor reports --------------------------------------------------------------
 
@@ -343,11 +326,12 @@ class Campaign(Events):
         self._machines[machine.name] = note
 
     def miss(self, why: str) -> None:
-        """Note that questions are left for when the campaign resumes."""
+        """Note, once, that questions are left for when the campaign resumes."""
         self._unfinished = True
-        self.note(why)
-        if not self._printed:
-            self.progress.message(why)
+        if why not in self._notes:
+            self.note(why)
+            if not self._printed:
+                self.progress.message(why)
 
     def note(self, text: str) -> None:
         """Say this at the end, with the answers."""
@@ -410,28 +394,3 @@ class Campaign(Events):
     def _interrupted(self) -> Iterator[str]:
         """The programs for which the time limit left out litmus tests."""
         return (each.name for each in self.material.programs if each.generated.interrupted)
-
-
-def _priced(material: Material, prices: Prices) -> Material:
-    """The material with what is stored of the costs of its memory orders."""
-    from weakspot.harness.values.annotations import annotate
-
-    def of(structure: str) -> tuple[AnnotationCosts, ...]:
-        programs = [each for each in material.programs if each.structure == structure]
-        annotations, _ = annotate([each.generated.program for each in programs])
-        return tuple(
-            AnnotationCosts(
-                at=str(each),
-                operation=each.operation,
-                function=each.function,
-                written=each.order,
-                ns=ns,
-            )
-            for each in annotations
-            if (ns := prices.of(each))
-        )
-
-    structures = (
-        msgspec.structs.replace(each, prices=of(each.name)) for each in material.structures
-    )
-    return msgspec.structs.replace(material, structures=tuple(structures))

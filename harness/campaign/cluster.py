@@ -14,14 +14,12 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from weakspot.errors import MissingTool, ToolFailed, WeakspotError
+from weakspot.errors import Interrupted, WeakspotError
 from weakspot.harness.campaign.connection import (
     Client,
-    ClusterLost,
     Future,
     Workers,
     failed_at,
@@ -44,19 +42,10 @@ FEWEST = 16
 
 
 class ClusterExecutor:
-    """Performs jobs on the workers of a client's scheduler, and those of machines `here`; a
-    TimedExecutor. With `ends`, a time of time.monotonic(), every job gets an equal share of the
-    time that the workers have until then."""
+    """Performs jobs on the workers of a client's scheduler, and those of machines `here`."""
 
-    def __init__(
-        self, client: Client, *, here: Executor | None = None, ends: float | None = None
-    ) -> None:
-        self._client, self._workers = client, Workers(client)
-        self._here, self._ends = here or LocalExecutor(), ends
-
-    def until(self, ends: float) -> ClusterExecutor:
-        """See TimedExecutor."""
-        return ClusterExecutor(self._client, here=self._here, ends=ends)
+    def __init__(self, client: Client, *, here: Executor | None = None) -> None:
+        self._workers, self._here = Workers(client), here or LocalExecutor()
 
     def workers(self) -> dict[str, int]:
         """The addresses of the workers, with their threads. Raises ClusterLost."""
@@ -78,12 +67,12 @@ class ClusterExecutor:
                 shared: list[Explore] = []
                 whole: list[Job] = []
                 for job in waiting:
-                    if self._ends is None and isinstance(job, Explore) and is_divisible(job):
+                    if not to.is_timed and isinstance(job, Explore) and is_divisible(job):
                         shared.append(job)
                     else:
                         whole.append(job)
                 with self._workers.reachable():
-                    _Phase(self._workers, whole, to, self._ends, later).perform()
+                    _Phase(self._workers, whole, to, later).perform()
                     SharedExplorations(self._workers, shared, to).perform()
 
 
@@ -97,22 +86,13 @@ class _Parcel(NamedTuple):
 class _Phase:
     """Jobs that are performed at the same time; so many others are left for `later`."""
 
-    def __init__(
-        self,
-        workers: Workers,
-        jobs: Sequence[Job],
-        to: Receiver,
-        ends: float | None,
-        later: int,
-    ) -> None:
-        self._workers, self._to = workers, to
-        self._ends, self._later = ends, later
-        long = ends is not None or any(job.is_long for job in jobs)
+    def __init__(self, workers: Workers, jobs: Sequence[Job], to: Receiver, later: int) -> None:
+        self._workers, self._to, self._later = workers, to, later
+        long = to.is_timed or any(job.is_long for job in jobs)
         self._parcels = batches(jobs, 1 if long else TOGETHER)
         self._left = {job.key: job for job in jobs}
         self._again: list[_Parcel] = []
         self._sent: dict[Future, _Parcel] = {}
-        self._failed: set[tuple[str, str]] = set()
 
     def perform(self) -> None:
         """Perform the jobs. Raises ClusterLost."""
@@ -130,8 +110,7 @@ class _Phase:
         finished = self._workers.finished()
         while self._left:
             room = max(FEWEST, AHEAD * threads) - len(self._sent)
-            for parcel in itertools.islice(self._next(), max(0, room)):
-                jobs = [each.on_one_core() for each in self._timed(parcel.jobs)]
+            for parcel, jobs in itertools.islice(self._ready(), max(0, room)):
                 future = self._workers.send(jobs, parcel.failed)
                 self._sent[future] = parcel
                 finished.add(future)
@@ -151,27 +130,27 @@ class _Phase:
             yield self._again.pop()
         yield from map(_Parcel, self._parcels)
 
-    def _timed(self, jobs: Sequence[Job]) -> Sequence[Job]:
-        """The jobs with their share of the time that is left."""
-        if self._ends is None:
-            return jobs
-        rounds = math.ceil((len(self._left) + self._later) / max(self._workers.threads(), 1))
-        share = max(0.0, self._ends - time.monotonic()) / rounds
-        return [job.within(share) for job in jobs]
+    def _ready(self) -> Iterator[tuple[_Parcel, list[Job]]]:
+        """What is to be sent, as the workers get it, with its share of the time."""
+        for parcel in self._next():
+            jobs = parcel.jobs
+            try:
+                if self._to.is_timed:
+                    left = len(self._left) + self._later
+                    rounds = math.ceil(left / max(self._workers.threads(), 1))
+                    jobs = self._to.timed(jobs, rounds)
+            except Interrupted:
+                raise
+            except WeakspotError as error:  # reading the user's files
+                self._fail(parcel.jobs, error)
+                continue
+            yield parcel, [each.on_one_core() for each in jobs]
 
     def _receive(self, future: Future) -> None:
         """Report what became of a parcel."""
         parcel = self._sent.pop(future)
-        try:
-            done = self._workers.result(future)
-        except ClusterLost:
-            raise
-        except Exception as error:
-            self._fail(parcel.jobs, error)
-            return
+        done = self._workers.outcome(future, parcel.failed, self._to.progress)
         self._report(done)
-        for line in self._workers.judge(done, parcel.failed):
-            self._to.progress.message(line)
         if done.error is None:
             return
         left = [job for job in parcel.jobs if job.key in self._left] or parcel.jobs
@@ -187,17 +166,11 @@ class _Phase:
             if job is not None:
                 self._to.answered(job, answer, final=final)
 
-    def _fail(self, jobs: Sequence[Job], error: Exception) -> None:
-        """Report a failure, that of a tool once; the jobs have no answer this time."""
+    def _fail(self, jobs: Sequence[Job], error: WeakspotError) -> None:
+        """Report a failure; the jobs have no answer this time."""
         for job in jobs:
             self._left.pop(job.key, None)
-        if not isinstance(error, WeakspotError):
-            raise error
-        about = jobs[0].label, error.message
-        if about not in self._failed:
-            self._to.events.failed(jobs[0], error)
-        if isinstance(error, MissingTool | ToolFailed):
-            self._failed.add(about)
+        self._to.events.failed(jobs[0], error)
 
     def _withdraw(self) -> None:
         """Report what is known by now, and have the rest cancelled."""

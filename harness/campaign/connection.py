@@ -19,11 +19,12 @@ from typing import Any
 
 import msgspec
 
-from weakspot.errors import BadInput, MissingTool, ToolFailed
+from weakspot.errors import BadInput, MissingTool, ToolFailed, WeakspotError
 from weakspot.harness.campaign import parcels
 from weakspot.harness.campaign.faults import Faults
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.parcels import OtherBuild, Performed, WorkerFault
+from weakspot.harness.campaign.progress import Progress
 
 Client = Any
 Future = Any
@@ -172,6 +173,20 @@ class Workers:
             raise _explained(error) from error
         finally:
             future.release()
+
+    def outcome(self, future: Future, failed: Collection[str], progress: Progress) -> Performed:
+        """What became of a parcel, at which others had `failed`, with the error that left jobs
+        unanswered; reports workers that are at fault. Raises ClusterLost, and an error that is none
+        of weakspot."""
+        try:
+            done = self.result(future)
+        except ClusterLost:
+            raise
+        except WeakspotError as error:
+            return Performed((), {}, error)
+        for line in self.judge(done, failed):
+            progress.message(line)
+        return done
 
     def judge(self, done: Performed, failed: Collection[str]) -> Iterator[str]:
         """Have the scheduler retire the workers that are at fault, which this shows: what became of

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,6 +25,7 @@ from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.store import MemoryStore, Store
 from weakspot.harness.campaign.time_left import Known, Remaining
 from weakspot.harness.machines import Machine
+from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from weakspot.harness.runners.steadiness import SteadinessProbe
@@ -59,18 +59,33 @@ class Events:
 
 class Receiver(msgspec.Struct):
     """Where an executor reports to: first the phase, then each answer as soon as it is known, which
-    is stored, and what it reports besides to the `events`. `known` are the seconds of jobs."""
+    is stored, and what it reports besides to the `events`. `known` are the seconds of jobs. All of
+    them share the time until the `end`."""
 
     store: Store
     progress: Progress
     events: Events
     known: Known
+    end: Deadline = NEVER
     remaining: Remaining | None = None
 
     def begin(self, phase: str, jobs: Sequence[Job]) -> None:
         """A phase begins, in which these jobs are performed."""
         self.remaining = Remaining(jobs, self.known)
         self.progress.start(sum(job.count for job in jobs), phase, self.remaining.left)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether there is an end: then every job is performed alone, within its share."""
+        return self.end != NEVER
+
+    def timed(self, jobs: Sequence[Job], rounds: int) -> Sequence[Job]:
+        """The jobs with their shares of the time that is left, in which there are so many rounds
+        of jobs. Raises what reading the user's files raises."""
+        if not self.is_timed:
+            return jobs
+        share = self.end.left / rounds
+        return [job.within(share) for job in jobs]
 
     def answered(self, job: Job, answer: object, *, final: bool = True) -> None:
         self.store.put(job.key, answer, final=final and job.is_current)
@@ -92,15 +107,6 @@ class Executor(Protocol):
         ...
 
 
-class TimedExecutor(Executor, Protocol):
-    """A backend that can end at a time."""
-
-    def until(self, ends: float) -> Executor:
-        """The same, where every job gets an equal share of the time until `ends`, a time of
-        time.monotonic()."""
-        ...
-
-
 def ask(
     jobs: Iterable[Job],
     store: Store,
@@ -109,16 +115,18 @@ def ask(
     progress: Progress | None = None,
     events: Events | None = None,
     known: Known = lambda _: None,
+    end: Deadline = NEVER,
 ) -> None:
     """Have the executor perform each job that the store does not hold, once, and store its answer.
-    `known` are the seconds of jobs, for the progress.
+    `known` are the seconds of jobs, for the progress. Every job gets an equal share of the time
+    until the `end`.
 
     Raises Stopped on Ctrl-C, what `events.failed` raises, and what the store raises when the disk
     does not take an answer.
     """
     left = {job.key: job for job in jobs if not store.has(job.key)}
     with stoppable(store):
-        to = Receiver(store, progress or Quiet(), events or Events(), known)
+        to = Receiver(store, progress or Quiet(), events or Events(), known, end)
         executor.run(list(left.values()), to)
 
 
@@ -150,24 +158,17 @@ def batches(jobs: Sequence[Job], most: int | None = None) -> Iterator[list[Job]]
 class LocalExecutor:
     """Performs jobs in this process, one batch after the other. Explorers and checkers use every
     core themselves; machines run one after the other too, since an emulator, or compiling for
-    another machine, would disturb what runs on this one.
-
-    With `ends`, a time of time.monotonic(), every job gets an equal share of the time that is left.
-    The `gauge` measures how steadily a machine runs meanwhile.
+    another machine, would disturb what runs on this one. The `gauge` measures how steadily a
+    machine runs meanwhile.
     """
 
     def __init__(
         self,
         *,
-        ends: float | None = None,
         gauge: Callable[[Machine], contextlib.AbstractContextManager[SteadinessProbe]]
         | None = steadiness,
     ) -> None:
-        self._ends, self._gauge = ends, gauge
-
-    def until(self, ends: float) -> LocalExecutor:
-        """See TimedExecutor."""
-        return LocalExecutor(ends=ends, gauge=self._gauge)
+        self._gauge = gauge
 
     def run(self, jobs: Sequence[Job], to: Receiver) -> None:
         """See Executor."""
@@ -177,7 +178,7 @@ class LocalExecutor:
                 for phase, group in itertools.groupby(there, lambda job: job.phase):
                     waiting = list(group)
                     to.begin(phase, waiting)
-                    for batch in batches(waiting, 1 if self._ends is not None else None):
+                    for batch in batches(waiting, 1 if to.is_timed else None):
                         self._perform(batch, left, to, probe)
                         left -= len(batch)
 
@@ -191,11 +192,9 @@ class LocalExecutor:
         before = len(left) + 1
         while left and len(left) < before:
             before = len(left)
-            jobs = list(left.values())
-            if self._ends is not None:
-                share = max(0.0, self._ends - time.monotonic()) / remaining
-                jobs = [job.within(share) for job in jobs]
+            jobs: Sequence[Job] = list(left.values())
             try:
+                jobs = to.timed(jobs, remaining)
                 type(jobs[0]).perform(jobs, answers)
             except Interrupted:
                 raise

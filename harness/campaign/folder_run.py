@@ -49,7 +49,11 @@ def run(
     tools = tools or installed()
     progress = progress or Quiet()
     chosen = planning.models(plan.models, tools.model)
-    builds = _configurations(plan.compiled) if plan.compiled else []
+    builds: Sequence[Configuration] = ()
+    if plan.compiled:
+        from weakspot.harness.codegen.configurations import configurations
+
+        builds = configurations(plan.compiled)
     reached, unreached = _machines(plan.machines, tools)
     folder = folder or latest_unfinished(root, plan) or new_folder(root)
     with resume_or_create(folder, plan) as store:
@@ -70,24 +74,13 @@ def run(
             campaign.miss(error.message)
         with stoppable(store):
             try:
-                campaign.gather(chosen)
-                campaign.explore()
-                campaign.check(campaign.checkers())
-                if builds:
-                    campaign.compare_with_sources(builds)
+                campaign.ask_all(chosen, builds)
                 campaign.run(reached)
                 record = campaign.finish()
             except (KeyboardInterrupt, Stopped):
                 campaign.describe()
                 raise
     return folder, record
-
-
-def _configurations(names: Sequence[str]) -> Sequence[Configuration]:
-    """The compiler configurations of these names. Raises BadInput for a name that is unknown."""
-    from weakspot.harness.codegen.configurations import configurations
-
-    return configurations(names)
 
 
 def _machines(names: Sequence[str], tools: Tools) -> tuple[list[Machine], list[Lost]]:

@@ -12,57 +12,32 @@ the order in which tests run on hardware, are those of the campaign. Tests are g
 from __future__ import annotations
 
 import itertools
-import random
-import statistics
-import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from weakspot.errors import Unsupported, WeakspotError
+from weakspot.errors import Unsupported
 from weakspot.generators.binary.isa import ISAS
 from weakspot.generators.emit import isa
 from weakspot.generators.litmus import Test
 from weakspot.harness.campaign import plan as planning
 from weakspot.harness.campaign.campaign import Campaign
-from weakspot.harness.campaign.check_jobs import TESTS_PER_COMPILATION, Check, Compare
+from weakspot.harness.campaign.check_jobs import Check
+from weakspot.harness.campaign.estimates import predicted
 from weakspot.harness.campaign.executor import Receiver
-from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.folder import answers_in, latest_unfinished, new_manifest
-from weakspot.harness.campaign.frontiers import Frontier
-from weakspot.harness.campaign.hardware import Share, runs
+from weakspot.harness.campaign.hardware import Share
 from weakspot.harness.campaign.history import History
 from weakspot.harness.campaign.jobs import Job
-from weakspot.harness.campaign.machine_jobs import RunProgram, RunTest
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.campaign.tools import Tools
-from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.codegen.configurations import configurations
 from weakspot.harness.machines import Lost, Machine
-from weakspot.harness.runners import RunLimits
-from weakspot.harness.values.bounds import Part
-from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.record import Entry, Plan, unique
-from weakspot.harness.values.verdict import Verdict
-from weakspot.system.deadline import Deadline, ending
-
-SAMPLE = 5
-"""How many tests are checked to find out how long the others take."""
-
-_ESTIMATE, _CHECK = 1.0, 2.0
-"""Seconds for the estimate of one exploration, and for one test of a sample."""
-
-_PART = 0.8
-"""How much of the time for estimates explorations get."""
-
-_BUILDS = 2
-"""How many compiler configurations the comparisons of a sample are made with."""
-
-_SENT = 0.003
-"""Seconds that it takes to send a question to a worker and to receive the answer."""
+from weakspot.system.deadline import ending
 
 
 class Phase(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,25 +127,23 @@ def forecast(
     replay = _Replay(history)
     store = MemoryStore(new_manifest(plan))
     campaign = Campaign(plan, store, tools, progress=progress, executor=replay)
-    campaign.gather(chosen)
+    campaign.ask_all(chosen, builds)
     generating = campaign.progress.timings["generating"].seconds
-    campaign.explore()
-    campaign.check(campaign.checkers())
-    if builds:
-        campaign.compare_with_sources(builds)
     divisions = list(_divided(campaign, replay))
     if workers is not None and not workers:
         campaign.note("no worker has joined the cluster: the times are those of one thread")
     campaign.describe()
     end = ending(seconds)
-    phases = [_generating(generating, len(campaign.material.entries))]
+    tests = len(campaign.material.entries)
+    sources = {"sampled": tests}
+    phases = [Phase(name="generating", jobs=tests, stored=0, seconds=generating, sources=sources)]
     threads = None if workers is None else max(1, sum(workers.values()))
     sent = 0
     for name, jobs in replay.phases.items():
         campaign.progress.start(len(jobs), f"estimating: {name}")
         left = [job for job in jobs if job.key not in stored]
         limit = replay.limits.get(name, 0.0)
-        taken, sources = _predicted(name, left, history, limit, end, threads)
+        taken, known = predicted(left, history, limit, end, threads)
         sent += sum(job.machine is None for job in left)
         phases.append(
             Phase(
@@ -178,7 +151,7 @@ def forecast(
                 jobs=len(jobs),
                 stored=len(jobs) - len(left),
                 seconds=round(taken, 3),
-                sources=dict(sources),
+                sources=dict(known),
             )
         )
         campaign.progress.stop()
@@ -188,7 +161,7 @@ def forecast(
     return Forecast(
         what=plan.what,
         programs=len(campaign.material.programs),
-        tests=len(entries),
+        tests=tests,
         models=tuple(each.name for each in manifest.models),
         checkers=tuple(name for name in plan.checkers if name in manifest.tools),
         machines=tuple(each.name for each in replay.machines),
@@ -232,21 +205,13 @@ def _name(job: Job) -> str:
 
 def _divided(campaign: Campaign, replay: _Replay) -> Iterator[Division]:
     """The runs on each machine that can be reached, in the order of a campaign."""
-    plan, tools = campaign.plan, campaign.tools
-    for name in plan.machines:
+    for name in campaign.plan.machines:
         try:
-            machine = tools.machine(name)
+            machine = campaign.tools.machine(name)
         except (Lost, Unsupported) as error:
             campaign.note(f"{error.message}: what would run there is not counted")
             continue
-        runners = [tools.runner(each) for each in plan.runners]
-        for runner in runners:
-            if why := runner.available(machine):
-                campaign.note(f"{runner.name} on {machine.name}: {why}")
-        runners = [each for each in runners if not each.available(machine)]
-        whole = tools.whole if any(each.whole_programs for each in runners) else None
-        limits = RunLimits(plan.seconds_run, budget=plan.budget)
-        found = runs(campaign.material, campaign.store.record(), machine, runners, whole, limits)
+        found = campaign.runs(machine, campaign.runners(machine))
         waiting = iter(found.jobs)
         for share in found.shares:
             jobs = list(itertools.islice(waiting, share.chosen))
@@ -254,162 +219,7 @@ def _divided(campaign: Campaign, replay: _Replay) -> Iterator[Division]:
                 replay.phases[_name(jobs[0])] = jobs
                 replay.limits[_name(jobs[0])] = share.seconds
         replay.machines.append(machine)
-        yield Division(machine.name, plan.budget, tuple(found.shares))
-
-
-def _generating(seconds: float, tests: int) -> Phase:
-    sources = {"sampled": tests}
-    return Phase(name="generating", jobs=tests, stored=0, seconds=seconds, sources=sources)
-
-
-def _predicted(
-    name: str,
-    jobs: Sequence[Job],
-    history: History,
-    limit: float,
-    end: Deadline,
-    threads: int | None,
-) -> tuple[float, Counter[str]]:
-    """The seconds of the jobs of a phase, and from what they are known. All runs
-    together take no more than a `limit` that is not 0.
-    `threads` are those of a cluster, which does what no machine has to itself.
-    """
-    phase = jobs[0].phase if jobs else name
-    if jobs and all(isinstance(job, RunTest | RunProgram) for job in jobs):
-        known = [each for job in jobs if (each := history.expected(job)) is not None]
-        spent = sum(each.seconds for each in known)
-        return min(spent, limit or float("inf")), Counter(each.source for each in known)
-    if all(isinstance(job, Explore | Check) for job in jobs):
-        found, sources = _answering(jobs, history, end)
-        spent, factor = sum(found), history.factor(phase)
-    else:
-        rate, source = _rate(jobs, history, end)
-        spent, factor = len(jobs) * (rate or 0.0), None
-        sources = Counter({source: len(jobs)})
-    if threads is not None:
-        return max(spent / threads, _SENT * sources.total()), sources
-    return spent * (1.0 if factor is None else factor), sources
-
-
-def _rate(jobs: Sequence[Job], history: History, end: Deadline) -> tuple[float | None, str]:
-    """The seconds of each of some other jobs, and from what they are known."""
-    if (known := history.expected(jobs[0])) is not None:
-        return known.seconds, known.source
-    comparisons = [job for job in jobs if isinstance(job, Compare)]
-    rate = _compared(comparisons, end) if comparisons else None
-    return rate, "unknown" if rate is None else "sampled"
-
-
-def _compared(jobs: Sequence[Compare], end: Deadline) -> float | None:
-    """The time of a comparison, by comparing some of the tests with the code of some of the
-    configurations; None without time for them."""
-    if not end.left:
-        return None
-    how = jobs[0].comparison
-    chosen = how.builds[:: max(1, len(how.builds) // _BUILDS)][:_BUILDS]
-    some = msgspec.structs.replace(how, builds=chosen, seconds=min(how.seconds, _CHECK))
-    sample = [
-        msgspec.structs.replace(job, comparison=some)
-        for job in jobs[:: max(1, len(jobs) // TESTS_PER_COMPILATION)][:TESTS_PER_COMPILATION]
-    ]
-    begun = time.monotonic()
-    try:
-        Compare.perform(sample, _Seconds())
-    except WeakspotError:
-        return None
-    return (time.monotonic() - begun) / len(sample) * len(how.builds) / len(chosen)
-
-
-def _answering(
-    jobs: Sequence[Job], history: History, end: Deadline
-) -> tuple[list[float], Counter[str]]:
-    """The seconds of each answer that something is known of, and from what."""
-    sources: Counter[str] = Counter()
-    found: list[float] = []
-    new: defaultdict[object, list[Job]] = defaultdict(list)
-    for job in jobs:
-        known = history.expected(job)
-        if known is None or known.source == "usual":
-            new[job.batch].append(job)
-        else:
-            found.append(known.seconds)
-            sources[known.source] += 1
-    for batch in new.values():
-        for source, seconds in _new(batch, history, end):
-            if seconds is not None:
-                found.append(seconds)
-            sources[source] += 1
-    return found, sources
-
-
-def _new(
-    jobs: Sequence[Job], history: History, end: Deadline
-) -> Iterator[tuple[str, float | None]]:
-    """What is known of each of some questions that no campaign has answered."""
-    if isinstance(jobs[0], Check):
-        checks = [job for job in jobs if isinstance(job, Check)]
-        sampled = _sampled(checks, end)
-        usual = history.usual(jobs[0])
-        source, seconds = ("usual", usual) if sampled is None else ("sampled", sampled)
-        yield from ((source if seconds is not None else "unknown", seconds) for _ in jobs)
-        return
-    explorations = [job for job in jobs if isinstance(job, Explore)]
-    known: list[float] = []
-    end = ending(_PART * end.left)  # the rest is for samples of checks
-    # those that the time suffices for are spread over all
-    random.Random(len(explorations)).shuffle(explorations)
-    for job in explorations:
-        if (seconds := _estimated(job, end)) is not None:
-            known.append(seconds)
-            yield "estimated", seconds
-        else:
-            yield ("usual", statistics.fmean(known)) if known else ("unknown", None)
-
-
-def _sampled(jobs: Sequence[Check], end: Deadline) -> float | None:
-    """The mean time of some of the checks; None without time for them."""
-    if not end.left:
-        return None
-    sample = [
-        msgspec.structs.replace(job, seconds=min(job.seconds, _CHECK))
-        for job in jobs[:: max(1, len(jobs) // SAMPLE)][:SAMPLE]
-    ]
-    sink = _Seconds()
-    try:
-        Check.perform(sample, sink)
-    except WeakspotError:
-        return None
-    return statistics.fmean(sink.seconds) if sink.seconds else None
-
-
-class _Seconds:
-    """The Sink of a sample."""
-
-    def __init__(self) -> None:
-        self.seconds: list[float] = []
-
-    def answered(self, job: Job, answer: object, *, final: bool = True) -> None:  # noqa: ARG002
-        if isinstance(answer, Verdict):
-            self.seconds.append(answer.seconds)
-
-    def at(self, text: str) -> None: ...
-
-
-def _estimated(job: Explore, end: Deadline) -> float | None:
-    """How long the exploration takes by an estimate, or at most by its limit; None if it failed."""
-    if end.passed or not isinstance(job.explorer, EngineExplorer):
-        return None
-    limit = job.bounds.seconds
-    given = msgspec.structs.replace(job.bounds, seconds=min(limit, _ESTIMATE, end.left))
-    explorer = msgspec.structs.replace(job.explorer, part=Part(estimate=True))
-    asked = msgspec.structs.replace(job, bounds=given, frontier=Frontier(), explorer=explorer)
-    try:
-        found: Exploration = asked.explored(explorer, lambda *_: None)
-    except WeakspotError:
-        return None
-    if found.estimate is None:
-        return None if found.incomplete else found.seconds
-    return None if found.estimate.seconds is None else min(limit, found.estimate.seconds)
+        yield Division(machine.name, campaign.plan.budget, tuple(found.shares))
 
 
 def _repetitions(entries: Iterable[Entry], archs: Iterable[str]) -> Iterator[Repetition]:

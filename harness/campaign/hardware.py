@@ -9,18 +9,18 @@ language permits and the machine does not.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import msgspec
 
-from weakspot.harness.campaign.jobs import Job
+from weakspot.harness.campaign.jobs import Job, MachineJob
 from weakspot.harness.campaign.machine_jobs import ProgramRunner, RunProgram, RunTest
 from weakspot.harness.corpus.material import Material, ScenarioProgram
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import RunLimits, Runner
 from weakspot.harness.values.record import Entry, Record, key
-from weakspot.system.deadline import Deadline, ending
+from weakspot.system.deadline import ending
 
 LEAST = 0.5
 """Seconds of a budget that a test or a program gets at least, compiling included."""
@@ -65,23 +65,26 @@ def runs(
 ) -> Runs:
     """Each program, if `whole` runs them, and then each test by each runner. Of a budget, the first
     runner gets twice as much as each other one and as the programs."""
-    programs, entries = list(material.programs), list(material.entries)
+    programs: Sequence[ScenarioProgram] = material.programs
+    entries: Sequence[Entry] = material.entries
+    ranks: list[int] = []
     if limits.budget:
-        programs.sort(key=partial(_rank_of_program, record, machine))
-        entries.sort(key=partial(_rank_of_test, record, machine))
-    batches: list[tuple[str, int, list[int], list[Callable[[Deadline], Job]]]] = []
+        programs = sorted(programs, key=partial(_rank_of_program, record, machine))
+        entries = sorted(entries, key=partial(_rank_of_test, record, machine))
+        ranks = [_rank_of_test(record, machine, each) for each in entries]
+    seconds = limits.seconds
+    groups: list[tuple[str, int, list[MachineJob], list[int]]] = []
     if whole is not None:
-        made = [partial(_run_program, each, machine, whole, limits.seconds) for each in programs]
-        batches.append(("programs", 1, [], list(made)))
-    of_tests = [_rank_of_test(record, machine, each) for each in entries] if limits.budget else []
+        waiting = [_run_program(each, machine, whole, seconds) for each in programs]
+        groups.append(("programs", 1, waiting, []))
     for number, runner in enumerate(runners):
-        ran = [partial(_run_test, each, machine, runner, limits.seconds) for each in entries]
-        batches.append((f"tests by {runner.name}", 1 if number else 2, of_tests, list(ran)))
+        waiting = [_run_test(each, machine, runner, seconds) for each in entries]
+        groups.append((f"tests by {runner.name}", 1 if number else 2, waiting, ranks))
     jobs: list[Job] = []
     shares = []
-    total = sum(share for _, share, _, waiting in batches if waiting)
+    total = sum(share for _, share, waiting, _ in groups if waiting)
     time = 0.0
-    for what, share, ranks, waiting in batches:
+    for what, share, waiting, ranks in groups:
         chosen, part = waiting, 0.0
         if limits.budget and waiting:
             part = limits.budget * share / total
@@ -89,7 +92,7 @@ def runs(
             end = ending(time)
         else:
             end = limits.end(len(jobs) + len(waiting))
-        jobs += [job(end) for job in chosen]
+        jobs += [msgspec.structs.replace(job, end=end) for job in chosen]
         counts = Counter(ranks[: len(chosen)])
         by_rank = tuple(counts[rank] for rank in range(len(RANKS))) if ranks else ()
         shares.append(Share(what, part, len(chosen), len(waiting), by_rank))
@@ -97,8 +100,8 @@ def runs(
 
 
 def _run_program(
-    each: ScenarioProgram, machine: Machine, runner: ProgramRunner, seconds: float, end: Deadline
-) -> Job:
+    each: ScenarioProgram, machine: Machine, runner: ProgramRunner, seconds: float
+) -> MachineJob:
     digest = each.generated.program.digest
     return RunProgram(
         key=key(digest, machine.key, machine.arch, "whole", f"{seconds:g}", each.name),
@@ -107,18 +110,16 @@ def _run_program(
         on=machine,
         seconds=seconds,
         runner=runner,
-        end=end,
     )
 
 
-def _run_test(entry: Entry, machine: Machine, runner: Runner, seconds: float, end: Deadline) -> Job:
+def _run_test(entry: Entry, machine: Machine, runner: Runner, seconds: float) -> MachineJob:
     return RunTest(
         key=key(entry.digest, machine.key, machine.arch, runner.name, f"{seconds:g}"),
         test=entry.test,
         on=machine,
         runner=runner,
         seconds=seconds,
-        end=end,
     )
 
 

@@ -106,26 +106,29 @@ class History:
             self._comparisons.append(manifest.timings[COMPARING].seconds / compared)
 
     def expected(self, job: Job) -> Expected | None:
-        """What is known of how long the job takes."""
-        known: tuple[tuple[str, float | None], ...]
+        """What is known of how long the job takes: the median of the seconds that this question
+        took, or the same program or test with another text, another version of the tool, or other
+        limits; the mean of the checker's answers."""
+        same = _median(self._same.get(job.key))
+        alike = usual = None
         match job:
             case RunTest() | RunProgram():
                 overhead = self.overhead(job.phase)
                 beside = _OVERHEAD if overhead is None else overhead
-                if (seconds := self.same(job)) is not None:
-                    return Expected("repeated", seconds + beside)
+                if same is not None:
+                    return Expected("repeated", same + beside)
                 return Expected("given", job.seconds + beside)
-            case Explore() | Check():
-                known = (
-                    ("repeated", self.same(job)),
-                    ("similar", self.alike(job)),
-                    ("usual", self.usual(job)),
-                )
+            case Explore():
+                alike = _median(self._alike.get((job.program.name, job.model.name)))
+            case Check():
+                asked = job.test.name, job.model.name, job.checker.name
+                alike, usual = _median(self._alike.get(asked)), self.usual(job)
             case Compare():
-                each = self.comparison()
-                known = (("usual", None if each is None else each * len(job.comparison.builds)),)
+                each = _median(self._comparisons)
+                usual = None if each is None else each * len(job.comparison.builds)
             case _:
-                known = (("usual", self.overhead(job.phase)),)
+                usual = self.overhead(job.phase)
+        known = (("repeated", same), ("similar", alike), ("usual", usual))
         found = (Expected(source, seconds) for source, seconds in known if seconds is not None)
         return next(found, None)
 
@@ -137,32 +140,11 @@ class History:
         factor = self.factor(job.phase) if isinstance(job, Explore | Check) else None
         return found.seconds * (1.0 if factor is None else factor)
 
-    def same(self, job: Job) -> float | None:
-        """The median of the seconds that this question took."""
-        return _median(self._same.get(job.key))
-
-    def alike(self, job: Job) -> float | None:
-        """The median of the seconds of the same program or test, with another text, another version
-        of the tool, or other limits."""
-        match job:
-            case Explore():
-                return _median(self._alike.get((job.program.name, job.model.name)))
-            case Check():
-                asked = job.test.name, job.model.name, job.checker.name
-                return _median(self._alike.get(asked))
-        return None
-
-    def usual(self, job: Job) -> float | None:
+    def usual(self, job: Check) -> float | None:
         """The mean of the seconds of the checker's answers under the model, or under any."""
-        if not isinstance(job, Check):
-            return None
         known = self._alike.get((job.model.name, job.checker.name))
         known = known or self._alike.get((job.checker.name,))
         return sum(known) / len(known) if known else None
-
-    def comparison(self) -> float | None:
-        """The seconds that comparing one test with one compiler configuration's code took."""
-        return _median(self._comparisons)
 
     def factor(self, phase: str) -> float | None:
         """The seconds of the phase for each second of its answers: below one if they are found side

@@ -21,14 +21,14 @@ class IterableStore(MemoryStore):
 
     def __init__(self, manifest: Manifest | None = None) -> None:
         super().__init__(manifest)
-        self._arrivals: queue.SimpleQueue[_Arrival | _End] | None = None
+        self._arrivals: queue.SimpleQueue[object] | None = None
         self._worker: threading.Thread | None = None
         self._abandoned = False
 
     def put(self, key: str, answer: object, *, final: bool = True) -> None:
         super().put(key, answer, final=final)
         if self._arrivals is not None:
-            self._arrivals.put(_Arrival(answer))
+            self._arrivals.put(answer)
         if self._abandoned:
             raise _Abandoned
 
@@ -46,7 +46,7 @@ class IterableStore(MemoryStore):
         """
         self.resume()
         yield from tuple(self._answers.values())
-        arrivals = self._arrivals = queue.SimpleQueue[_Arrival | _End]()
+        arrivals = self._arrivals = queue.SimpleQueue[object]()
 
         def perform() -> None:
             try:
@@ -60,8 +60,8 @@ class IterableStore(MemoryStore):
         self._worker = threading.Thread(target=perform, name="weakspot-answers", daemon=True)
         self._worker.start()
         try:
-            while isinstance(found := arrivals.get(), _Arrival):
-                yield found.answer
+            while not isinstance(found := arrivals.get(), _End):
+                yield found
             if found.error is not None:
                 raise found.error
         finally:
@@ -72,9 +72,7 @@ class _Abandoned(BaseException):
     """Ends work whose answers are no longer awaited; no handler of errors stops it."""
 
 
-class _Arrival(msgspec.Struct, frozen=True):
-    answer: object
-
-
 class _End(msgspec.Struct, frozen=True):
+    """Comes after the last answer."""
+
     error: BaseException | None = None

@@ -97,8 +97,9 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         use at the same time."""
         return self
 
-    def within(self, seconds: float) -> Self:  # noqa: ARG002
-        """The same question with at most this much time for its answer."""
+    def within(self, seconds: float) -> Job:  # noqa: ARG002
+        """The same question with at most this much time for its answer. Raises what reading the
+        user's files raises, where that is a part of the answer's work."""
         return self
 
     @classmethod

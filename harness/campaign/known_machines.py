@@ -23,7 +23,8 @@ from weakspot.harness.campaign.folder import campaigns, now, read_manifest
 from weakspot.harness.machines import Named, Session
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners.steadiness import steadiness_probe
-from weakspot.harness.values.record import MachineInfo, unique
+from weakspot.harness.values.histogram import Histogram
+from weakspot.harness.values.record import Entry, MachineInfo, unique
 from weakspot.system.files import Journal, disk, pretty, replace, rows
 from weakspot.system.process import Crew, in_parallel
 
@@ -253,33 +254,14 @@ def _of(info: MachineInfo, found: list[_Machine]) -> _Machine:
     return machine
 
 
-class _Test(msgspec.Struct):
-    name: str
-    shape: str = ""
-
-
-class _Entry(msgspec.Struct):
-    test: _Test
-    digest: str
-
-
-class _Counts(msgspec.Struct):
-    """What is needed of a Histogram."""
-
-    test: str
-    machine: str
-    target: int
-    iterations: int
-
-
 def _shapes(folders: Iterable[tuple[Path, str]]) -> Iterator[ShownShape]:
     """What the machine of that name in each campaign showed. Counts of a test whose text has
     changed since, and of tests without a shape, are left out."""
     ran: defaultdict[str, dict[str, bool]] = defaultdict(dict)
     for folder, machine in folders:
-        entries = rows(folder / "tests" / "tests.jsonl", _Entry)
+        entries = rows(folder / "tests" / "tests.jsonl", Entry)
         shapes = {each.test.name: (each.test.shape, each.digest) for each in entries}
-        for key, counts in Journal(folder / "histograms.jsonl", _Counts).read()[0]:
+        for key, counts in Journal(folder / "histograms.jsonl", Histogram).read()[0]:
             shape, digest = shapes.get(counts.test, ("", ""))
             if counts.machine != machine or not shape or not counts.iterations:
                 continue

@@ -21,28 +21,33 @@ from weakspot.harness.campaign.check_jobs import Check, CheckFiles, CodeComparis
 from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.jobs import Job
-from weakspot.harness.checkers import Checker, FileChecker
+from weakspot.harness.checkers import Checker, FileChecker, unknown
 from weakspot.harness.checkers.explorer import Explorer
 from weakspot.harness.corpus import models as corpus_models
 from weakspot.harness.corpus.material import FolderTests, Material
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.reason import Reason
 from weakspot.harness.values.record import Entry, digest, key, unique
+from weakspot.harness.values.verdict import Verdict
 
 Wanted = Callable[[str, Model], bool]
 """Whether a test is asked about under a model."""
 
 
 class Skipped(msgspec.Struct, frozen=True):
-    """A question that cannot be asked: an "exploration" of a program or a "check" of a test under a
-    model. `checker` is the first of those that could have been asked."""
+    """A question that cannot be asked, of a program or a test under a model, and why. `answer` is
+    Unknown, for those to whom an answer is due; `key` is what it is stored under."""
 
-    kind: str
     about: str
-    model: str
     reason: str
-    checker: str = ""
+    key: str
+    answer: Exploration | Verdict
+
+    @property
+    def kind(self) -> str:
+        return "exploration" if isinstance(self.answer, Exploration) else "check"
 
 
 class Jobs(msgspec.Struct, frozen=True):
@@ -102,13 +107,13 @@ def explorations(
     skipped = []
     for program in material.programs:
         for name in program.models:
-            if reasons[name]:
-                skipped.append(Skipped("exploration", program.name, name, reasons[name]))
+            about = program.generated.program.digest, asked.digests[name]
+            if reason := reasons[name]:
+                skipped.append(not_explored(program.name, name, reason, *about))
                 continue
-            digest = program.generated.program.digest
             jobs.append(
                 Explore(
-                    key=key(digest, asked.digests[name], explorer.version, program.name),
+                    key=key(*about, explorer.version, program.name),
                     program=program,
                     model=asked.models[name],
                     bounds=limits,
@@ -119,7 +124,18 @@ def explorations(
     return Jobs(jobs, skipped)
 
 
-def next_models(
+def not_explored(program: str, model: str, reason: str, *about: str) -> Skipped:
+    """A program that cannot be explored under a model."""
+    found = Exploration(
+        program=program,
+        model=model,
+        result="Unknown",
+        incomplete=(Reason(kind="refused", message=reason),),
+    )
+    return Skipped(program, reason, key(*about, program, "skipped"), found)
+
+
+def following(
     explored: Iterable[tuple[Model, Exploration]], machines: Iterable[Model]
 ) -> list[Model]:
     """The models under which a program is explored next: those of machines that are left, if it
@@ -137,18 +153,23 @@ def repaired_under(model: Model, machines: Sequence[Model]) -> Sequence[Model]:
     return machines if model.role == "language" else ()
 
 
+def own_structures(material: Material) -> set[str]:
+    """The names of the user's own structures: all but those of the corpus."""
+    return {each.name for each in material.structures if not each.recorded}
+
+
 def followed(
     material: Material, explorations: Iterable[Exploration], asked: UnderModels
 ) -> Material:
     """The material with those of the user's own programs alone that are explored further, and the
     models under which they are."""
-    own = {each.name for each in material.structures if not each.recorded}
+    own = own_structures(material)
     explored: dict[str, list[tuple[Model, Exploration]]] = {}
     for each in explorations:
         if (model := asked.models.get(each.model)) is not None:
             explored.setdefault(each.program, []).append((model, each))
     further = (
-        (each, tuple(one.name for one in next_models(explored.get(each.name, ()), asked.machines)))
+        (each, tuple(one.name for one in following(explored.get(each.name, ()), asked.machines)))
         for each in material.programs
         if each.structure in own
     )
@@ -159,7 +180,7 @@ def followed(
 def relevant(material: Material, explorations: Iterable[Exploration], explorer: Explorer) -> Wanted:
     """Which tests matter, by name and model, if those of the user's own programs are not asked for:
     these only where a violation is their cycle, or where the program cannot be explored."""
-    own = {each.name for each in material.structures if not each.recorded}
+    own = own_structures(material)
     entries = {each.name: each for each in material.entries}
     violations = {test.name for each in explorations for test in each.tests}
 
@@ -182,7 +203,7 @@ def checks(
     """Each test, or each that is wanted, under each of its models by each checker. Skipped is what
     no checker takes."""
     jobs: list[Job] = []
-    reasons: dict[tuple[str, str], tuple[Checker, str]] = {}
+    refused: dict[tuple[str, str], Skipped] = {}
     taken: set[tuple[str, str]] = set()
     for checker in checkers:
         tool = checker.available()
@@ -196,24 +217,23 @@ def checks(
                 question = entry.name, model.name
                 # the verdict on a file that is no litmus test says so
                 reason = "" if entry.test.unread else checker.applicable(entry.test, model)
+                about = entry.digest, asked.digests[model.name], checker.name
                 if reason:
-                    reasons.setdefault(question, (checker, reason))
+                    verdict = unknown(entry.test, model, checker.name, reason)
+                    skip = Skipped(entry.name, reason, key(*about, "skipped"), verdict)
+                    refused.setdefault(question, skip)
                     continue
                 taken.add(question)
                 jobs.append(
                     Check(
-                        key=key(entry.digest, asked.digests[model.name], checker.name, version),
+                        key=key(*about, version),
                         test=entry.test,
                         model=model,
                         checker=checker,
                         seconds=seconds,
                     )
                 )
-    skipped = [
-        Skipped("check", test, model, reason, checker.name)
-        for (test, model), (checker, reason) in reasons.items()
-        if (test, model) not in taken
-    ]
+    skipped = [each for question, each in refused.items() if question not in taken]
     return Jobs(jobs, skipped)
 
 
@@ -223,7 +243,7 @@ TESTS_PER_JOB = 2000
 
 def file_checks(
     tests: FolderTests, asked: UnderModels, checker: FileChecker, form: str, seconds: float
-) -> Jobs:
+) -> list[Job]:
     """The tests of folders, each under its models."""
     tool = checker.available()
     version = (tool and tool.version) or "unknown"
@@ -232,7 +252,7 @@ def file_checks(
         (model, [arch for arch, names in under.items() if model.name in names])
         for model in asked.models.values()
     ]
-    jobs = []
+    jobs: list[Job] = []
     for at in range(0, len(tests.files), TESTS_PER_JOB):
         files = tests.files[at : at + TESTS_PER_JOB]
         jobs.append(
@@ -245,24 +265,22 @@ def file_checks(
                 seconds=seconds,
             )
         )
-    return Jobs(jobs)
+    return jobs
 
 
-def comparisons(entries: Iterable[Entry], how: CodeComparison) -> Jobs:
+def comparisons(entries: Iterable[Entry], how: CodeComparison) -> list[Job]:
     """Each test with its compiled code; see Compare."""
     configurations = digest(*(f"{each.platform.name} {each.name}" for each in how.builds))
     digests = [model.digest_of_text for model in how.language]
     models_key = digests[0] if len(digests) == 1 else digest(*digests)
-    return Jobs(
-        [
-            Compare(
-                key=key(entry.digest, models_key, "compiled", configurations),
-                test=entry.test,
-                comparison=how,
-            )
-            for entry in entries
-        ]
-    )
+    return [
+        Compare(
+            key=key(entry.digest, models_key, "compiled", configurations),
+            test=entry.test,
+            comparison=how,
+        )
+        for entry in entries
+    ]
 
 
 def notes(skipped: Iterable[Skipped]) -> tuple[str, ...]:

@@ -14,56 +14,27 @@ process: it is resumed with and without a cluster.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import msgspec
-
-from weakspot import _engine
-from weakspot.errors import MissingTool, ToolFailed
+from weakspot.errors import MissingTool, ToolFailed, WeakspotError
 from weakspot.harness.campaign.connection import (
-    ClusterLost,
     Future,
     Workers,
     failed_at,
     is_unfinished,
 )
+from weakspot.harness.campaign.divided_exploration import (
+    AHEAD,
+    Concluded,
+    DividedExploration,
+    ExploreShare,
+)
 from weakspot.harness.campaign.executor import Receiver
 from weakspot.harness.campaign.exploration_jobs import Explore
-from weakspot.harness.campaign.frontiers import Frontier
-from weakspot.harness.campaign.jobs import Job, Sink
-from weakspot.harness.campaign.pace import ExplorationPace
 from weakspot.harness.campaign.parcels import Performed
 from weakspot.harness.checkers.explorer import EngineExplorer, Share
-from weakspot.harness.values.exploration import Exploration
-from weakspot.harness.values.numbers import amount
-from weakspot.system.deadline import NEVER, Deadline, ending
-
-FIRST = 2.0
-"""How many seconds one worker explores a program before it is divided."""
-
-SLICE = 5.0
-"""How many seconds a worker explores a share. One that has nothing to do waits for as long."""
-
-SHORTEST = 0.01
-"""For fewer seconds nothing is sent as long as something is under way."""
-
-LAST = 10.0
-"""How many seconds one worker has for what an exploration does that runs out of time: those with
-fewer iterations of loops."""
-
-QUARTER = 0.25
-"""FIRST and LAST are at most this part of the time limit."""
-
-AHEAD = 2
-"""How many shares are sent per thread of the workers."""
-
-STORED = 5.0
-"""How many seconds pass before what is open is stored again."""
-
-DEAREST = 20
-"""As many times as long as storing it took pass as well."""
+from weakspot.system.deadline import NEVER
 
 
 def is_divisible(job: Explore) -> bool:
@@ -77,67 +48,10 @@ def is_divisible(job: Explore) -> bool:
     )
 
 
-class Concluded(msgspec.Struct, frozen=True):
-    """The answer to an exploration, and what it leaves open."""
-
-    found: Exploration
-    left: bytes | None
-
-
-class ExploreShare(Job, frozen=True, kw_only=True):
-    """What is there in a share of what an exploration has left open? The answer is a Share. With
-    `concludes` it is Concluded if nothing is left open then, or if there are no `seconds`: then one
-    worker explores what is left, within `rest` seconds."""
-
-    whole: Explore
-    share: bytes | None = None
-    seconds: float = 0.0
-    concludes: bool = False
-    rest: float = float("inf")
-
-    @property
-    def phase(self) -> str:
-        return self.whole.phase
-
-    @classmethod
-    def perform(cls, jobs: Sequence[ExploreShare], sink: Sink) -> None:
-        for job in jobs:
-            sink.answered(job, job._answer(sink))
-
-    def _answer(self, sink: Sink) -> Share | Concluded:
-        whole, left, rest = self.whole, self.share, self.rest
-        assert isinstance(whole.explorer, EngineExplorer)
-        explorer = msgspec.structs.replace(whole.explorer, jobs=1)
-        program = whole.program.named
-        share = None
-        if self.seconds:
-            share = explorer.explore_share(program, whole.model, whole.bounds, left, self.seconds)
-            if share is not None and not (self.concludes and share.complete):
-                return share
-            if left is not None and not self.concludes:
-                return Share(left, executions=0, earlier=0, complete=False, resumed=True)
-            left = left if share is None else share.left
-            rest = whole.bounds.seconds - self.seconds
-        explorer = msgspec.structs.replace(explorer, rest=rest)
-        kept: list[bytes] = []
-        found = explorer.explore(
-            program,
-            whole.model,
-            whole.bounds,
-            done=ExplorationPace(whole.what, whole.bounds.seconds, sink.at),
-            earlier=left,
-            keep=kept.append,
-        )
-        if share is not None:
-            resumed = share.earlier if share.resumed else 0
-            found = msgspec.structs.replace(found, resumed=resumed)
-        return Concluded(found, kept[-1] if kept else None)
-
-
 class _Sent(NamedTuple):
     """A share, and the workers that have failed at it."""
 
-    shared: _Shared
+    shared: DividedExploration
     job: ExploreShare
     failed: tuple[str, ...] = ()
 
@@ -148,10 +62,9 @@ class SharedExplorations:
 
     def __init__(self, workers: Workers, jobs: Sequence[Explore], to: Receiver) -> None:
         self._workers, self._to = workers, to
-        self._waiting = [_Shared(job) for job in jobs]
-        self._begun: list[_Shared] = []
+        self._waiting = [DividedExploration(job) for job in jobs]
+        self._begun: list[DividedExploration] = []
         self._sent: dict[Future, _Sent] = {}
-        self._failed: set[str] = set()
         self._finished = workers.finished()
 
     def perform(self) -> None:
@@ -186,7 +99,7 @@ class SharedExplorations:
         what.shared.sent[future] = what.job
         self._finished.add(future)
 
-    def _next(self, most: int) -> Iterator[tuple[_Shared, ExploreShare]]:
+    def _next(self, most: int) -> Iterator[tuple[DividedExploration, ExploreShare]]:
         """What is to be sent, so that so many shares are under way."""
         room = most - len(self._sent)
         under_way = list(self._begun)
@@ -204,15 +117,7 @@ class SharedExplorations:
         """Take what became of a share, which is under way until that is known: where this raises,
         it is stored as open."""
         shared, job, failed = self._sent[future]
-        try:
-            done = self._workers.result(future)
-        except ClusterLost:
-            raise
-        except Exception as error:
-            self._fail(future, error)
-            return
-        for line in self._workers.judge(done, failed):
-            self._to.progress.message(line)
+        done = self._workers.outcome(future, failed, self._to.progress)
         if done.error is None:
             self._take(future, done)
         elif (again := failed_at(done, failed)) is not None:
@@ -238,15 +143,15 @@ class SharedExplorations:
                     self._to.answered(shared.job, shared.answer(answer))
                     self._begun.remove(shared)
 
-    def _forget(self, shared: _Shared) -> None:
+    def _forget(self, shared: DividedExploration) -> None:
         """Withdraw the shares of a search that has started again."""
         for future in shared.sent:
             del self._sent[future]
             future.cancel()
         shared.sent.clear()
 
-    def _fail(self, future: Future, error: Exception) -> None:
-        """Report a failure, each once; the exploration has no answer this time."""
+    def _fail(self, future: Future, error: WeakspotError) -> None:
+        """Report a failure; the exploration has no answer this time."""
         shared, job, _ = self._sent.pop(future)
         shared.gets_back(job, future)
         shared.store(now=True)
@@ -254,9 +159,7 @@ class SharedExplorations:
         self._begun.remove(shared)
         if not isinstance(error, MissingTool | ToolFailed):
             raise error
-        if error.message not in self._failed:
-            self._failed.add(error.message)
-            self._to.events.failed(shared.job, error)
+        self._to.events.failed(shared.job, error)
 
     def _withdraw(self, *, answered: bool) -> None:
         """Store what is open; report what is known by now, if that is to be `answered`."""
@@ -271,160 +174,3 @@ class SharedExplorations:
                     interrupted=True, executions=shared.executions, seconds=shared.seconds
                 )
                 self._to.answered(shared.job, so_far, final=False)
-
-
-class _Shared:
-    """An exploration, and how far it is."""
-
-    def __init__(self, job: Explore) -> None:
-        self.job = job
-        self.executions = 0
-        self.sent: dict[Future, ExploreShare] = {}
-        """What is under way."""
-        self._share = msgspec.structs.replace(job, frontier=Frontier())
-        self._left, self._notes = job.frontier.read(job.question)
-        """What was found and is open, except for `_open` and for what is under way."""
-        self._open: list[bytes] = []
-        """Shares that are not sent yet."""
-        self._resumed = 0
-        self._began = 0.0
-        self._end: Deadline | None = None
-        self._next_store = 0.0
-
-    @property
-    def seconds(self) -> float:
-        """Since it has begun."""
-        return time.monotonic() - self._began if self._began else 0.0
-
-    @property
-    def status(self) -> str:
-        shares = amount(len(self.sent) + len(self._open), "share")
-        return f"{self.job.what}: {amount(self.executions, 'execution')}, {shares} under way"
-
-    def first(self) -> ExploreShare:
-        """What one worker explores for a moment."""
-        self._began = time.monotonic()
-        self._next_store = self._began + STORED
-        everything, self._left = self._left, None
-        return self._asked(everything, self._first, concludes=True)
-
-    @property
-    def _first(self) -> float:
-        return min(FIRST, self.job.bounds.seconds * QUARTER)
-
-    @property
-    def _last(self) -> float:
-        return min(LAST, self.job.bounds.seconds * QUARTER)
-
-    def _asked(
-        self,
-        share: bytes | None,
-        seconds: float = 0.0,
-        *,
-        concludes: bool = False,
-        rest: float = float("inf"),
-    ) -> ExploreShare:
-        return ExploreShare(
-            key=self.job.key,
-            whole=self._share,
-            share=share,
-            seconds=seconds,
-            concludes=concludes,
-            rest=rest,
-        )
-
-    def next(self, room: int, most: int) -> Iterator[ExploreShare]:
-        """At most so many shares that can be sent now; `most` can be under way. The last is what
-        gives the answer."""
-        if any(job.concludes for job in self.sent.values()):
-            return
-        if self._end is None:
-            self._end = ending(self.job.bounds.seconds - self._first - self._last)
-            self._began = time.monotonic() - self._first
-        if room <= 0:
-            return
-        assert self._left is not None
-        if self._end.passed:
-            if not self.sent:
-                self._left, self._open = self._joined(self._open), []
-                yield self._asked(self._left, concludes=True, rest=self._last)
-            return
-        if not self._open:
-            self._left, self._open = _engine.divide(self._left, most)
-        if not self._open and not self.sent:
-            rest = max(self._last, self.job.bounds.seconds - self.seconds)
-            yield self._asked(self._left, concludes=True, rest=rest)
-        for _ in range(min(room, len(self._open))):
-            # a thread begins it when it has explored those that were sent before
-            before = sum(job.seconds for job in self.sent.values()) / max(1, most // AHEAD)
-            if (seconds := min(SLICE, self._end.left - before)) < SHORTEST and self.sent:
-                return
-            yield self._asked(self._open.pop(0), max(SHORTEST, seconds))
-
-    def gets_back(self, job: ExploreShare, sent: Future = None) -> None:
-        """Take a share back in which nothing was explored, which was `sent`."""
-        left, back = self._left, list(self._open)
-        if left is None:
-            left = job.share
-        elif job.share is not None and not job.concludes:
-            back.append(job.share)
-        self._left, self._open, self.sent = left, back, self._besides(sent)
-
-    def takes(self, future: Future, found: Share) -> bool:
-        """Add what was found in a share. Returns whether the search has started again, so that
-        those under way are worth nothing."""
-        rest = self._besides(future)
-        if self.sent[future].concludes:  # the first, of everything
-            self._resumed = found.earlier
-            self._left, self.executions, self.sent = found.left, found.executions, rest
-            return False
-        assert self._left is not None
-        if not found.resumed:
-            both, anew, executions = found.left, True, found.executions
-        else:
-            both, anew = self._join(self._left, found.left)
-            executions = 0 if anew else self.executions + found.executions
-        still, resumed = ([], 0) if anew else (self._open, self._resumed)
-        self._left, self._open, self.sent = both, still, rest
-        self.executions, self._resumed = executions, resumed
-        return anew
-
-    def _besides(self, future: Future) -> dict[Future, ExploreShare]:
-        """What else is under way. What is open changes together with it, so that Ctrl-C at any
-        moment neither loses a share nor counts it twice."""
-        return {each: job for each, job in self.sent.items() if each is not future}
-
-    def _join(self, one: bytes, other: bytes) -> tuple[bytes, bool]:
-        program = self.job.program.generated.program
-        return program.lowered.join(one, other, self.job.bounds)
-
-    def _joined(self, shares: Sequence[bytes]) -> bytes:
-        """What was found, and all that is open, with these shares that were not explored."""
-        assert self._left is not None
-        left = self._left
-        for share in shares:
-            left, _ = self._join(left, share)
-        return left
-
-    def store(self, *, now: bool = False) -> None:
-        """Store what was found and is open, if that was not done a moment ago."""
-        if self._left is None or self.job.frontier.path is None:
-            return
-        begun = time.monotonic()
-        if not now and begun < self._next_store:
-            return
-        sent = [job for job in self.sent.values() if not job.concludes]
-        under_way = [job.share for job in sent if job.share is not None]
-        self.job.frontier.write(self.job.question, self._joined([*self._open, *under_way]))
-        done = time.monotonic()
-        self._next_store = done + max(STORED, DEAREST * (done - begun))
-
-    def answer(self, concluded: Concluded) -> Exploration:
-        """The answer, as one process gives it."""
-        found = concluded.found
-        if self._left is not None:  # it was divided
-            seconds = round(self.seconds, 6)
-            found = msgspec.structs.replace(found, resumed=self._resumed, seconds=seconds)
-        if not self.job.is_current:
-            return found
-        return self.job.frontier.ended(self.job.question, found, concluded.left, self._notes)

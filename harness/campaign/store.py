@@ -2,7 +2,7 @@
 
 In: answers, each under the key of its job. Out: which jobs need not be asked, and a Record of all
 that is stored. This module has the protocol, the store in memory, and how answers become a Record;
-`folder` stores a campaign in a folder, `cache` what a project knows of its sources.
+`folder` stores a campaign in a folder; gate.store, what a project knows of its scenarios.
 """
 
 from __future__ import annotations

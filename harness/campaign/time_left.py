@@ -38,8 +38,9 @@ class Remaining:
     def answered(self, job: Job) -> None:
         """The job is answered now."""
         now = time.monotonic()
-        if self._left.pop(job.key, None) is not None:
-            self._kinds[job.kind].add(job, now - self._last)
+        # it may have become another kind of job when its files were read
+        if (begun := self._left.pop(job.key, None)) is not None:
+            self._kinds[begun.kind].add(begun, now - self._last)
             self._last = now
 
     def left(self) -> TimeLeft | None:

@@ -30,10 +30,10 @@ from weakspot.harness.machines import NO_NAMES, Machine, Named
 from weakspot.harness.runners import RUNNERS, Runner
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.exploration import Exploration
+from weakspot.harness.values.record import AnnotationCosts
 from weakspot.system import tools
 
 if TYPE_CHECKING:
-    from weakspot.harness.machines.prices import Prices
     from weakspot.harness.runners.steadiness import SteadinessProbe
 
 
@@ -54,7 +54,7 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     build: Build = NO_OPTIONS  # of the generator
     explorer: Explorer = EngineExplorer()
     whole: ProgramRunner | None = None  # whole_programs.run; without it programs are not run
-    prices: Callable[[], Prices] | None = None
+    priced: Callable[[Material], Material] | None = None  # with the costs of memory orders
     repairs: RepairQuestions | None = None  # repair_jobs.jobs; without it none are searched for
     corpus: Path | None = None
 
@@ -69,7 +69,7 @@ def installed(named: Named = NO_NAMES) -> Tools:
         profile=_profile,
         model=models.resolve,
         whole=_run_whole_programs,
-        prices=_prices,
+        priced=_priced,
     )
 
 
@@ -85,10 +85,32 @@ def _run_whole_programs(*arguments: Any, **keywords: Any) -> None:
     whole_programs.run(*arguments, **keywords)
 
 
-def _prices() -> Prices:
+def _priced(material: Material) -> Material:
+    """The material with what is stored of the costs of its memory orders."""
     from weakspot.harness.machines.prices import Prices
+    from weakspot.harness.values.annotations import annotate
 
-    return Prices()
+    prices = Prices()
+
+    def of(structure: str) -> tuple[AnnotationCosts, ...]:
+        programs = [each for each in material.programs if each.structure == structure]
+        annotations, _ = annotate([each.generated.program for each in programs])
+        return tuple(
+            AnnotationCosts(
+                at=str(each),
+                operation=each.operation,
+                function=each.function,
+                written=each.order,
+                ns=ns,
+            )
+            for each in annotations
+            if (ns := prices.of(each))
+        )
+
+    structures = (
+        msgspec.structs.replace(each, prices=of(each.name)) for each in material.structures
+    )
+    return msgspec.structs.replace(material, structures=tuple(structures))
 
 
 def choose_checkers(asked: str | None, *, witnesses: bool = False) -> list[Checker]:

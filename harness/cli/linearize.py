@@ -125,15 +125,15 @@ def check_clients(
     show: Callable[[Linearizability], bool] = _always,
     **asked: Any,
 ) -> int:
-    """Ask `questions.linearize`, print those answers that are to `show`, on stderr if `aside`, and
+    """Ask `objects.linearize`, print those answers that are to `show`, on stderr if `aside`, and
     return the exit code."""
-    from weakspot import questions
+    from weakspot import objects
     from weakspot.harness.report import linearizability, terminal
 
     code, count = NOTHING_FOUND, 0
     says, is_empty = "what was found so far is printed", lambda: not count
     with progress_bar() as progress, on_interrupt(says, is_empty=is_empty):
-        for found, record in questions.linearize(file, choice, progress=progress, **asked):
+        for found, record in objects.linearize(file, choice, progress=progress, **asked):
             if show(found):
                 count += 1
                 with progress.pause():

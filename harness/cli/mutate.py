@@ -85,7 +85,7 @@ def mutate(
         raise click.UsageError("--clients and --as are given together.")
     if output is not None and clients is None:
         raise click.UsageError("-o needs --clients and --as.")
-    from weakspot import projects
+    from weakspot import objects, projects
     from weakspot.harness.report import mutants, terminal
 
     def show(each: Mutated) -> None:
@@ -98,7 +98,7 @@ def mutate(
 
     def mutants_of(progress: Progress) -> Results[Mutated]:
         if clients is not None and choice is not None:
-            tried.append(projects.object_clients(clients, choice, build=build, progress=progress))
+            tried.append(objects.object_clients(clients, choice, build=build, progress=progress))
         return projects.mutate(
             what,
             models=models,

@@ -119,7 +119,7 @@ def relax(
 
     For each memory order in the source, prints the weakest one with which all programs are still
     safe, and why it cannot be weaker."""
-    from weakspot import projects
+    from weakspot import objects, projects
     from weakspot.harness.cli.linearize import check_clients
     from weakspot.harness.orders.relaxation import findings
     from weakspot.harness.report import terminal, weakest_orders
@@ -193,7 +193,7 @@ def relax(
             "progress": progress,
         }
         if choice is not None:
-            results = projects.relax_object(what[0], choice, **common)
+            results = objects.relax_object(what[0], choice, **common)
         else:
             results = projects.relax(what, executor=executor, **common)
         if apply:

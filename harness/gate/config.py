@@ -396,8 +396,3 @@ def _matching(folder: Path, pattern: str) -> Iterator[str]:
 def is_scenario(path: Path) -> bool:
     """Whether a file is a scenario, or the manifest of a crate, whose tests are."""
     return path.suffix in SUFFIXES or path.name == MANIFEST
-
-
-def fails(config: Config, id: str, severity: str) -> bool:
-    """Whether a finding with this id and severity fails the gate."""
-    return id in config.gate.fail_on or severity in config.gate.fail_on

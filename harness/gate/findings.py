@@ -11,11 +11,10 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import WeakspotError
-from weakspot.generators.litmus import Site
+from weakspot.generators.litmus import Site, Test
 from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.gate import baseline
-from weakspot.harness.gate.answers import Answered, Answers
-from weakspot.harness.gate.config import fails
+from weakspot.harness.gate.campaign import GateCampaign, Question
 from weakspot.harness.gate.expectations import unmet_expectation
 from weakspot.harness.gate.outcome import (
     BAD_INPUT,
@@ -27,7 +26,6 @@ from weakspot.harness.gate.outcome import (
     source_of,
 )
 from weakspot.harness.gate.source_spans import source_span
-from weakspot.harness.gate.suggested_repairs import suggested_repairs
 from weakspot.harness.gate.suppressions import InvalidComment, Suppression, suppressions
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.judge.kinds import KINDS
@@ -37,13 +35,14 @@ from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import Plan, Record, program_name
 from weakspot.harness.values.repair import ELSEWHERE, SuggestedRepair
+from weakspot.harness.values.verdict import Verdict
 from weakspot.harness.values.witness import Execution, WitnessEvent, shortest_at
 
 
 class GateFindings:
     """The findings of a run; `accepted` are those of the baseline."""
 
-    def __init__(self, work: Answers, accepted: Iterable[AcceptedFinding]) -> None:
+    def __init__(self, work: GateCampaign, accepted: Iterable[AcceptedFinding]) -> None:
         self.config, self.work = work.config, work
         self.sources = dict(self._sources())
         self.suppressions = SourceSuppressions(self.config.root, self.sources)
@@ -53,27 +52,26 @@ class GateFindings:
         self.machines: dict[str, dict[str, bool]] = {}
         explorations: list[Exploration] = []
         for each in work.answered:
-            if each.answer.exploration is None:
+            if each.exploration is None:
                 continue
             # a comparison with another model that reached a limit leaves nothing undecided
-            if not each.question.compared or each.answer.exploration.result != "Unknown":
-                explorations.append(each.answer.exploration)
+            if not each.compared or each.exploration.result != "Unknown":
+                explorations.append(each.exploration)
             self.machines |= each.answer.machines
             self.sites.setdefault(each.file, []).extend(each.answer.sites)
-            self.files[each.answer.exploration.program] = each.file
+            self.files[each.exploration.program] = each.file
         manifest = new_manifest(Plan(what=tuple(self.files.values())))
         self.record = Record(manifest=manifest, explorations=tuple(explorations))
 
     def reported(self) -> Iterator[ReportedFinding]:
         """Findings of programs in the order of the scenarios, those of litmus tests, and scenarios
         that cannot be read."""
-        repairs = suggested_repairs(self.work)
         causes: set[tuple[str, Status]] = set()
         order = {file: at for at, file in enumerate(self.files.values())}
         findings = judge(self.record)
         for finding in sorted(findings, key=lambda each: order[self.files[each.subject]]):
             reported = self._program(finding)
-            repair = repairs.get(reported.scenario)
+            repair = self.work.repairs.get(reported.scenario)
             shown = reported.test or f"{finding.violation} {' '.join(finding.models)}"
             cause = f"{reported.scenario} {shown}"
             if repair is not None and repair.changes and finding.id != "WS106":
@@ -87,11 +85,12 @@ class GateFindings:
             known = (cause, reported.status)
             yield msgspec.structs.replace(reported, cause=cause, is_repeat=known in causes)
             causes.add(known)
-        for answered in self.work.answered:
-            if answered.answer.verdict is not None:
-                test = self.work.tests[answered.file]
-                if wrong := unmet_expectation(test, answered.answer.verdict):
-                    yield self._litmus(wrong, answered)
+        for question in self.work.answered:
+            test, verdict = question.scenario.test, question.answer.verdict
+            if test is None or verdict is None:
+                continue
+            if wrong := unmet_expectation(test, verdict):
+                yield self._litmus(wrong, question, test, verdict)
         for file, why in self.work.unreadable.items():
             reported = self._unreadable(file, why)
             known = (reported.cause, reported.status)
@@ -157,7 +156,8 @@ class GateFindings:
     def _status(self, finding: Finding, fingerprint: str) -> Status:
         if fingerprint in self.accepted:
             return "accepted"
-        return "fails" if fails(self.config, finding.id, finding.severity) else "reported"
+        fails = not {finding.id, finding.severity}.isdisjoint(self.config.gate.fail_on)
+        return "fails" if fails else "reported"
 
     def _program(self, finding: Finding) -> ReportedFinding:
         file = self.files[finding.subject]
@@ -288,10 +288,10 @@ class GateFindings:
             does=describe_event(event) if event is not None else "",
         )
 
-    def _litmus(self, finding: Finding, answered: Answered) -> ReportedFinding:
-        file, model = answered.file, answered.model.name
-        test, verdict = self.work.tests[file], answered.answer.verdict
-        assert verdict is not None
+    def _litmus(
+        self, finding: Finding, question: Question, test: Test, verdict: Verdict
+    ) -> ReportedFinding:
+        file, model = question.file, question.model.name
         witness = msgspec.convert(verdict.witness, Execution | None, from_attributes=True)
         lines = test.text.splitlines()
         at = max(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.harness.campaign.cache import FOLDER, project_folder
 from weakspot.harness.gate.outcome import GateOutcome, ReportedFinding
+from weakspot.harness.gate.store import FOLDER, project_folder
 from weakspot.harness.values.record import unique
 from weakspot.system import cache
 from weakspot.system.project_file import find

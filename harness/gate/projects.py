@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from weakspot.harness.campaign.executor import TimedExecutor
+from weakspot.harness.campaign.executor import Executor
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.gate.config import Config
 from weakspot.harness.gate.last_findings import store_findings
@@ -33,7 +33,7 @@ def run_projects(
     cached: bool = True,
     new_baseline: bool = False,
     progress: Progress | None = None,
-    executor: TimedExecutor | None = None,
+    executor: Executor | None = None,
 ) -> GateOutcome:
     """Run the projects one after the other. One project alone that `here` is in keeps its names;
     else all names become relative to `here`. Raises what `run` raises."""

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Literal
 
 from weakspot.errors import Interrupted
-from weakspot.harness.campaign.executor import TimedExecutor
+from weakspot.harness.campaign.executor import Executor
 from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.gate import baseline
-from weakspot.harness.gate.answers import Answered, Answers
+from weakspot.harness.gate.campaign import GateCampaign, Question
 from weakspot.harness.gate.config import Config
-from weakspot.harness.gate.expectations import expectation
 from weakspot.harness.gate.findings import GateFindings
 from weakspot.harness.gate.last_findings import store_findings
 from weakspot.harness.gate.outcome import GateOutcome, Note, ScenarioResult
@@ -30,7 +29,7 @@ def run(
     cached: bool = True,
     new_baseline: bool = False,
     progress: Progress | None = None,
-    executor: TimedExecutor | None = None,
+    executor: Executor | None = None,
 ) -> GateOutcome:
     """Explore and check the scenarios, by default on this computer, and report their findings.
 
@@ -41,21 +40,21 @@ def run(
     accepted = baseline.read(
         config.baseline, needed=bool(config.gate.baseline) and not new_baseline
     )
-    work = Answers(config, cached=cached, progress=progress or Quiet(), executor=executor)
+    work = GateCampaign(config, cached=cached, progress=progress or Quiet(), executor=executor)
     try:
-        work.ask(scenarios)
+        work.ask_about(scenarios)
     except Interrupted:
         raise GateInterrupted(
             [
                 _result(work, each)
                 for each in work.answered
-                if not each.question.compared and not each.interrupted
+                if not each.compared and not each.interrupted
             ]
         ) from None
     reporter = GateFindings(work, accepted)
     findings = tuple(reporter.reported())
     found = {each.fingerprint for each in findings}
-    shown = tuple(each for each in work.answered if not each.question.compared)
+    shown = tuple(each for each in work.answered if not each.compared)
     unreadable = (
         ScenarioResult(file=file, model=model.name, result="Error")
         for file in work.unreadable
@@ -73,13 +72,10 @@ def run(
             "comment (* Result: Never *)",
         )
         for each in shown
-        if each.answer.verdict is not None
-        and not expectation(work.tests[each.file], each.model.name)
+        if each.answer.verdict is not None and not each.expected
     )
     sequential = dict.fromkeys(
-        each.file
-        for each in shown
-        if each.answer.exploration is not None and each.answer.exploration.sequential
+        each.file for each in shown if each.exploration is not None and each.exploration.sequential
     )
     repository = repository_of(config.root) or config.root
     outcome = GateOutcome(
@@ -129,21 +125,18 @@ def _of_budget(found: Exploration, budget: float, spent: float) -> Iterator[Reas
     yield Reason(kind="raise budget", number=budget)
 
 
-def _result(work: Answers, answered: Answered) -> ScenarioResult:
-    question, answer = answered.question, answered.answer
-    seconds = work.seconds[question.key]
+def _result(work: GateCampaign, question: Question) -> ScenarioResult:
     result: Literal["Safe", "Violated", "Unknown", "Ok", "No"]
-    if answer.exploration is not None:
-        found = answer.exploration
+    if (found := question.exploration) is not None:
         result, executions = found.result, found.executions
         reasons = found.reasons or ((work.used_up,) if result == "Unknown" else ())
         if "seconds" in found.limits:
-            reasons = tuple(map(sentence, _of_budget(found, work.config.budget, seconds)))
+            budget = _of_budget(found, work.config.budget, question.seconds)
+            reasons = tuple(map(sentence, budget))
     else:
-        verdict = answer.verdict
+        verdict = question.answer.verdict
         assert verdict is not None
-        expected = expectation(work.tests[question.file], question.model.name)
-        result = "Ok" if expected in ("", verdict.observation) else "No"
+        result = "Ok" if question.expected in ("", verdict.observation) else "No"
         if verdict.observation == "Unknown":
             result = "Unknown"
         reasons, executions = (verdict.reason,), 0
@@ -153,6 +146,6 @@ def _result(work: Answers, answered: Answered) -> ScenarioResult:
         result=result,
         reasons=reasons,
         executions=executions,
-        seconds=seconds,
-        unchanged=answered.unchanged,
+        seconds=question.seconds,
+        unchanged=question.unchanged,
     )

@@ -29,6 +29,7 @@ from weakspot.harness.machines import Lost, Machine
 from weakspot.harness.runners.steadiness import SteadinessProbe
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.record import Plan
+from weakspot.system.deadline import Deadline
 
 LOCAL, OTHER = FakeMachine("local"), FakeMachine("ssh:other")
 
@@ -97,8 +98,8 @@ def steady(_: Machine) -> Iterator[SteadinessProbe]:
     yield SteadinessProbe()
 
 
-def executor(ends: float | None = None) -> LocalExecutor:
-    return LocalExecutor(ends=ends, gauge=steady)
+def executor() -> LocalExecutor:
+    return LocalExecutor(gauge=steady)
 
 
 def interrupt(*_: object) -> None:
@@ -152,7 +153,7 @@ def test_every_job_gets_its_share_of_the_time_and_the_command_ends_in_time() -> 
 
     jobs = [Note(key=str(number), performed=[], act=use_all) for number in range(4)]
     begin = time.monotonic()
-    ask(jobs, MemoryStore(), executor(ends=begin + 0.4))
+    ask(jobs, MemoryStore(), executor(), end=Deadline(begin + 0.4))
     assert time.monotonic() - begin < 0.4 + len(jobs)
     assert given[0] == pytest.approx(0.1, abs=0.05)
     assert all(seconds <= 0.21 for seconds in given)
@@ -163,7 +164,7 @@ def test_time_that_one_job_leaves_goes_to_the_others() -> None:
     jobs = [
         Note(key=key, performed=[], act=lambda job, _: given.append(job.seconds)) for key in "ab"
     ]
-    ask(jobs, MemoryStore(), executor(ends=time.monotonic() + 20))
+    ask(jobs, MemoryStore(), executor(), end=Deadline(time.monotonic() + 20))
     assert given[0] <= 10 < given[1]
 
 
@@ -173,7 +174,7 @@ def test_a_phase_leaves_the_others_their_share_of_the_time() -> None:
         Note(key=key, group=group, performed=[], act=lambda job, _: given.append(job.seconds))
         for key, group in (("a", "x"), ("b", "y"), ("c", "z"))
     ]
-    ask(jobs, MemoryStore(), executor(ends=time.monotonic() + 60))
+    ask(jobs, MemoryStore(), executor(), end=Deadline(time.monotonic() + 60))
     assert [round(60 / seconds) for seconds in given] == [3, 2, 1]
 
 
@@ -193,7 +194,7 @@ def test_a_malformed_file_is_reported_where_the_others_can_be_asked() -> None:
 def test_a_time_limit_that_is_over_leaves_no_time_but_asks() -> None:
     given: list[float] = []
     job = Note(key="a", performed=[], act=lambda job, _: given.append(job.seconds))
-    ask([job], MemoryStore(), executor(ends=time.monotonic() - 1))
+    ask([job], MemoryStore(), executor(), end=Deadline(time.monotonic() - 1))
     assert given == [0.0]
 
 

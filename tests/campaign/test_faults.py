@@ -133,11 +133,11 @@ def test_a_worker_with_a_full_disk_is_retired(client: Any) -> None:
     assert len(client.nthreads()) == 2
 
 
-def test_what_fails_everywhere_is_reported_once_and_retires_nobody(client: Any) -> None:
+def test_what_fails_everywhere_is_reported_for_each_job_and_retires_nobody(client: Any) -> None:
     jobs = [Fragile(key=f"{at}", full=(0, 1, 2)) for at in range(20)]
     store, lines, errors = asked(jobs, client)
     assert (store.count, lines) == (0, [])
-    assert errors == ["a worker failed: No space left on device"]
+    assert errors == ["a worker failed: No space left on device"] * len(jobs)
     assert len(client.nthreads()) == 3
 
 

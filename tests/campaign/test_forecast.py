@@ -19,7 +19,7 @@ from fakes import (
 from records import verdict
 
 from weakspot.errors import BadInput
-from weakspot.harness.campaign.check_jobs import COMPARING, Check
+from weakspot.harness.campaign.check_jobs import COMPARING, Check, CodeComparison, Compare
 from weakspot.harness.campaign.folder import new_manifest, read_manifest
 from weakspot.harness.campaign.folder_run import run
 from weakspot.harness.campaign.forecast import Forecast, Repetition, WorkerShare, forecast
@@ -161,7 +161,14 @@ def test_workers_share_what_no_machine_has_to_itself(asked: Asked, tmp_path: Pat
 
 def test_a_comparison_takes_as_long_as_for_each_configuration_before() -> None:
     history = History()
-    assert history.comparison() is None
+    how = CodeComparison(
+        language=(),
+        checker=FakeChecker(),
+        builds=("gcc", "clang"),  # type: ignore[arg-type]
+        seconds=1.0,
+    )
+    job = Compare(key="k", test=make_test("SB"), comparison=how)
+    assert history.expected(job) is None
     code = CodegenComparison(
         source="SB",
         model="c11",
@@ -173,7 +180,7 @@ def test_a_comparison_takes_as_long_as_for_each_configuration_before() -> None:
     other = msgspec.structs.replace(code, builds=("gcc -O2",))
     described = msgspec.structs.replace(new_manifest(PLAN), timings={COMPARING: Timing(1, 6.0)})
     history.add(described, [("k", Codes("SB", (code, other)))])
-    assert history.comparison() == 2.0
+    assert history.expected(job) == Expected("usual", 4.0)
 
 
 class Watched(Quiet):
@@ -246,7 +253,8 @@ def test_times_are_the_median_of_campaigns_and_phases_scale_them() -> None:
         checker=FakeChecker(),
         seconds=1.0,
     )
-    assert history.same(job) == 4.0
-    assert history.alike(msgspec.structs.replace(job, key="another text")) == 4.0
+    assert history.expected(job) == Expected("repeated", 4.0)
+    other = msgspec.structs.replace(job, key="another text")
+    assert history.expected(other) == Expected("similar", 4.0)
     assert history.factor("checking") == 0.5
     assert history.factor("exploring") is None

@@ -177,7 +177,7 @@ def scripted(campaign: str) -> Tools:
         gauge=lambda _: nullcontext(SteadinessProbe()),
         explorer=TimedExplorer(),
         whole=run_programs,
-        prices=None,
+        priced=None,
     )
 
 

@@ -18,9 +18,10 @@ from fakes import (
 
 from weakspot.errors import BadInput, ToolFailed, WeakspotError
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign.executor import Stopped
+from weakspot.harness.campaign.executor import Receiver, Stopped
 from weakspot.harness.campaign.folder import FolderStore, latest_unfinished, read_manifest
 from weakspot.harness.campaign.folder_run import run
+from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.corpus import models
 from weakspot.harness.machines import Machine
 from weakspot.harness.values.exploration import Exploration, Violation
@@ -177,6 +178,21 @@ def test_a_newer_checker_is_asked_again(corpus: Path, tmp_path: Path) -> None:
     _, record = run(PLAN, folder=folder, tools=make_tools(corpus, newer))
     assert len(newer.asked) == 4
     assert len(record.verdicts) == 4
+
+
+def test_what_fails_for_every_job_is_noted_once(corpus: Path, tmp_path: Path) -> None:
+    class Failing:
+        """An executor whose workers can do nothing."""
+
+        def run(self, jobs: Sequence[Job], to: Receiver) -> None:
+            for job in jobs:
+                to.events.failed(job, ToolFailed("it fell over"))
+
+    tools = make_tools(corpus, FakeChecker())
+    _, record = run(PLAN, root=tmp_path / "results", tools=tools, executor=Failing())
+    fallen = [each for each in record.manifest.notes if "fell over" in each]
+    assert sorted(fallen) == sorted(set(fallen))
+    assert "fake under tso: it fell over" in fallen
 
 
 def test_a_checker_that_fails_is_noted_and_asked_again(corpus: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from clusters import Cluster, Future, InProcess
 
 from weakspot.errors import Interrupted, ToolFailed
-from weakspot.harness.campaign import shares
+from weakspot.harness.campaign import divided_exploration
 from weakspot.harness.campaign.connection import ClusterLost, Workers, connected
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, Receiver, ask
 from weakspot.harness.campaign.exploration_jobs import Explore
@@ -230,8 +230,8 @@ def test_workers_find_the_same_without_reductions(programs: list[str]) -> None:
 def test_what_is_stored_at_any_moment_resumes_without_a_loss(
     programs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shares, "STORED", 0.0)
-    monkeypatch.setattr(shares, "DEAREST", 0)
+    monkeypatch.setattr(divided_exploration, "STORED", 0.0)
+    monkeypatch.setattr(divided_exploration, "DEAREST", 0)
     part = Part(without=("symmetry",))
     frontiers = Frontiers(tmp_path / "frontiers")
     (job,) = questions(programs[:1], models=["rc11"], part=part, frontiers=frontiers)
@@ -309,7 +309,7 @@ def test_what_waits_for_a_worker_has_the_time_that_is_left_then(programs: list[s
         def send(self, parcel: Sequence[Job], failed: Collection[str] = ()) -> Future:
             nonlocal most
             (share,) = parcel
-            assert isinstance(share, shares.ExploreShare)
+            assert isinstance(share, divided_exploration.ExploreShare)
             future = super().send(parcel, failed)
             sent[future] = share.seconds
             most = max(most, sum(sent.values()))
@@ -321,7 +321,7 @@ def test_what_waits_for_a_worker_has_the_time_that_is_left_then(programs: list[s
 
     (found,) = answers([job], Sharing(Noting(1)))
     assert found.result == "Safe"
-    first, last = shares.FIRST, 12.0 * shares.QUARTER
+    first, last = divided_exploration.FIRST, 12.0 * divided_exploration.QUARTER
     assert 5.0 < most <= 12.0 - first - last
 
 
@@ -363,8 +363,8 @@ def test_a_worker_is_killed_in_the_middle(
     programs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr(shares, "FIRST", 0.05)
-    monkeypatch.setattr(shares, "SLICE", 0.1)
+    monkeypatch.setattr(divided_exploration, "FIRST", 0.05)
+    monkeypatch.setattr(divided_exploration, "SLICE", 0.1)
     many = tmp_path / "many.c"
     many.write_text(Path(programs[0]).read_text().replace("4", "7"))
     (job,) = questions([str(many)], models=["sc"], part=Part(without=("symmetry",)))

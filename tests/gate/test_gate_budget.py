@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+import time
+from typing import Any
 
 import pytest
 from projects import Project
+
+from weakspot.errors import LimitReached
+from weakspot.harness.gate.scenarios import Scenario
+from weakspot.system.deadline import Deadline
 
 HEAVY = """\
 #include <pthread.h>
@@ -57,3 +63,24 @@ def test_time_that_is_left_goes_round_again_and_the_summary_says_how_much(
     assert "a budget of more than 6 s explores further" in line
     assert "explored before" not in ended.out
     assert "explored before" in heavy.gate().out
+
+
+def test_what_takes_longer_to_compile_than_its_share_is_compiled_all_the_same(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 6 s, the first share of each of five scenarios is 0.4 s."""
+    generated = Scenario.generated
+
+    def slow(scenario: Scenario, seconds: float, reading: Deadline) -> Any:
+        time.sleep(min(0.5, reading.left))
+        if reading.passed:
+            raise LimitReached("the time limit was reached")
+        return generated(scenario, seconds, reading)
+
+    for number in range(5):
+        project.write(f"tests/light{number}.c", LIGHT)
+    project.write("weakspot.toml", '[gate]\nscenarios = ["tests/light*.c"]\nbudget = "6s"\n')
+    monkeypatch.setattr(Scenario, "generated", slow)
+    ended = project.gate()
+    assert ended.code == 0, ended.out
+    assert "5 scenarios safe" in ended.out

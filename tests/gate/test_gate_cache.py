@@ -17,8 +17,8 @@ from weakspot import _engine
 from weakspot.generators.source import clang
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
+from weakspot.harness.gate.repairs import FindRepair
 from weakspot.harness.gate.scenarios import Scenario
-from weakspot.harness.gate.suggested_repairs import FindRepair
 from weakspot.system.deadline import Deadline
 
 
@@ -264,3 +264,16 @@ def test_ctrl_c_keeps_what_was_answered(project: Project, monkeypatch: pytest.Mo
     ended = project.gate()
     assert ended.code == 0
     assert "1 unchanged" in ended.out
+
+
+def test_ctrl_c_while_a_repair_is_searched_prints_the_answers(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    project.weaken()
+    monkeypatch.setattr(FindRepair, "program", interrupted)
+    ended = project.gate()
+    assert ended.code == 130
+    assert "tests/push_pop.cpp under rc20: Violated" in ended.out

@@ -20,6 +20,7 @@ LAYERS = (
     "harness.cli",
     "api",
     "campaigns",
+    "objects",
     "projects",
     "model_comparison",
     "questions",

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from weakspot.harness.campaign.cache import CacheStore, project_folder
+from weakspot.harness.gate.store import Answer, CacheStore, project_folder
+from weakspot.harness.values.exploration import Exploration
 from weakspot.system import cache
 
-
-class Answer(msgspec.Struct, frozen=True):
-    text: str
+SAFE = Exploration(program="p", model="rc20", result="Safe")
 
 
 @pytest.fixture
@@ -21,13 +19,13 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def store(project: Path, *, cached: bool = True) -> CacheStore[Answer]:
-    return CacheStore(project_folder(project) / "answers" if cached else None, Answer)
+def store(project: Path, *, cached: bool = True) -> CacheStore:
+    return CacheStore(project_folder(project) / "answers" if cached else None)
 
 
-def put(project: Path, *, final: bool = True, cached: bool = True) -> CacheStore[Answer]:
+def put(project: Path, *, final: bool = True, cached: bool = True) -> CacheStore:
     made = store(project, cached=cached)
-    made.put("key", Answer("Safe"), final=final)
+    made.put("key", SAFE, final=final)
     return made
 
 
@@ -35,7 +33,7 @@ def test_an_answer_is_there_for_the_next_run(project: Path) -> None:
     assert put(project).stored == set()
     again = store(project)
     assert again.has("key")
-    assert again.get("key") == Answer("Safe")
+    assert again.get("key") == Answer(exploration=SAFE)
     assert again.stored == {"key"}
     assert not again.has("another key")
 
@@ -57,7 +55,7 @@ def test_what_was_used_last_is_removed_last(project: Path, monkeypatch: pytest.M
 
 def test_a_truncated_answer_is_for_this_run_only(project: Path) -> None:
     now = put(project, final=False)
-    assert (now.has("key"), now.get("key")) == (False, Answer("Safe"))
+    assert (now.has("key"), now.get("key")) == (False, Answer(exploration=SAFE))
     assert not store(project).has("key")
 
 
