@@ -36,8 +36,7 @@ class Driver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Advisory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An advisory of RustSec: a file of one test, which is Violated at a version of the crate and
-    shows the operation at `at`, FILE:LINE, and is Safe at the version `fixed`, in so many
-    `seconds`."""
+    shows the operation at `at`, FILE:LINE, and is Safe at the version `fixed`."""
 
     id: str
     file: str
@@ -46,7 +45,6 @@ class Advisory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fixed: str
     at: str
     features: tuple[str, ...] = ()
-    seconds: float = SECONDS
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,7 +109,7 @@ def explored(crate: Path, *tests: str, seconds: float = SECONDS) -> dict[str, we
         crate,
         models=["rc20"],
         machine_models=(),
-        bounds=weakspot.Bounds(seconds=seconds),
+        bounds=weakspot.Bounds(seconds=SECONDS),
         build=weakspot.Build(tests=tests, flags=("--cap-lints=warn",)),
     )
     return {each.program.rpartition("::")[2]: each for each in found}
@@ -163,6 +161,5 @@ def test_what_an_advisory_is_about_is_found(advisory: Advisory, tmp_path: Path) 
     assert old.result == "Violated", old.reasons
     assert any(each.endswith(advisory.at) for each in places(old)), sorted(places(old))
     advisory = msgspec.structs.replace(advisory, version=advisory.fixed)
-    fixed = prepared(advisory, tmp_path / "new")
-    (new,) = explored(fixed, named(advisory), seconds=advisory.seconds).values()
+    (new,) = explored(prepared(advisory, tmp_path / "new"), named(advisory)).values()
     assert new.result == "Safe", new.reasons
