@@ -104,7 +104,7 @@ def copied(driver: Driver | Advisory, folder: Path) -> tuple[Path, Path]:
     return prepared(driver, folder / "second", patch), copy
 
 
-def explored(crate: Path, *tests: str, seconds: float = SECONDS) -> dict[str, weakspot.Exploration]:
+def explored(crate: Path, *tests: str) -> dict[str, weakspot.Exploration]:
     found = weakspot.explore(
         crate,
         models=["rc20"],
