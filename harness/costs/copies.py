@@ -20,7 +20,7 @@ def _files(program: Program) -> Iterator[Path]:
 def copied(program: Program, changed: dict[str, bytes], scratch: Path) -> Program:
     """The program with changed files, copied together with all its other files. The relative
     positions of files and include folders are preserved; a folder that compilers search without an
-    option becomes one that they are told to search."""
+    option gets an option."""
     if not changed:
         return program
     files = {Path(path).resolve() for path in _files(program)}

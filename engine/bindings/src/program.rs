@@ -231,7 +231,9 @@ impl Program {
         let options = explore::Options {
             workers: jobs,
             first: stop_at_first,
-            estimates_after: Some(super::explore::ESTIMATES_AFTER.min(limits.time / 4)),
+            // a share is a small part of what would be drawn
+            estimates_after: (!share)
+                .then_some(super::explore::ESTIMATES_AFTER.min(limits.time / 4)),
             limits,
             acyclic: acyclic.map(super::explore::order_of).transpose()?,
             most_loops: bounds.most_loops(),

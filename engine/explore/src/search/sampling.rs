@@ -146,7 +146,7 @@ impl Draws {
             return true;
         };
         let elapsed = queue.start.elapsed();
-        let rate = (counted - self.explored) as f64 / elapsed.as_secs_f64();
+        let rate = counted.saturating_sub(self.explored) as f64 / elapsed.as_secs_f64();
         let left = limits.time.saturating_sub(elapsed).as_secs_f64();
         estimate.executions - counted as f64 > HOPELESS * rate * left
     }
