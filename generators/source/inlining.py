@@ -6,8 +6,9 @@ with its depth: std::format has 45,000 lines of IR, and more than five million a
 
 Which operation a site belongs to depends on what is inlined, and so do wait loops. Therefore a
 program within the limit is inlined completely; beyond it, functions that reach no atomic access
-stay functions first. Those that pause are not among these, nor is what they call: how long a loop
-pauses after each look is irrelevant to whether it waits, which is seen within one function only.
+stay functions first. Those that pause are not among these, nor is what they call for that: how long
+a loop pauses after each look is irrelevant to whether it waits, which is seen within one function
+only.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def bounded(text: str, most: int = MOST) -> Expansion:
     lines = 0
     # a structure is passed by value only to what is inlined
     possible = {name for name in inlined if not functions[name].by_value and whole[name] > SMALL}
-    last = _reaching_atomics(functions, order) | _used_by_pauses(functions, order, whole)
+    atomic = _reaching_atomics(functions, order)
+    last = atomic | _used_by_pauses(functions, order, whole, atomic)
     for candidates in (possible - last, possible):
         while True:
             sizes, copies = _sizes(functions, order, inlined)
@@ -144,9 +146,13 @@ def _reaching_atomics(functions: Mapping[str, _Function], order: list[str]) -> s
 
 
 def _used_by_pauses(
-    functions: Mapping[str, _Function], order: list[str], sizes: Mapping[str, int]
+    functions: Mapping[str, _Function],
+    order: list[str],
+    sizes: Mapping[str, int],
+    atomic: set[str],
 ) -> set[str]:
-    """The functions that pause, or call a small one that does, and all that they call."""
+    """The functions that pause, or call a small one that does, and what they call in turn that
+    reaches no atomic access."""
     pausing: set[str] = set()
     for name in order:
         small = (callee for callee in functions[name].calls if sizes[callee] <= SMALL)
@@ -157,7 +163,7 @@ def _used_by_pauses(
     while waiting:
         if (name := waiting.pop()) not in found:
             found.add(name)
-            waiting.extend(functions[name].calls)
+            waiting.extend(callee for callee in functions[name].calls if callee not in atomic)
     return found
 
 

@@ -161,7 +161,7 @@ def test_a_run_that_fails_leaves_the_file_as_it_was(
     def fails(*_args: object, **_options: object) -> int:
         raise BadInput("the disk of the cache is full")
 
-    monkeypatch.setattr("weakspot.harness.cli.new.shown", fails)
+    monkeypatch.setattr("weakspot.harness.cli.new.check_clients", fails)
     Path("include/spin.h").write_text(SPIN)
     path = Path("tests/weakspot/operations/spin.c")
     if before is not None:

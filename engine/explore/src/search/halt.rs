@@ -6,7 +6,7 @@ use crate::exploration::ExploreError;
 pub enum Halt {
     /// A limit was reached, the first violation suffices, or another worker has failed.
     Over,
-    /// It is time to draw executions; see [`crate::search::sampling::Draws`].
+    /// It is time to draw executions; see [`crate::search::draws::Draws`].
     Draws,
     Error(ExploreError),
 }

@@ -7,6 +7,7 @@
 mod branching;
 mod conclusion;
 pub mod descents;
+mod draws;
 mod endless_loops;
 mod equivariance;
 pub mod execution;

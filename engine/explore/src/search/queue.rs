@@ -15,10 +15,10 @@ use crate::consistency::checker::ConsistencyChecker;
 use crate::exchanges::Exchanges;
 use crate::exploration::{ExecutionEnd, ExploreError, Extent, Limit, OpenBranch, Options};
 use crate::search::branching::Branching;
+use crate::search::draws::Draws;
 use crate::search::execution::EndedExecution;
 use crate::search::findings::Findings;
 use crate::search::halt::Halt;
-use crate::search::sampling::Draws;
 use crate::source::Source;
 
 /// How many events a worker adds between two looks at the clock.

@@ -1,11 +1,11 @@
 //! Workers that descend at random instead of exploring every branch.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::exploration::{Extent, OpenBranch, Options};
-use crate::search::descents::{mix, Descent, Estimates, Leaves, Population};
+use crate::exploration::OpenBranch;
+use crate::search::descents::{mix, Descent, Leaves, Population};
 use crate::search::halt::Halt;
 use crate::search::queue::{BranchQueue, SearchWorker};
 use crate::source::Source;
@@ -15,13 +15,6 @@ use crate::source::Source;
 const NODES: usize = 16;
 /// For how long a worker draws at a time while the program is explored.
 const DRAWS: Duration = Duration::from_millis(100);
-/// How much longer all workers explore before one draws again, if exploring everything fits the time.
-const RESTS: u32 = 20;
-
-/// An estimate is this many times the number of executions with a probability of one over it at most
-/// (Markov's inequality). It improves while a worker draws all the time.
-const HOPELESS: f64 = 4.0;
-
 /// The leaves that the workers have drawn together.
 pub type SharedLeaves = Mutex<Leaves>;
 
@@ -88,77 +81,6 @@ pub fn estimate<'q, S: Source, W: SearchWorker<'q, S>>(
     })
 }
 
-/// What is drawn while everything is explored, one worker at a time: it shows how many executions there
-/// are, and what some of them violate. If exploring everything takes too long, a worker draws all the
-/// time, or a single one half of it: then chance finds violations earlier than the order of the search.
-pub struct Draws {
-    /// When a worker is to draw, in milliseconds since the search began.
-    due: AtomicU64,
-    estimates: Mutex<Estimates>,
-    /// How many executions were explored before the search began.
-    explored: u64,
-}
-
-impl Draws {
-    pub fn new(options: &Options) -> Draws {
-        let whole = matches!(options.extent, Extent::All | Extent::Open(_));
-        let after = options.estimates_after.filter(|_| whole);
-        Draws {
-            due: AtomicU64::new(after.map_or(NEVER, milliseconds)),
-            estimates: Mutex::default(),
-            explored: options.limits.counted.load(Ordering::Relaxed),
-        }
-    }
-
-    /// Whether the worker that asks is to draw.
-    pub fn are_due(&self, now: Duration) -> bool {
-        let due = self.due.load(Ordering::Relaxed);
-        milliseconds(now) >= due && self.claim(due)
-    }
-
-    fn claim(&self, due: u64) -> bool {
-        let claimed = self
-            .due
-            .compare_exchange(due, NEVER, Ordering::Relaxed, Ordering::Relaxed);
-        claimed.is_ok()
-    }
-
-    /// Decides when to draw next, after drawing for so long.
-    fn rest<S: Source>(&self, queue: &BranchQueue<S>, drew: Duration) {
-        let rest = match self.is_too_long(queue) {
-            false => drew * RESTS,
-            true if queue.workers == 1 => drew,
-            true => Duration::ZERO,
-        };
-        let next = milliseconds(queue.start.elapsed() + rest);
-        self.due.store(next, Ordering::Relaxed);
-    }
-
-    /// Whether exploring everything seems to take more than [`HOPELESS`] times what is left of the time.
-    fn is_too_long<S: Source>(&self, queue: &BranchQueue<S>) -> bool {
-        let limits = &queue.options.limits;
-        let counted = limits.counted.load(Ordering::Relaxed);
-        let estimates = self
-            .estimates
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let Some(estimate) = estimates.estimate() else {
-            return true;
-        };
-        let elapsed = queue.start.elapsed();
-        let rate = counted.saturating_sub(self.explored) as f64 / elapsed.as_secs_f64();
-        let left = limits.time.saturating_sub(elapsed).as_secs_f64();
-        estimate.executions - counted as f64 > HOPELESS * rate * left
-    }
-}
-
-/// A time that does not come.
-const NEVER: u64 = u64::MAX;
-
-fn milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(NEVER)
-}
-
 /// Draws for a while, and keeps what the executions violate.
 pub fn draw_meanwhile<'q, S: Source, W: SearchWorker<'q, S>>(
     worker: &mut W,
@@ -177,7 +99,10 @@ pub fn draw_meanwhile<'q, S: Source, W: SearchWorker<'q, S>>(
     if violated && queue.options.first {
         return Err(Halt::Over);
     }
-    queue.draws.rest(queue, begun.elapsed());
+    let (limits, now) = (&queue.options.limits, queue.start.elapsed());
+    queue
+        .draws
+        .rest(limits, queue.workers, now, begun.elapsed());
     Ok(())
 }
 
@@ -186,8 +111,7 @@ fn draw_until<'q, S: Source, W: SearchWorker<'q, S>>(
     queue: &'q BranchQueue<'q, S>,
     end: Instant,
 ) -> Result<(), Halt> {
-    let draws = &queue.draws.estimates;
-    let mut estimates = draws.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut estimates = queue.draws.estimates();
     // another number whenever the search is repeated, since more was learned of the program
     let seed = queue.options.limits.counted.load(Ordering::Relaxed);
     while Instant::now() < end {
