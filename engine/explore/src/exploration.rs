@@ -87,6 +87,13 @@ pub struct Estimate {
     pub draws: u64,
 }
 
+impl Estimate {
+    /// How long exploring the others takes, after so many, at this rate per second.
+    pub fn seconds_left(&self, explored: u64, rate: f64) -> f64 {
+        (self.executions - explored as f64) / rate
+    }
+}
+
 /// What executions that were drawn at random show of all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {

@@ -1,6 +1,6 @@
 //! When executions are drawn at random while everything is explored.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -32,21 +32,19 @@ impl Draws {
         Draws {
             due: AtomicU64::new(after.map_or(NEVER, milliseconds)),
             estimates: Mutex::default(),
-            explored: options.limits.counted.load(Ordering::Relaxed),
+            explored: options.limits.counted.load(Relaxed),
         }
     }
 
     /// Whether the worker that asks is to draw.
     pub fn are_due(&self, now: Duration) -> bool {
-        let due = self.due.load(Ordering::Relaxed);
-        milliseconds(now) >= due && self.claim(due)
-    }
-
-    fn claim(&self, due: u64) -> bool {
-        let claimed = self
-            .due
-            .compare_exchange(due, NEVER, Ordering::Relaxed, Ordering::Relaxed);
-        claimed.is_ok()
+        let due = self.due.load(Relaxed);
+        let claims = || {
+            self.due
+                .compare_exchange(due, NEVER, Relaxed, Relaxed)
+                .is_ok()
+        };
+        milliseconds(now) >= due && claims()
     }
 
     /// Decides when to draw next, after one of so many workers drew for so long.
@@ -56,7 +54,7 @@ impl Draws {
             true if workers == 1 => drew,
             true => Duration::ZERO,
         };
-        self.due.store(milliseconds(now + rest), Ordering::Relaxed);
+        self.due.store(milliseconds(now + rest), Relaxed);
     }
 
     /// Whether exploring everything seems to take more than [`HOPELESS`] times what is left of the time.
@@ -64,10 +62,10 @@ impl Draws {
         let Some(estimate) = self.estimates().estimate() else {
             return true;
         };
-        let counted = limits.counted.load(Ordering::Relaxed);
+        let counted = limits.counted.load(Relaxed);
         let rate = counted.saturating_sub(self.explored) as f64 / now.as_secs_f64();
         let left = limits.time.saturating_sub(now).as_secs_f64();
-        estimate.executions - counted as f64 > HOPELESS * rate * left
+        estimate.seconds_left(counted, rate) > HOPELESS * left
     }
 
     pub fn estimates(&self) -> MutexGuard<'_, Estimates> {

@@ -504,10 +504,10 @@ impl Exploration {
     /// The estimate, with the executions per second so far, if exploring them all takes longer than
     /// what is `left` of the time.
     fn too_many_for(&self, of: Option<Estimate>, left: Duration) -> Option<(Estimate, f64)> {
-        let explored = self.counts.all() as f64;
-        let rate = explored / self.seconds;
+        let explored = self.counts.all();
+        let rate = explored as f64 / self.seconds;
         let estimate = of.filter(|_| self.violations.is_empty() && rate > 0.0)?;
-        let takes = (estimate.executions - explored) / rate;
+        let takes = estimate.seconds_left(explored, rate);
         (takes > left.as_secs_f64()).then_some((estimate, rate))
     }
 
