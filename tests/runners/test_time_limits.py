@@ -3,6 +3,7 @@ what starting a command takes."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -85,7 +86,7 @@ def test_check_ends_in_its_time(
         code = guarded(weakspot, ["check", "much.c", "-m", "rc11", "--tests", "--seconds", "1s"])
     printed = " ".join(capsys.readouterr().out.split())
     assert code in (1, 3)
-    assert "time limit of 1 s; --seconds 2 explores further" in printed
+    assert re.search(r"time limit of 1 s; .*--seconds 2 explores further", printed)
     assert "the time limit was reached while its litmus tests were generated" in printed
 
 

@@ -32,7 +32,7 @@ pub fn load_configuration(
     path: &Path,
     folders: &[PathBuf],
 ) -> PyResult<Configuration> {
-    let loaded = py.allow_threads(|| Configuration::load(path, folders));
+    let loaded = py.detach(|| Configuration::load(path, folders));
     loaded.map_err(|error| {
         let problem = match error {
             ConfigurationError::Model(error) => Problem::from(&error),

@@ -415,7 +415,7 @@ impl LitmusFiles {
     fn __getitem__<'py>(&self, at: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = at.py();
         let list = self.list.clone();
-        if let Ok(slice) = at.downcast::<PySlice>() {
+        if let Ok(slice) = at.cast::<PySlice>() {
             let part = slice.indices(isize::try_from(self.range.len())?)?;
             if part.step != 1 {
                 return Err(PyValueError::new_err("a part has no gaps"));
@@ -453,7 +453,7 @@ impl LitmusFiles {
 }
 
 /// A file of a litmus test; see the stub.
-#[pyclass(module = "weakspot._engine", frozen)]
+#[pyclass(module = "weakspot._engine", frozen, from_py_object)]
 #[derive(Clone)]
 pub struct LitmusFile {
     list: Arc<List>,

@@ -54,7 +54,7 @@ impl Program {
     #[new]
     #[pyo3(signature = (ir, changes=Vec::new()))]
     fn new(py: Python<'_>, ir: &str, changes: Vec<Change>) -> PyResult<Program> {
-        let inner = py.allow_threads(|| Lowered::from_ir(ir));
+        let inner = py.detach(|| Lowered::from_ir(ir));
         let mut program = Program {
             inner: inner.map_err(|error| Problem::from(error).raise(py))?,
             ir: ir.into(),
@@ -188,7 +188,7 @@ impl Program {
                 seconds => Some(duration(seconds)?),
             },
         };
-        let trace = py.allow_threads(|| self.inner.trace(&options));
+        let trace = py.detach(|| self.inner.trace(&options));
         if let Some(run) = trace
             .runs
             .iter()
@@ -265,7 +265,7 @@ impl Program {
     ) -> PyResult<(Bound<'py, PyBytes>, bool)> {
         let (one, other) = (stored(one)?, stored(other)?);
         let limits = bounds.of_thread();
-        let joined = py.allow_threads(|| explore::join(&self.inner, limits, one, other));
+        let joined = py.detach(|| explore::join(&self.inner, limits, one, other));
         let (both, anew) =
             joined.map_err(|error| Problem::in_exploration(error, &self.inner).raise(py))?;
         Ok((PyBytes::new(py, &both.to_bytes()), anew))

@@ -22,9 +22,11 @@ pub enum TestSource {
 }
 
 // not derived: that would create a Python exception for each value that is not of the first kind
-impl FromPyObject<'_> for TestSource {
-    fn extract_bound(given: &Bound<'_, PyAny>) -> PyResult<TestSource> {
-        match given.downcast::<PyTuple>() {
+impl FromPyObject<'_, '_> for TestSource {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<TestSource> {
+        match given.cast::<PyTuple>() {
             Ok(pair) => pair
                 .extract()
                 .map(|(name, text)| TestSource::Text(name, text)),

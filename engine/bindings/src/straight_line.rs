@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 /// The straight-line form of a C test, or None; see the stub.
 #[pyfunction]
 pub fn straight_line<'py>(py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let found = py.allow_threads(|| Test::parse("", text).ok().as_ref().and_then(extract));
+    let found = py.detach(|| Test::parse("", text).ok().as_ref().and_then(extract));
     found.map(|found| dict(py, found)).transpose()
 }
 

@@ -308,13 +308,15 @@ impl Logged {
     }
 }
 
-impl FromPyObject<'_> for Logged {
+impl FromPyObject<'_, '_> for Logged {
+    type Error = PyErr;
+
     /// Reads a Verdict.
-    fn extract_bound(given: &Bound<'_, PyAny>) -> PyResult<Logged> {
+    fn extract(given: Borrowed<'_, '_, PyAny>) -> PyResult<Logged> {
         let py = given.py();
         let mut states = Vec::new();
         for state in given.getattr(intern!(py, "states"))?.try_iter()? {
-            let state = state?.downcast_into::<PyDict>()?;
+            let state = state?.cast_into::<PyDict>()?;
             let mut values: Vec<(Cow<'_, str>, Cow<'_, str>)> = Vec::new();
             for (name, value) in state {
                 values.push((Cow::Owned(name.extract()?), Cow::Owned(value.extract()?)));

@@ -68,7 +68,7 @@ pub fn in_parallel<T: Send>(
         let collected = collect(py, count, &mut results, caller);
         if collected.is_err() {
             stop.store(true, Ordering::Relaxed);
-            py.allow_threads(move || results.iter().for_each(drop));
+            py.detach(move || results.iter().for_each(drop));
         }
         collected
     })
@@ -86,7 +86,7 @@ fn collect<T: Send>(
             .unwrap_or(u32::MAX)
             .saturating_sub(1);
         let batch = BATCH.min(BATCH_OF_EACH.saturating_mul(others));
-        let first = py.allow_threads(move || {
+        let first = py.detach(move || {
             let first = waiting.recv_timeout(POLL);
             if first.is_ok() && !batch.is_zero() {
                 thread::sleep(batch);
