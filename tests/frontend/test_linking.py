@@ -209,6 +209,24 @@ def test_a_pointer_to_a_missing_function_may_be_stored(
         list(weakspot.explore("pointer.c", models=["rc20"]))
 
 
+def test_functions_of_the_library_are_called_through_pointers(folder: Path) -> None:
+    (folder / "pointer.c").write_text(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdlib.h>\n#include <string.h>\n"
+        "static pthread_key_t key;\n"
+        "static struct { void *(*get)(size_t); void (*put)(void *); } heap = {malloc, free};\n"
+        "static int (*volatile compare)(const char *, const char *) = strcmp;\n"
+        "static void *run(void *p) {\n"
+        "  pthread_setspecific(key, heap.get(4)); assert(heap.put == free); return p;\n}\n"
+        "int main(void) {\n  pthread_t t;\n  pthread_key_create(&key, AT_EXIT);\n"
+        "  pthread_create(&t, 0, run, 0);\n  pthread_join(t, 0);\n"
+        '  assert(!compare("a", "a"));\n  heap.put(pthread_getspecific(key));\n}\n'
+    )
+    for destructor, result in (("free", "Safe"), ("(void (*)(void *))strlen", "Violated")):
+        build = weakspot.Build(defines=(f"AT_EXIT={destructor}",))
+        (found,) = weakspot.explore("pointer.c", models=["rc20"], build=build)
+        assert found.result == result
+
+
 MISSING = """
 #include <pthread.h>
 #include <stdatomic.h>
