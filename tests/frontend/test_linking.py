@@ -84,6 +84,25 @@ def test_each_program_gets_the_other_sources(folder: Path) -> None:
     assert programs == {"driver.c": ("src/mail.c",), "second.c": ("src/mail.c",)}
 
 
+def test_a_source_that_mentions_main_is_no_program(folder: Path) -> None:
+    mail = folder / "src" / "mail.c"
+    mentions = '// before main() has "begun\n/* main( */ static const char *s = "\\"main() //";\n'
+    mail.write_text(f"{mentions}{MAIL}")
+    (structure,), _ = resolve(["driver.c", "src/mail.c"])
+    assert structure.scenarios[0].sources == ("src/mail.c",)
+
+
+def test_a_header_beside_the_source_does_not_replace_one_of_the_system(folder: Path) -> None:
+    (folder / "errno.h").write_text("#error the project's own\n")
+    (folder / "mine.h").write_text("enum { FULL = 1 };\n")
+    (folder / "driver.c").write_text(
+        "#include <mine.h>\n#include <pthread.h>\n#include <errno.h>\n"
+        "int main(void) { return FULL == EAGAIN; }\n"
+    )
+    (found,) = weakspot.explore("driver.c", models=["rc20"])
+    assert found.result == "Safe"
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_function_that_is_missing_is_named_at_its_call() -> None:
     with pytest.raises(Unsupported, match="mail_get is called but not defined") as error:
