@@ -14,6 +14,7 @@ pub mod expressions;
 pub mod fault;
 pub mod final_writes;
 pub mod free_names;
+pub mod grain;
 pub mod operation;
 pub mod operators;
 pub mod parts;

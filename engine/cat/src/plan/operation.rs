@@ -1,7 +1,7 @@
 //! The operations of a plan. Each occurs once, after its operands.
 use super::builtin::Builtin;
 use super::fault::Fault;
-use super::parts::Parts;
+use super::grain::{Grain, Parts};
 use crate::syntax::ast::*;
 use crate::syntax::names::{SourcePosition, Symbol};
 use std::collections::HashMap;
@@ -163,6 +163,29 @@ impl Operations {
             });
         }
         outer
+    }
+
+    /// Plans for accesses in parts from now on.
+    pub fn divide(&mut self, same_access: OpId) {
+        let grains = vec![Grain::Any; self.all.len()];
+        self.parts = Some(Parts {
+            same_access,
+            grains,
+        });
+    }
+
+    /// Notes the grain of an operation.
+    pub fn set_grain(&mut self, id: OpId, grain: Grain) {
+        let Some(parts) = &mut self.parts else { return };
+        let known = (id as usize + 1).max(parts.grains.len());
+        parts.grains.resize(known, Grain::Any);
+        parts.grains[id as usize] = grain;
+    }
+
+    pub fn grain(&self, id: OpId) -> Grain {
+        let known = self.parts.as_ref().map(|parts| &parts.grains);
+        let known = known.and_then(|grains| grains.get(id as usize));
+        known.copied().unwrap_or_default()
     }
 
     pub fn fault(&mut self, fault: Fault, at: SourcePosition) -> OpId {

@@ -12,63 +12,13 @@
 //! Sarkar, Pulte, Nienhuis, Maranget, Gray, Sezgin, Batty, Sewell, "Mixed-size concurrency: ARM, POWER,
 //! C/C++11, and SC", POPL 2017.
 
+use super::grain::Grain;
 use super::operation::{Op, OpId, Operations};
 use super::operators::PlanResult;
 use crate::syntax::ast::{Binary, Unary};
 use crate::syntax::names::SourcePosition;
 
-/// What an operation relates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Grain {
-    /// Parts or accesses: a set, or a relation that has all parts of an access, or none.
-    #[default]
-    Any,
-    Parts,
-    Accesses,
-}
-
-impl Grain {
-    /// That of a set or relation of the input. herd7 names sets with capital letters.
-    pub fn of_given(name: &str) -> Grain {
-        match name {
-            "rf" | "loc" | "rmw" => Grain::Parts,
-            "id" | "int" | "ext" => Grain::Any,
-            name if name.starts_with(|c: char| c.is_ascii_lowercase()) => Grain::Accesses,
-            _ => Grain::Any,
-        }
-    }
-}
-
-/// The grain of each operation, and the relation between the parts of an access.
-pub struct Parts {
-    same_access: OpId,
-    grains: Vec<Grain>,
-}
-
 impl Operations {
-    /// Plans for accesses in parts from now on.
-    pub fn divide(&mut self, same_access: OpId) {
-        let grains = vec![Grain::Any; self.all.len()];
-        self.parts = Some(Parts {
-            same_access,
-            grains,
-        });
-    }
-
-    /// Notes the grain of an operation.
-    pub fn set_grain(&mut self, id: OpId, grain: Grain) {
-        let Some(parts) = &mut self.parts else { return };
-        let known = (id as usize + 1).max(parts.grains.len());
-        parts.grains.resize(known, Grain::Any);
-        parts.grains[id as usize] = grain;
-    }
-
-    pub fn grain(&self, id: OpId) -> Grain {
-        let known = self.parts.as_ref().map(|parts| &parts.grains);
-        let known = known.and_then(|grains| grains.get(id as usize));
-        known.copied().unwrap_or_default()
-    }
-
     /// An operation as one on accesses.
     pub fn between_accesses(&mut self, id: OpId, at: SourcePosition) -> PlanResult<OpId> {
         let (Grain::Parts, Some(parts)) = (self.grain(id), &self.parts) else {
