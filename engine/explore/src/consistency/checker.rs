@@ -1,8 +1,10 @@
 //! Decides whether a cat model allows an execution graph, and what it flags.
 
-use crate::consistency::rows::{Rows, DEPENDENCIES, RMW};
+use crate::consistency::rows::{Rows, DEPENDENCIES, HAS_INDEX, RMW, SAME_INDEX};
 use crate::consistency::stale_access::StaleAccess;
-use crate::consistency::view::{tag, View, ASYMMETRIC, EMPTY, KERNEL_EMPTY, KERNEL_SETS, SETS};
+use crate::consistency::view::{
+    tag, Tags, View, ASYMMETRIC, EMPTY, KERNEL_EMPTY, KERNEL_SETS, SETS,
+};
 use crate::exploration::{Acyclic, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::source::{Action, Fault, FaultKind};
@@ -102,6 +104,7 @@ impl ConsistencyChecker {
         let mut empty = EMPTY.to_vec();
         empty.extend(NO_PAIRS);
         if kernel {
+            relations.extend([HAS_INDEX, SAME_INDEX]);
             empty.extend(KERNEL_EMPTY);
             empty.retain(|name| !sets.contains(name));
         }
@@ -176,8 +179,8 @@ impl ConsistencyChecker {
             || self.takes_set_of(tag::LIGHT) && self.takes_set_of(tag::HEAVY)
     }
 
-    fn takes_set_of(&self, tag: u32) -> bool {
-        let is_taken = |(index, (_, tags)): (usize, &(&str, u32))| {
+    fn takes_set_of(&self, tag: Tags) -> bool {
+        let is_taken = |(index, (_, tags)): (usize, &(&str, Tags))| {
             tags & tag != 0 && self.consistency.takes_set(index)
         };
         SETS.iter().enumerate().any(is_taken)
@@ -371,9 +374,9 @@ fn of_atomics(name: &str) -> Extent {
             None if EMPTY.contains(&name) || NO_PAIRS.contains(&name) => Extent::NOTHING,
             None => Extent::UNKNOWN,
             Some((_, tags)) => {
-                let may = |class: u16, may: u32| if may & tags != 0 { class } else { 0 };
+                let may = |class: u16, may: Tags| if may & tags != 0 { class } else { 0 };
                 // one of the tags is on each event of the class
-                let must = |class: u16, one: u32| if one & !tags == 0 { class } else { 0 };
+                let must = |class: u16, one: Tags| if one & !tags == 0 { class } else { 0 };
                 let orders = tag::RLX | tag::ACQ | tag::REL | tag::ACQ_REL | tag::SC;
                 let kinds = tag::READ | tag::WRITE;
                 Extent {

@@ -385,6 +385,13 @@ impl<'a> Explorer<'a> {
         let writes = node.graph.writes(location);
         let mut before: Vec<EventId> = std::iter::once(NONE).chain(writes).collect();
         before.retain(|write| !node.graph.is_taken(location, *write));
+        if label.action.unlocks() {
+            let event = |write: &EventId| node.graph.event(*write);
+            let own = node.graph.writes(location);
+            let own = own.filter(|write| event(write).thread == thread);
+            let lock = own.max_by_key(|write| event(write).index);
+            before.retain(|write| Some(*write) == lock);
+        }
         for before in before {
             let mut with = node.clone();
             let id = self.push(&mut with.graph, thread, label, location);

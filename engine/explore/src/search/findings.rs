@@ -16,6 +16,18 @@ use program::library::Misuse;
 use program::memory::{Memory, USE_OF_ENDED_LOCAL};
 use std::cmp::Ordering;
 
+/// How an execution ends in which all threads do this next.
+pub fn end_of(next: &Next) -> ExecutionEnd {
+    match next {
+        Next::Done(_) => ExecutionEnd::Complete,
+        Next::Fault(_) => ExecutionEnd::Faulty,
+        Next::Truncated { .. } => ExecutionEnd::Truncated,
+        Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) | Next::Unsupported { .. } => {
+            ExecutionEnd::Blocked
+        }
+    }
+}
+
 /// What a model reports of a graph.
 pub struct Reported {
     pub flagged: Vec<Flagged>,
@@ -25,17 +37,32 @@ pub struct Reported {
 }
 
 impl Reported {
-    /// None if the graph is inconsistent. `known_consistent`: it is known not to be.
+    /// None if the graph is inconsistent. `known_consistent`: it is known not to be. `end`: how the execution
+    /// ends. What the Linux kernel's model reports of one that threads may continue does not count: the end
+    /// of a critical section, and what it orders, may be missing.
     pub fn new(
         checker: &mut ConsistencyChecker,
         graph: &Graph,
         initial: &Extents,
-        known_consistent: bool,
+        (known_consistent, end): (bool, ExecutionEnd),
     ) -> Result<Option<Reported>, CatError> {
         let Some(flags) = checker.flags(graph, known_consistent)? else {
             return Ok(None);
         };
-        let mut flagged = checker.own_flags(graph, &flags);
+        let end = match checker.is_kernel() {
+            true => end,
+            false => ExecutionEnd::Complete,
+        };
+        let mut flagged = match end {
+            ExecutionEnd::Complete => checker.own_flags(graph, &flags),
+            ExecutionEnd::Faulty => Vec::new(),
+            ExecutionEnd::Blocked | ExecutionEnd::Truncated => {
+                return Ok(Some(Reported {
+                    flagged: Vec::new(),
+                    unordered: None,
+                }))
+            }
+        };
         let race = checker.race(graph, &flags);
         let mut unordered = None;
         if race.is_none() {
@@ -126,12 +153,9 @@ impl Findings {
         }
         let mut end = ExecutionEnd::Complete;
         for next in nexts {
-            end = end.min(match next {
-                Next::Done(_) => ExecutionEnd::Complete,
-                Next::Fault(fault) => {
-                    self.violate(fault, None, None, graph, 1);
-                    ExecutionEnd::Faulty
-                }
+            end = end.min(end_of(next));
+            match next {
+                Next::Fault(fault) => self.violate(fault, None, None, graph, 1),
                 Next::Truncated {
                     message,
                     site,
@@ -144,7 +168,6 @@ impl Findings {
                         limit: (*limit).to_owned(),
                         because: because.clone(),
                     });
-                    ExecutionEnd::Truncated
                 }
                 Next::Unsupported { message, site } => {
                     return Err(ExploreError::Unsupported {
@@ -152,8 +175,8 @@ impl Findings {
                         site: *site,
                     })
                 }
-                Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) => ExecutionEnd::Blocked,
-            });
+                Next::Done(_) | Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) => {}
+            }
         }
         Ok(Some(end))
     }

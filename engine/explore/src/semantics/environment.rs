@@ -96,6 +96,8 @@ pub struct CallRecord {
     /// Sites of calls that have ended spuriously, and of weak compare-exchanges that have failed so,
     /// if they do once.
     pub spurious: Vec<SiteId>,
+    /// Critical sections of SRCU begun so far.
+    pub srcu: u64,
 }
 
 /// How a thread accesses memory.

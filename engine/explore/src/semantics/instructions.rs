@@ -23,13 +23,16 @@ const NOT_OF_KERNEL: &str =
     "the Linux kernel's model gives no meaning to this operation: use those of \
                              <weakspot/kernel.h>";
 
+const INITIALISED_LATE: &str =
+    "the Linux kernel's model gives no meaning to initialising a lock when threads run: do so before \
+     the first one is created, or allocate the lock with kzalloc (one that is zero is free)";
+
 /// Whether threads synchronise by a library function that stands for none of the kernel's.
 fn synchronises(function: Extern) -> bool {
     use Extern::*;
     matches!(
         function,
         MutexInit
-            | MutexTrylock
             | CondSignal
             | CondBroadcast
             | CondWait
@@ -58,6 +61,29 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
             _ => return Ok(()),
         };
         Err(RunEnd::at_limit("model", message, Some(access.site)).into())
+    }
+
+    /// Performs a fence, if the model gives one with its memory order a meaning.
+    pub(super) fn order(&mut self, t: &mut Thread, fence: Action, site: SiteId) -> Done<()> {
+        let Action::Fence { order, .. } = fence else {
+            return Ok(());
+        };
+        let kernel = self.0.is_kernel();
+        let message = match order {
+            // a critical section may end when threads run
+            Order::Kernel(_) if self.0.is_alone() && kernel => {
+                return Err(Interruption::NotAlone(site))
+            }
+            _ if self.0.is_alone() => return Ok(()),
+            Order::Acq | Order::Rel | Order::AcqRel if kernel => NOT_OF_KERNEL,
+            Order::Kernel(_) if !kernel => OF_KERNEL,
+            Order::Light | Order::Heavy if !self.0.asymmetric_fences() => ASYMMETRIC,
+            _ => {
+                self.0.ask(t, fence, site)?;
+                return Ok(());
+            }
+        };
+        Err(RunEnd::at_limit("model", message, Some(site)).into())
     }
 }
 
@@ -243,20 +269,10 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
 
     fn fence(&mut self, t: &mut Thread, order: Order, signal: bool, site: SiteId) -> Done<()> {
         self.0.uses(0);
-        if !signal && !self.0.is_alone() {
-            let c = matches!(order, Order::Acq | Order::Rel | Order::AcqRel);
-            if self.0.is_kernel() && c {
-                return Err(RunEnd::at_limit("model", NOT_OF_KERNEL, Some(site)).into());
-            }
-            if matches!(order, Order::Kernel(_)) && !self.0.is_kernel() {
-                return Err(RunEnd::at_limit("model", OF_KERNEL, Some(site)).into());
-            }
-            if matches!(order, Order::Light | Order::Heavy) && !self.0.asymmetric_fences() {
-                return Err(RunEnd::at_limit("model", ASYMMETRIC, Some(site)).into());
-            }
-            self.0.ask(t, Action::Fence { order }, site)?;
+        match signal {
+            true => Ok(()),
+            false => self.order(t, Action::fence(order), site),
         }
-        Ok(())
     }
 
     fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
@@ -264,7 +280,14 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         let reads = args.fold(0, |reads, arg| self.0.union(reads, arg.dep));
         self.0.uses(reads);
         if self.0.is_kernel() && synchronises(call.function) {
-            return Err(RunEnd::at_limit("model", NOT_OF_KERNEL, Some(call.site)).into());
+            let message = match call.function {
+                Extern::MutexInit if self.0.is_alone() => None,
+                Extern::MutexInit => Some(INITIALISED_LATE),
+                _ => Some(NOT_OF_KERNEL),
+            };
+            if let Some(message) = message {
+                return Err(RunEnd::at_limit("model", message, Some(call.site)).into());
+            }
         }
         self.0.begin_call(t, call)?;
         call::call(self, t, call)
