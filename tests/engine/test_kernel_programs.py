@@ -12,6 +12,7 @@ import pytest
 from explored_programs import MODELS
 
 from weakspot._engine import Program
+from weakspot.errors import BadInput
 from weakspot.generators.source.frontend import compile_source
 from weakspot.harness.checkers.engine_answers import sentences_of
 from weakspot.harness.corpus import models
@@ -68,6 +69,8 @@ def answer(found: ExplorationDict) -> str:
 SB = "atomic_t x = ATOMIC_INIT(0), y;"
 LB = "int x, y, z;"
 NODE = "struct node { int value; } zero, one_; struct node *gp = &zero; int y;"
+RCU = """struct node { int value; struct rcu_head rcu; } zero = {1}, one_ = {1};
+struct node *gp = &zero;"""
 ANSWERS = {
     "a write and a read fence": (
         "int x, y;",
@@ -278,12 +281,136 @@ ANSWERS = {
         "x != 2",
         "Safe",
     ),
+    "a callback": (
+        f"{RCU} static void ends(struct rcu_head *h) {{ zero.value = 0; }}",
+        """rcu_read_lock(); struct node *p = rcu_dereference(gp); BUG_ON(!p->value);
+        rcu_read_unlock();""",
+        "rcu_assign_pointer(gp, &one_); call_rcu(&zero.rcu, ends);",
+        "0",
+        "Safe",
+    ),
+    "a callback without critical section": (
+        f"{RCU} static void ends(struct rcu_head *h) {{ WRITE_ONCE(zero.value, 0); }}",
+        "struct node *p = rcu_dereference(gp); BUG_ON(!READ_ONCE(p->value));",
+        "rcu_assign_pointer(gp, &one_); call_rcu(&zero.rcu, ends);",
+        "0",
+        "Violated, assertion",
+    ),
+    "all callbacks": (
+        f"{RCU} static void ends(struct rcu_head *h) {{ zero.value = 0; }}",
+        "call_rcu(&zero.rcu, ends); rcu_barrier(); BUG_ON(zero.value);",
+        "",
+        "0",
+        "Safe",
+    ),
+    "a callback is not waited for": (
+        f"{RCU} static void ends(struct rcu_head *h) {{ WRITE_ONCE(zero.value, 0); }}",
+        "call_rcu(&zero.rcu, ends); synchronize_rcu(); BUG_ON(READ_ONCE(zero.value));",
+        "",
+        "0",
+        "Violated, assertion",
+    ),
+    "an assertion in a critical section": (
+        "int x, y;",
+        """rcu_read_lock(); long r = READ_ONCE(x); long s = READ_ONCE(y); BUG_ON(r && !s);
+        rcu_read_unlock();""",
+        "WRITE_ONCE(y, 1); synchronize_rcu(); WRITE_ONCE(x, 1);",
+        "0",
+        "Safe",
+    ),
+    "a free after a grace period": (
+        "int one_, *gp;",
+        "rcu_read_lock(); int *p = rcu_dereference(gp); if (p) (void)*p; rcu_read_unlock();",
+        """int *p = kzalloc(4, GFP_KERNEL); rcu_assign_pointer(gp, p);
+        rcu_assign_pointer(gp, &one_); synchronize_rcu(); kfree(p);""",
+        "0",
+        "Safe",
+    ),
+    "a free at once": (
+        "int one_, *gp;",
+        "rcu_read_lock(); int *p = rcu_dereference(gp); if (p) (void)*p; rcu_read_unlock();",
+        """int *p = kzalloc(4, GFP_KERNEL); rcu_assign_pointer(gp, p);
+        rcu_assign_pointer(gp, &one_); kfree(p);""",
+        "0",
+        "Violated, memory",
+    ),
+    "a reader and a writer": (
+        "DEFINE_RWLOCK(l); int x, y;",
+        "read_lock(&l); BUG_ON(x != y); read_unlock(&l);",
+        "write_lock(&l); x++; y++; write_unlock(&l);",
+        "0",
+        "Safe",
+    ),
+    "a reader that writes": (
+        "DEFINE_RWLOCK(l); int x;",
+        "read_lock(&l); x++; read_unlock(&l);",
+        "read_lock(&l); x++; read_unlock(&l);",
+        "0",
+        "Violated, race",
+    ),
+    "readers and writers in opposite orders": (
+        "DEFINE_RWLOCK(l); DEFINE_RWLOCK(m);",
+        "read_lock(&l); write_lock(&m); write_unlock(&m); read_unlock(&l);",
+        "read_lock(&m); write_lock(&l); write_unlock(&l); read_unlock(&m);",
+        "0",
+        "Violated, hang",
+    ),
+    "a bit that is set and tested": (
+        "unsigned long b[2]; int x;",
+        "x = 1; smp_mb__before_atomic(); set_bit(70, b);",
+        "if (test_and_clear_bit(70, b)) BUG_ON(!x);",
+        "0",
+        "Safe",
+    ),
+    "a bit that orders nothing": (
+        "unsigned long b[2]; int x;",
+        "WRITE_ONCE(x, 1); set_bit(70, b);",
+        "return (void *)(long)(test_and_clear_bit(70, b) && !READ_ONCE(x));",
+        "b",
+        "Violated, assertion",
+    ),
+    "a sequence lock": (
+        "DEFINE_SEQLOCK(l); int x, y;",
+        """unsigned s; int r, q; do { s = read_seqbegin(&l); r = READ_ONCE(x); q = READ_ONCE(y); }
+        while (read_seqretry(&l, s)); return (void *)(long)(r != q);""",
+        "write_seqlock(&l); WRITE_ONCE(x, 1); WRITE_ONCE(y, 1); write_sequnlock(&l);",
+        "a",
+        "Safe",
+    ),
+    "a completion": (
+        "DECLARE_COMPLETION(c); int x;",
+        "wait_for_completion(&c); BUG_ON(!x);",
+        "x = 1; complete(&c);",
+        "0",
+        "Safe",
+    ),
+    "a completion that does not come": (
+        "DECLARE_COMPLETION(c);",
+        "wait_for_completion(&c);",
+        "",
+        "0",
+        "Violated, hang",
+    ),
     "a wait for a flag": (
         "int x, y;",
         "x = 1; smp_store_release(&y, 1);",
         "while (!smp_load_acquire(&y)) cpu_relax(); return (void *)(long)!x;",
         "b",
         "Safe",
+    ),
+    "a wait after a store": (
+        "int state, ready;",
+        "smp_store_mb(state, 2); if (!READ_ONCE(ready)) smp_cond_load_relaxed(&state, VAL == 0);",
+        "WRITE_ONCE(ready, 1); smp_mb(); WRITE_ONCE(state, 0);",
+        "0",
+        "Safe",
+    ),
+    "a wait after a store that may be overtaken": (
+        "int state, ready;",
+        "smp_store_mb(state, 2); if (!READ_ONCE(ready)) smp_cond_load_relaxed(&state, VAL == 0);",
+        "WRITE_ONCE(ready, 1); smp_wmb(); WRITE_ONCE(state, 0);",
+        "0",
+        "Violated, hang",
     ),
     "a relaxed wait for a flag": (
         "int x, y;",
@@ -302,6 +429,14 @@ def test_programs_of_the_kernel_are_answered_as_its_model_says(
     *text, expected = ANSWERS[name]
     found = explored(program(tmp_path, *text), model)
     assert answer(found) == expected, found["reasons"]
+
+
+def test_a_primitive_that_the_header_lacks_is_reported_at_its_place(tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as raised:
+        program(tmp_path, "int x;", "wake_up_process(&x);", "", "0")
+    assert raised.value.place is not None
+    assert raised.value.place.endswith("program.c:3:34")
+    assert "<weakspot/kernel.h> does not have it" in (raised.value.advice or "")
 
 
 def test_three_threads_take_a_lock(model: str, tmp_path: Path) -> None:

@@ -274,6 +274,18 @@ impl ConsistencyChecker {
         self.consistency.flags()
     }
 
+    /// Whether the graph is consistent when each of these allocations and frees counts as a plain write, the
+    /// first or the last of its location.
+    pub fn allows_lifetimes(
+        &mut self,
+        graph: &Graph,
+        lifetimes: &[(EventId, u32)],
+    ) -> Result<bool, CatError> {
+        self.checks += 1;
+        self.show(graph, lifetimes);
+        self.consistency.consistent()
+    }
+
     /// Whether the model orders two events, one way or the other: it does if plain writes of one
     /// location at these events are no race. The model flags no race of the graph.
     pub fn orders(

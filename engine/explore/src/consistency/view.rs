@@ -292,6 +292,7 @@ impl View {
             let shown = self.index[id] != NONE;
             if event.is_read() && event.source != PROMISED && shown {
                 let source = match event.source {
+                    NONE if self.kernel => self.first_write(graph, event.location),
                     NONE => event.location,
                     write => self.index[write as usize],
                 };
@@ -322,6 +323,14 @@ impl View {
             self.orders.extend(that(false));
         }
         self.starts.push(self.orders.len() as u32);
+    }
+
+    /// The write of an allocation that is the first of a location, or else the initial one.
+    fn first_write(&self, graph: &Graph, location: u32) -> Index {
+        let mut lifetimes = self.lifetimes.iter();
+        let begins = |id: EventId| matches!(graph.event(id).action, Action::Allocate { .. });
+        let first = lifetimes.find(|(at, _, id)| *at == location && begins(*id));
+        first.map_or(location, |(_, index, _)| *index)
     }
 
     /// The pairs of the graph's events as pairs of the view's.

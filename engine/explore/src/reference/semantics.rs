@@ -58,6 +58,8 @@ pub struct Local {
     pub alone: bool,
     /// How many rounds of loops have left the thread in the state that it was in.
     pub rounds: u32,
+    /// How many of them have only read, under the kernel's model.
+    pub waits: u32,
     instructions: u64,
 }
 
@@ -319,14 +321,15 @@ impl<'p> Semantics<'p> {
         Ok(loop {
             match run.thread.state {
                 State::Done => break Next::Done(run.thread.result.bits),
-                State::Spinning { site, .. } => {
+                State::Spinning { site, from, .. } => {
                     run.thread.state = State::Running;
                     run.local.rounds += 1;
                     let reads = |step: &Step| matches!(step, Step::Read(..));
-                    if self.model.kernel
-                        && run.local.rounds > 1
-                        && run.local.steps.iter().all(reads)
-                    {
+                    let round = run.local.steps.get(from..).unwrap_or_default();
+                    if self.model.kernel && round.iter().all(reads) {
+                        run.local.waits += 1;
+                    }
+                    if run.local.waits > 1 {
                         // see the head of this module
                         let wait = Wait::Redundant;
                         break Next::Blocked { wait, site };
@@ -406,6 +409,7 @@ impl ReferenceThread {
                 headers: Vec::new(),
                 alone: false,
                 rounds: 0,
+                waits: 0,
                 instructions: 0,
             },
             next: Next::Done(0),
@@ -465,7 +469,7 @@ impl ReferenceThread {
         round.map(|round| round.entered).hash(&mut hash);
         (private, raised, thread.exits, thread.at_exit.len()).hash(&mut hash);
         let calls = &local.calls;
-        (calls.spurious.len(), calls.srcu).hash(&mut hash);
+        (calls.spurious.len(), calls.srcu, &calls.sections).hash(&mut hash);
         local.memory.locals(thread.id).hash(&mut hash);
         hash.finish()
     }

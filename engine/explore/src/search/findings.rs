@@ -34,6 +34,9 @@ pub struct Reported {
     /// An allocation or a free, and a use of its object that the model does not order with it; the
     /// first lifetime twice if the model does not name them.
     unordered: Option<(EventId, EventId)>,
+    /// The model orders more by what threads do later than po and rf do: it alone says whether a use comes
+    /// before a free.
+    orders_uses: bool,
 }
 
 impl Reported {
@@ -60,6 +63,7 @@ impl Reported {
                 return Ok(Some(Reported {
                     flagged: Vec::new(),
                     unordered: None,
+                    orders_uses: true,
                 }))
             }
         };
@@ -72,7 +76,11 @@ impl Reported {
             unordered = unordered_lifetime(checker, graph, &allocated_elsewhere(graph))?;
         }
         flagged.extend(race);
-        Ok(Some(Reported { flagged, unordered }))
+        Ok(Some(Reported {
+            flagged,
+            unordered,
+            orders_uses: checker.is_kernel(),
+        }))
     }
 }
 
@@ -86,6 +94,10 @@ fn unordered_lifetime(
     let Some((first, _)) = lifetimes.first() else {
         return Ok(None);
     };
+    if checker.is_kernel() && !checker.allows_lifetimes(graph, lifetimes)? {
+        // a use comes after a free
+        return Ok(Some((*first, *first)));
+    }
     let flags = checker.flags_on_lifetimes(graph, lifetimes)?;
     let race = checker.race(graph, &flags);
     Ok(race.map(|race| race.pair.unwrap_or((*first, *first))))
@@ -184,7 +196,7 @@ impl Findings {
     /// Records what the model reports of a graph, and misused objects. Returns whether there is
     /// anything.
     pub fn report(&mut self, graph: &Graph, initial: &Extents, reported: &Reported) -> bool {
-        let mut misused = misused_objects(graph, initial);
+        let mut misused = misused_objects(graph, initial, reported.orders_uses);
         if let (true, Some(unordered)) = (misused.is_empty(), reported.unordered) {
             misused.push(unordered_use(graph, unordered));
         }
@@ -558,8 +570,9 @@ fn freed(graph: &Graph, initial: &Extents) -> Vec<(EventId, u32)> {
     found
 }
 
-/// Uses after or unordered with a free, double frees, and frees of what was not allocated.
-fn misused_objects(graph: &Graph, initial: &Extents) -> Vec<Flagged> {
+/// Uses after or unordered with a free, double frees, and frees of what was not allocated. `by_model`: what is
+/// unordered, the model says.
+fn misused_objects(graph: &Graph, initial: &Extents, by_model: bool) -> Vec<Flagged> {
     let ids = || (0..graph.len() as EventId).map(|id| (id, graph.event(id)));
     let mut found = Vec::new();
     let mut fault = |message: &str, id: EventId, earlier: Option<EventId>| {
@@ -596,6 +609,7 @@ fn misused_objects(graph: &Graph, initial: &Extents) -> Vec<Flagged> {
                             "use of a thread-local variable after the end of its thread"
                         }
                         true => "use after free",
+                        false if by_model => continue,
                         false => unordered_with_end(base),
                     };
                     fault(message, id, Some(free));

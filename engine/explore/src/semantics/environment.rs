@@ -98,6 +98,8 @@ pub struct CallRecord {
     pub spurious: Vec<SiteId>,
     /// Critical sections of SRCU begun so far.
     pub srcu: u64,
+    /// The critical sections of RCU and SRCU that have not ended: the fences that end them.
+    pub sections: Vec<Action>,
 }
 
 /// How a thread accesses memory.

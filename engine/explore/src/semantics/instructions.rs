@@ -6,7 +6,7 @@ use program::interpreter::thread::Thread;
 use program::interpreter::{self, Cas, ExternCall, Flow, RunEnd};
 use program::ir::arithmetic::rmw;
 use program::ir::bits::mask;
-use program::ir::{Access, Extern, Order, RmwOp, SiteId};
+use program::ir::{Access, Annotation, Extern, Order, RmwOp, SiteId};
 use program::library::call;
 use program::memory::{Dep, Named, NewLocal, Val, Visibility};
 use std::sync::Arc;
@@ -63,6 +63,16 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
         Err(RunEnd::at_limit("model", message, Some(access.site)).into())
     }
 
+    /// A thread that fails ends its critical sections of RCU before: an execution in which a grace period
+    /// ends while it is in one is none.
+    fn end_sections(&mut self, t: &mut Thread, site: SiteId) -> Done<()> {
+        let sections = self.0.calls().sections.clone();
+        for end in sections.into_iter().rev() {
+            self.0.ask(t, end, site)?;
+        }
+        Ok(())
+    }
+
     /// Performs a fence, if the model gives one with its memory order a meaning.
     pub(super) fn order(&mut self, t: &mut Thread, fence: Action, site: SiteId) -> Done<()> {
         let Action::Fence { order, .. } = fence else {
@@ -80,11 +90,32 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
             Order::Light | Order::Heavy if !self.0.asymmetric_fences() => ASYMMETRIC,
             _ => {
                 self.0.ask(t, fence, site)?;
+                let sections = &mut self.0.calls().sections;
+                match ends(fence) {
+                    Some(end) => sections.push(end),
+                    None => {
+                        let ended = sections.iter().rposition(|end| *end == fence);
+                        ended.map(|at| sections.remove(at));
+                    }
+                }
                 return Ok(());
             }
         };
         Err(RunEnd::at_limit("model", message, Some(site)).into())
     }
+}
+
+/// The fence that ends a critical section which this one begins.
+fn ends(fence: Action) -> Option<Action> {
+    let Action::Fence { order, srcu } = fence else {
+        return None;
+    };
+    let order = match order {
+        Order::Kernel(Annotation::RcuLock) => Annotation::RcuUnlock.into(),
+        Order::Kernel(Annotation::SrcuLock) => Annotation::SrcuUnlock.into(),
+        _ => return None,
+    };
+    Some(Action::Fence { order, srcu })
 }
 
 fn target(address: Val, access: &Access) -> AccessTarget {
@@ -288,6 +319,12 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
             if let Some(message) = message {
                 return Err(RunEnd::at_limit("model", message, Some(call.site)).into());
             }
+        }
+        if matches!(
+            call.function,
+            Extern::AssertFail | Extern::Abort(_) | Extern::Trap
+        ) {
+            self.end_sections(t, call.site)?;
         }
         self.0.begin_call(t, call)?;
         call::call(self, t, call)

@@ -40,6 +40,15 @@ impl<'a> Lower<'_, '_, 'a> {
             "srcu_lock" => self.srcu(inst, Annotation::SrcuLock, args),
             "srcu_unlock" => self.srcu(inst, Annotation::SrcuUnlock, args),
             "sync_srcu" => self.srcu(inst, Annotation::SyncSrcu, args),
+            "rcu_barrier" => {
+                self.ignored(inst, 0);
+                Ok(true)
+            }
+            "has_rcu_barrier" => {
+                let called = "weakspot_kernel_rcu_barrier";
+                self.ignored(inst, self.l.module.externals.contains(&called).into());
+                Ok(true)
+            }
             operation => self.update(inst, operation, args),
         }
     }

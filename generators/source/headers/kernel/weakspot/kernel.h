@@ -295,8 +295,8 @@ static inline void spin_lock_init(spinlock_t *lock) { pthread_mutex_init(&lock->
 #define local_irq_enable() ((void)0)
 #define local_bh_disable() ((void)0)
 #define local_bh_enable() ((void)0)
-#define preempt_disable() ((void)0)
-#define preempt_enable() ((void)0)
+#define preempt_disable() barrier()
+#define preempt_enable() barrier()
 
 #define spin_lock_nested(lock, subclass) spin_lock(lock)
 #define spin_lock_irq(lock) spin_lock(lock)
@@ -370,3 +370,11 @@ static inline void spin_lock_init(spinlock_t *lock) { pthread_mutex_init(&lock->
 #define kmalloc(size, flags) malloc(size)
 #define kzalloc(size, flags) calloc(1, size)
 #define kfree(pointer) free(pointer)
+
+#include <weakspot/kernel_bits.h>
+
+// A kernel tree's own headers (weakspot/kernel_tree.h) have these.
+#ifndef __KERNEL__
+#include <weakspot/kernel_callbacks.h>
+#include <weakspot/kernel_locks.h>
+#endif
