@@ -218,6 +218,20 @@ ANSWERS = {
         "b",
         "Safe",
     ),
+    "a wait after a store": (
+        "int state, ready;",
+        "smp_store_mb(state, 2); if (!READ_ONCE(ready)) smp_cond_load_relaxed(&state, VAL == 0);",
+        "WRITE_ONCE(ready, 1); smp_mb(); WRITE_ONCE(state, 0);",
+        "0",
+        "Safe",
+    ),
+    "a wait after a store that may be overtaken": (
+        "int state, ready;",
+        "smp_store_mb(state, 2); if (!READ_ONCE(ready)) smp_cond_load_relaxed(&state, VAL == 0);",
+        "WRITE_ONCE(ready, 1); smp_wmb(); WRITE_ONCE(state, 0);",
+        "0",
+        "Violated, hang",
+    ),
     "a relaxed wait for a flag": (
         "int x, y;",
         "x = 1; smp_store_release(&y, 1);",

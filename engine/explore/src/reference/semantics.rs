@@ -55,6 +55,8 @@ pub struct Local {
     pub alone: bool,
     /// How many rounds of loops have left the thread in the state that it was in.
     pub rounds: u32,
+    /// How many of them have only read, under the kernel's model.
+    pub waits: u32,
     instructions: u64,
 }
 
@@ -297,14 +299,15 @@ impl<'p> Semantics<'p> {
         run.next = loop {
             match run.thread.state {
                 State::Done => break Next::Done(run.thread.result.bits),
-                State::Spinning { site, .. } => {
+                State::Spinning { site, from, .. } => {
                     run.thread.state = State::Running;
                     run.local.rounds += 1;
                     let reads = |step: &Step| matches!(step, Step::Read(..));
-                    if self.model.kernel
-                        && run.local.rounds > 1
-                        && run.local.steps.iter().all(reads)
-                    {
+                    let round = run.local.steps.get(from..).unwrap_or_default();
+                    if self.model.kernel && round.iter().all(reads) {
+                        run.local.waits += 1;
+                    }
+                    if run.local.waits > 1 {
                         // see the head of this module
                         let wait = Wait::Redundant;
                         break Next::Blocked { wait, site };
@@ -391,6 +394,7 @@ impl ReferenceThread {
                 headers: Vec::new(),
                 alone: false,
                 rounds: 0,
+                waits: 0,
                 instructions: 0,
             },
             next: Next::Done(0),
