@@ -345,6 +345,7 @@ impl<'p> Semantics<'p> {
                 &mut run.thread,
                 &mut environment,
             );
+            let done = environment.leave_sections(&mut run.thread, done);
             let synchronised = environment.0.synchronised;
             if let Some(header) = run.thread.header.take() {
                 run.reaches(self.program, header);

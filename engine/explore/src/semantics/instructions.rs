@@ -3,10 +3,10 @@
 use super::environment::{AccessTarget, Done, EventEnvironment, Events, Interruption, ReadMode};
 use crate::source::Action;
 use program::interpreter::thread::Thread;
-use program::interpreter::{self, Cas, ExternCall, Flow, RunEnd};
+use program::interpreter::{self, Cas, ExternCall, Flow, Outcome, RunEnd};
 use program::ir::arithmetic::rmw;
 use program::ir::bits::mask;
-use program::ir::{Access, Extern, Order, RmwOp, SiteId};
+use program::ir::{Access, Annotation, Extern, Order, RmwOp, SiteId};
 use program::library::call;
 use program::memory::{Dep, Named, NewLocal, Val, Visibility};
 use std::sync::Arc;
@@ -46,7 +46,27 @@ fn synchronises(function: Extern) -> bool {
     )
 }
 
+fn is_fault(end: &RunEnd) -> bool {
+    use Outcome::*;
+    matches!(end.outcome, Assertion | Deadlock | Memory | Uninitialised)
+}
+
 impl<'p, E: Events<'p>> EventEnvironment<E> {
+    /// What an instruction has done. If it is at fault, the thread leaves its critical sections of RCU
+    /// first: without its end, a section orders nothing.
+    pub fn leave_sections(&mut self, t: &mut Thread, done: Done<()>) -> Done<()> {
+        let site = match &done {
+            Err(Interruption::Fault(_, _, site)) => *site,
+            Err(Interruption::RunEnd(end)) if is_fault(end) => end.site.unwrap_or_default(),
+            _ => return done,
+        };
+        let order = Order::Kernel(Annotation::RcuUnlock);
+        for _ in 0..t.sections {
+            self.0.ask(t, Action::Fence { order }, site)?;
+        }
+        done
+    }
+
     /// An error if the model gives an access no meaning: one with a memory order that the kernel has
     /// not, under its model, or with one of the kernel's alone, under another.
     fn has_meaning(&self, access: &Access, foreign: &[Order]) -> Done<()> {
@@ -255,6 +275,11 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
                 return Err(RunEnd::at_limit("model", ASYMMETRIC, Some(site)).into());
             }
             self.0.ask(t, Action::Fence { order }, site)?;
+            match order {
+                Order::Kernel(Annotation::RcuLock) => t.sections += 1,
+                Order::Kernel(Annotation::RcuUnlock) => t.sections = t.sections.saturating_sub(1),
+                _ => {}
+            }
         }
         Ok(())
     }

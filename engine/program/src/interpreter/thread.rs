@@ -165,6 +165,8 @@ pub struct Thread {
     /// The last access that made progress, or changed private memory.
     pub changed: Option<SiteId>,
     pub held: Vec<Held>,
+    /// How many critical sections of RCU it is in.
+    pub sections: u32,
     /// Values read from shared memory in this epoch.
     pub reads: Vec<ReadValue>,
     pub operation: Operation,
@@ -212,6 +214,7 @@ impl Thread {
             idle: 0,
             changed: None,
             held: Vec::new(),
+            sections: 0,
             reads: Vec::new(),
             operation: Operation::Start,
             call: 0,
