@@ -179,6 +179,22 @@ ANSWERS = {
         "a",
         "Safe",
     ),
+    "an assertion in a critical section, before a grace period": (
+        "int x, y;",
+        """rcu_read_lock(); long r = READ_ONCE(x); long s = READ_ONCE(y); BUG_ON(r && !s);
+        rcu_read_unlock();""",
+        "WRITE_ONCE(y, 1); synchronize_rcu(); WRITE_ONCE(x, 1);",
+        "0",
+        "Safe",
+    ),
+    "an assertion in a critical section": (
+        "int x, y;",
+        """rcu_read_lock(); long r = READ_ONCE(x); long s = READ_ONCE(y); BUG_ON(r && !s);
+        rcu_read_unlock();""",
+        "WRITE_ONCE(y, 1); WRITE_ONCE(x, 1);",
+        "0",
+        "Violated, assertion",
+    ),
     "a reader that is in no critical section": (
         "int x, y;",
         "long r = READ_ONCE(x); long s = READ_ONCE(y); return (void *)(r && !s);",
@@ -309,14 +325,6 @@ ANSWERS = {
         "",
         "0",
         "Violated, assertion",
-    ),
-    "an assertion in a critical section": (
-        "int x, y;",
-        """rcu_read_lock(); long r = READ_ONCE(x); long s = READ_ONCE(y); BUG_ON(r && !s);
-        rcu_read_unlock();""",
-        "WRITE_ONCE(y, 1); synchronize_rcu(); WRITE_ONCE(x, 1);",
-        "0",
-        "Safe",
     ),
     "a free after a grace period": (
         "int one_, *gp;",

@@ -15,6 +15,8 @@ import msgspec
 import weakspot
 
 HERE = Path(__file__).parent
+FEW = 3.0
+"""Seconds for a driver of which the search finds no violation, and the reference no end."""
 ADVICE = "scripts/kernel-sources fetches it, or WEAKSPOT_KERNEL_MODEL names a kernel tree"
 
 
@@ -64,11 +66,10 @@ class Driver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Bug(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A mistake that a commit has corrected: with the `edits`, which take it back, the driver is
-    Violated, and the finding shows the line with the text `at`, FILE and TEXT; without, Safe."""
+    """A mistake that the commit of this title has corrected: with the `edits`, which take it back,
+    the driver is Violated, and the finding shows the line with the text `at`, FILE and TEXT."""
 
     driver: str
-    commit: str
     title: str
     edits: tuple[Edit, ...]
     at: tuple[str, str]
@@ -101,13 +102,13 @@ _WEAKER = {
     r"smp_load_acquire": "READ_ONCE(*({0}))",
     r"rcu_assign_pointer|smp_store_mb": "WRITE_ONCE({0}, {1})",
     r"smp_mb|smp_[rw]mb|smp_mb__\w+|smp_acquire__\w+|barrier|synchronize_rcu": "((void)0)",
-    r"(atomic\w*_(?:read|set))_(?:acquire|release)": r"\1({all})",
+    r"(test_bit|atomic(?:64|_long)?_(?:read|set))_(?:acquire|release)": r"\1({all})",
     rf"({_ATOMIC}|smp_cond_load|atomic_cond_read)_(?:acquire|release)": r"\1_relaxed({all})",
     rf"({_ATOMIC})": r"\1_relaxed({all})",
     r"(atomic\w*_(?:inc|dec|add|sub))_and_test": r"(\1_return_relaxed({all}) == 0)",
 }
 _FUNCTION = re.compile(
-    r"^(?:#\s*define\s+(\w+)\(|(?!typedef|struct \w+ \{)\w[^;={}()]*?\b(\w+)\()", re.MULTILINE
+    r"^(?:#\s*define\s+(\w+)\(|(?!typedef|struct \w+ \{)\w[^;:={}()]*?\b(\w+)\()", re.MULTILINE
 )
 
 
@@ -162,19 +163,19 @@ def _arguments(text: str) -> list[str]:
 
 
 def part(text: str, names: tuple[str, ...]) -> str:
-    """The definitions with these names; other lines are blank."""
+    """The first definitions with these names; other lines are blank."""
     lines = text.split("\n")
     kept: set[int] = set()
     for name in names:
-        form = re.compile(rf"(?:static |#\s*define |struct |\w).*\b{name}\b(?!.*;$)")
+        form = re.compile(rf"(?![\s*/])(?:.*\W)?{name}\b(?!.*;$)")
         first = next(n for n, line in enumerate(lines) if form.match(line))
-        ends = (lambda line: not line.endswith("\\")) if "define" in lines[first] else _CLOSED.match
+        if lines[first - 1][:1].isalpha() and not lines[first - 1].endswith(";"):  # its type
+            kept.add(first - 1)
+        macro = lines[first].startswith("#")
+        ends = (lambda line: not line.endswith("\\")) if macro else re.compile("}").match
         last = next(n for n in range(first, len(lines)) if ends(lines[n]))
         kept.update(range(first, last + 1))
     return "\n".join(line if n in kept else "" for n, line in enumerate(lines))
-
-
-_CLOSED = re.compile(r"\}")
 
 
 def overlay(texts: dict[str, str], linux: Path, folder: Path) -> Path:
@@ -225,6 +226,7 @@ class Removal(NamedTuple):
 def removals(driver: Driver, linux: Path, folder: Path, *, seconds: float) -> Iterator[Removal]:
     """Every order of the driver's files that it reaches, removed."""
     texts = driver.texts(linux)
+    seconds = seconds if driver.result == "Safe" else min(seconds, FEW)
     for file in driver.files:
         for number, order in enumerate(orders(texts.get(file) or (linux / file).read_text(), file)):
             own = folder / str(number) / file

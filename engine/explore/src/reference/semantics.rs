@@ -382,6 +382,7 @@ impl<'p> Semantics<'p> {
                 &mut run.thread,
                 &mut environment,
             );
+            let done = environment.leave_sections(&mut run.thread, done);
             let synchronised = environment.0.synchronised;
             let header = run.thread.header.take();
             if let (Some(header), false) = (header, run.local.alone) {

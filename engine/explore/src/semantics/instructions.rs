@@ -3,7 +3,7 @@
 use super::environment::{AccessTarget, Done, EventEnvironment, Events, Interruption, ReadMode};
 use crate::source::Action;
 use program::interpreter::thread::Thread;
-use program::interpreter::{self, Cas, ExternCall, Flow, RunEnd};
+use program::interpreter::{self, Cas, ExternCall, Flow, Outcome, RunEnd};
 use program::ir::arithmetic::rmw;
 use program::ir::bits::mask;
 use program::ir::{Access, Annotation, Extern, Order, RmwOp, SiteId};
@@ -49,7 +49,27 @@ fn synchronises(function: Extern) -> bool {
     )
 }
 
+fn is_fault(end: &RunEnd) -> bool {
+    use Outcome::*;
+    matches!(end.outcome, Assertion | Deadlock | Memory | Uninitialised)
+}
+
 impl<'p, E: Events<'p>> EventEnvironment<E> {
+    /// What an instruction has done. If it is at fault, the thread leaves its critical sections of RCU
+    /// first: without its end, a section orders nothing.
+    pub fn leave_sections(&mut self, t: &mut Thread, done: Done<()>) -> Done<()> {
+        let site = match &done {
+            Err(Interruption::Fault(_, _, site)) => *site,
+            Err(Interruption::RunEnd(end)) if is_fault(end) => end.site.unwrap_or_default(),
+            _ => return done,
+        };
+        let sections = self.0.calls().sections.clone();
+        for end in sections.into_iter().rev() {
+            self.0.ask(t, end, site)?;
+        }
+        done
+    }
+
     /// An error if the model gives an access no meaning: one with a memory order that the kernel has
     /// not, under its model, or with one of the kernel's alone, under another.
     fn has_meaning(&self, access: &Access, foreign: &[Order]) -> Done<()> {
@@ -61,16 +81,6 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
             _ => return Ok(()),
         };
         Err(RunEnd::at_limit("model", message, Some(access.site)).into())
-    }
-
-    /// A thread that fails ends its critical sections of RCU before: an execution in which a grace period
-    /// ends while it is in one is none.
-    fn end_sections(&mut self, t: &mut Thread, site: SiteId) -> Done<()> {
-        let sections = self.0.calls().sections.clone();
-        for end in sections.into_iter().rev() {
-            self.0.ask(t, end, site)?;
-        }
-        Ok(())
     }
 
     /// Performs a fence, if the model gives one with its memory order a meaning.
@@ -319,12 +329,6 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
             if let Some(message) = message {
                 return Err(RunEnd::at_limit("model", message, Some(call.site)).into());
             }
-        }
-        if matches!(
-            call.function,
-            Extern::AssertFail | Extern::Abort(_) | Extern::Trap
-        ) {
-            self.end_sections(t, call.site)?;
         }
         self.0.begin_call(t, call)?;
         call::call(self, t, call)
