@@ -2,6 +2,7 @@
 
 use crate::consistency::rows::{Rows, DEPENDENCIES, HAS_INDEX, RMW, SAME_INDEX};
 use crate::consistency::stale_access::StaleAccess;
+use crate::consistency::uses::Uses;
 use crate::consistency::view::{
     tag, Tags, View, ASYMMETRIC, EMPTY, KERNEL_EMPTY, KERNEL_SETS, SETS,
 };
@@ -62,14 +63,14 @@ pub struct ConsistencyChecker {
 }
 
 impl ConsistencyChecker {
-    /// Fails if the model allows executions that exploration does not find. `asymmetric_fences`:
-    /// whether graphs may contain any.
+    /// Fails if the model allows executions that exploration does not find. `uses`: what graphs may
+    /// contain.
     pub fn new(
         model: &Model,
         acyclic: Option<Acyclic>,
-        asymmetric_fences: bool,
+        uses: Uses,
     ) -> Result<ConsistencyChecker, ExploreError> {
-        ConsistencyChecker::compiled(model, acyclic, asymmetric_fences, false)
+        ConsistencyChecker::compiled(model, acyclic, uses, false)
     }
 
     /// This one, for graphs whose accesses may have parts ([`EventLabel::continues`]). Coherence is
@@ -80,9 +81,9 @@ impl ConsistencyChecker {
         &self,
         model: &Model,
         acyclic: Acyclic,
-        asymmetric_fences: bool,
+        uses: Uses,
     ) -> Result<ConsistencyChecker, ExploreError> {
-        let parts = ConsistencyChecker::compiled(model, Some(acyclic), asymmetric_fences, true)?;
+        let parts = ConsistencyChecker::compiled(model, Some(acyclic), uses, true)?;
         Ok(ConsistencyChecker {
             coherent: self.coherent,
             shows_porf_acyclic: self.shows_porf_acyclic,
@@ -97,7 +98,7 @@ impl ConsistencyChecker {
     fn compiled(
         model: &Model,
         acyclic: Option<Acyclic>,
-        asymmetric_fences: bool,
+        uses: Uses,
         in_parts: bool,
     ) -> Result<ConsistencyChecker, ExploreError> {
         let by_dependencies = acyclic == Some(Acyclic::Dependencies);
@@ -138,8 +139,9 @@ impl ConsistencyChecker {
             relations.extend([HAS_INDEX, SAME_INDEX]);
             empty.extend(KERNEL_EMPTY);
             empty.retain(|name| !sets.contains(name));
+            empty.extend(uses.empty_in_kernel());
         }
-        if !asymmetric_fences {
+        if !uses.asymmetric_fences {
             empty.extend(ASYMMETRIC);
         }
         if in_halves {
@@ -451,7 +453,7 @@ mod tests {
     fn checker(text: &str) -> ConsistencyChecker {
         let model = Model::parse(text, "test.cat", &|_| None);
         let model = model.unwrap_or_else(|error| panic!("{error}"));
-        ConsistencyChecker::new(&model, Some(Acyclic::ProgramOrder), false)
+        ConsistencyChecker::new(&model, Some(Acyclic::ProgramOrder), Uses::NONE)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 

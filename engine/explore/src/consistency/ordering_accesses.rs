@@ -188,6 +188,7 @@ fn draw(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::consistency::uses::Uses;
     use crate::exploration::Acyclic;
     use cat::Model;
     use std::path::Path;
@@ -201,7 +202,7 @@ mod tests {
 
     /// The accesses that order others in a model, by their kinds.
     fn ordering(model: &Model, acyclic: Acyclic) -> Vec<(Kind, Order)> {
-        let mut checker = ConsistencyChecker::new(model, Some(acyclic), false)
+        let mut checker = ConsistencyChecker::new(model, Some(acyclic), Uses::NONE)
             .unwrap_or_else(|error| panic!("{error}"));
         let found = OrderingAccesses::new(&mut checker, acyclic == Acyclic::Dependencies)
             .unwrap_or_else(|error| panic!("{error}"));

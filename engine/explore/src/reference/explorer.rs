@@ -20,6 +20,7 @@ use super::node::{canonical, Node};
 use super::semantics::{ModelTraits, Semantics};
 use super::values::Values;
 use crate::consistency::checker::ConsistencyChecker;
+use crate::consistency::uses::Uses;
 use crate::evidence::{Exhausted, Guarantee};
 use crate::exploration::{
     Acyclic, ExecutionEnd, Exploration, ExploreError, Limit, Options, Truncation,
@@ -119,8 +120,8 @@ impl<'a> Explorer<'a> {
         options: &'a Options,
     ) -> Result<Explorer<'a>, ExploreError> {
         let begun = Instant::now();
-        let fences = program.has_asymmetric_fences();
-        let checked = CheckedModel::of(model, options.acyclic, fences)?;
+        let uses = Uses::of(program);
+        let checked = CheckedModel::of(model, options.acyclic, uses)?;
         let dependencies = checked.acyclic == Acyclic::Dependencies;
         let traits = ModelTraits {
             asymmetric_fences: checked.defines_asymmetric_fences(),

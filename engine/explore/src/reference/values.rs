@@ -37,7 +37,7 @@ pub type Position = (ThreadId, u32);
 type Write = (ThreadId, usize, bool);
 
 /// More ways in which a value comes from writes are not told apart.
-const MOST_WAYS: usize = 4;
+const MOST_WAYS: usize = 16;
 
 /// The writes that a value comes from, and how many of them come one from another.
 #[derive(Clone, Default, PartialEq)]

@@ -1,6 +1,7 @@
 //! What can be asked about the executions of a program: all of them, those with few departures, some
 //! that are drawn at random, how many there are.
 
+use crate::consistency::uses::Uses;
 use crate::evidence::Guarantee;
 use crate::exploration::{
     Acyclic, Estimate, Exploration, ExploreError, Extent, Limit, Options, Truncation, Violation,
@@ -212,7 +213,7 @@ fn answer<'p>(
 fn orders_calls(model: &Model, options: &Options) -> Result<bool, ExploreError> {
     let acyclic = match options.acyclic {
         Some(known) => known,
-        None => CheckedModel::of(model, None, false)?.acyclic,
+        None => CheckedModel::of(model, None, Uses::NONE)?.acyclic,
     };
     Ok(acyclic == Acyclic::ProgramOrder)
 }
