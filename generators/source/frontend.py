@@ -226,7 +226,7 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
         options = given.meaning
         texts = rust.read_text(rust.find(path.parent), path, options, end)
     else:
-        options = ("-I.", *given.meaning, *given.clang, *quick)
+        options = ("-idirafter.", *given.meaning, *given.clang, *quick)
         texts = clang.read_text(msgspec.structs.replace(found, end=end), path, options)
     return Question(
         path=path,

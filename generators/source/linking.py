@@ -19,6 +19,7 @@ from weakspot.generators.source import debug_info, file_names, irtext, members
 from weakspot.generators.source.assembly import calls
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.clang import LIBRARY, Clang
+from weakspot.generators.source.function_pointers import callable_pointers
 from weakspot.generators.source.language import sources
 from weakspot.generators.source.system_calls import enclose_atomic_functions, replace_system_calls
 from weakspot.generators.source.variadic import replace_variadic
@@ -55,7 +56,7 @@ def linked(
         texts += _library(texts, found)
     texts = replace_variadic(texts)
     if len(texts) == 1:
-        return texts[0]
+        return callable_pointers(texts[0])
     import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM
 
     # a module must not outlive its context, which garbage collection does not know
@@ -66,7 +67,7 @@ def linked(
             modules.append(irtext.parsed(llvm, text, found, context))
             if len(modules) > 1:
                 _link(modules[0], modules[-1], units, folder)
-        return str(modules[0])
+        return callable_pointers(str(modules[0]))
     finally:
         for module in modules:
             module.close()

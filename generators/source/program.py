@@ -52,7 +52,7 @@ class Unit(msgspec.Struct, frozen=True):
             "-UNDEBUG",  # zig's clang leaves out assertions where it optimizes
             "-DWEAKSPOT=1",
             *self.given.meaning,
-            "-I.",
+            "-idirafter.",
         ]
 
 

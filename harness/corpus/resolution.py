@@ -26,10 +26,12 @@ from weakspot.system.deadline import NEVER
 
 _DESCRIPTION = re.compile(r"^(?:Origin|Shape|Cycle|Orig|Com|Generator)\d*=.*\n", re.M)
 _MAIN = re.compile(rb"\bmain\s*\(")
+_NO_CODE = re.compile(rb"//[^\n]*|/\*.*?\*/|([\"'])(?:\\.|(?!\1)[^\\\n])*\1", re.DOTALL)
+"""Comments and literals."""
 
 
 def _has_main(file: Path) -> bool:
-    return _MAIN.search(file.read_bytes()) is not None
+    return _MAIN.search(_NO_CODE.sub(b" ", file.read_bytes())) is not None
 
 
 def resolve(

@@ -84,6 +84,25 @@ def test_each_program_gets_the_other_sources(folder: Path) -> None:
     assert programs == {"driver.c": ("src/mail.c",), "second.c": ("src/mail.c",)}
 
 
+def test_a_source_that_mentions_main_is_no_program(folder: Path) -> None:
+    mail = folder / "src" / "mail.c"
+    mentions = '// before main() has "begun\n/* main( */ static const char *s = "\\"main() //";\n'
+    mail.write_text(f"{mentions}{MAIL}")
+    (structure,), _ = resolve(["driver.c", "src/mail.c"])
+    assert structure.scenarios[0].sources == ("src/mail.c",)
+
+
+def test_a_header_beside_the_source_does_not_replace_one_of_the_system(folder: Path) -> None:
+    (folder / "errno.h").write_text("#error the project's own\n")
+    (folder / "mine.h").write_text("enum { FULL = 1 };\n")
+    (folder / "driver.c").write_text(
+        "#include <mine.h>\n#include <pthread.h>\n#include <errno.h>\n"
+        "int main(void) { return FULL == EAGAIN; }\n"
+    )
+    (found,) = weakspot.explore("driver.c", models=["rc20"])
+    assert found.result == "Safe"
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_function_that_is_missing_is_named_at_its_call() -> None:
     with pytest.raises(Unsupported, match="mail_get is called but not defined") as error:
@@ -207,6 +226,24 @@ def test_a_pointer_to_a_missing_function_may_be_stored(
         return
     with pytest.raises(Unsupported, match="is called through a pointer, but not defined"):
         list(weakspot.explore("pointer.c", models=["rc20"]))
+
+
+def test_functions_of_the_library_are_called_through_pointers(folder: Path) -> None:
+    (folder / "pointer.c").write_text(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdlib.h>\n#include <string.h>\n"
+        "static pthread_key_t key;\n"
+        "static struct { void *(*get)(size_t); void (*put)(void *); } heap = {malloc, free};\n"
+        "static int (*volatile compare)(const char *, const char *) = strcmp;\n"
+        "static void *run(void *p) {\n"
+        "  pthread_setspecific(key, heap.get(4)); assert(heap.put == free); return p;\n}\n"
+        "int main(void) {\n  pthread_t t;\n  pthread_key_create(&key, AT_EXIT);\n"
+        "  pthread_create(&t, 0, run, 0);\n  pthread_join(t, 0);\n"
+        '  assert(!compare("a", "a"));\n  heap.put(pthread_getspecific(key));\n}\n'
+    )
+    for destructor, result in (("free", "Safe"), ("(void (*)(void *))strlen", "Violated")):
+        build = weakspot.Build(defines=(f"AT_EXIT={destructor}",))
+        (found,) = weakspot.explore("pointer.c", models=["rc20"], build=build)
+        assert found.result == result
 
 
 MISSING = """

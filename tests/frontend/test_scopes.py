@@ -84,3 +84,28 @@ def test_the_local_variables_of_main_live_until_the_process_ends(tmp_path: Path)
     }
     """
     assert kinds(tmp_path / "it.c", text) == set()
+
+
+@pytest.mark.parametrize("tag", ["", '[[gnu::abi_tag("tag")]]'])
+@pytest.mark.parametrize("local", [False, True])
+def test_a_destructor_that_is_not_inlined_uses_its_object(
+    tmp_path: Path, tag: str, local: bool
+) -> None:
+    nested = (
+        f"struct Nested {{ int n; {tag} ~Nested() {{ if (n) Nested{{n - 1}}; x.store(n); }} }};"
+    )
+    outside, inside = ("", nested) if local else (nested, "")
+    text = f"""
+    #include <atomic>
+    static std::atomic<int> x{{0}};
+    {outside}
+    int main() {{
+        {inside}
+        {{
+            Nested object{{1}};
+            x.store(2);
+        }}
+        return x.load() - 1;
+    }}
+    """
+    assert kinds(tmp_path / "it.cpp", text) == set()

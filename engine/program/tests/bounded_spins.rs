@@ -134,6 +134,66 @@ fn a_loop_that_writes_has_no_counter() {
     assert!(!counts(&EARLY.replace("tail:\n", fence)));
 }
 
+/// As clang writes `load(x) > 0 && x.compare_exchange_strong(…)`, and returns.
+const ATTEMPT: &str = "\
+entry:
+  br label %head
+head:
+  %i = phi i32 [ 0, %entry ], [ %j, %tail ]
+  %more = icmp slt i32 %i, 100
+  br i1 %more, label %look, label %done
+look:
+  %read = load atomic i32, ptr @x monotonic, align 4
+  %free = icmp sgt i32 %read, 0
+  br i1 %free, label %attempt, label %tail
+attempt:
+  %less = sub i32 %read, 1
+  %pair = cmpxchg ptr @x, i32 %read, i32 %less acquire monotonic, align 4
+  %success = extractvalue { i32, i1 } %pair, 1
+  br i1 %success, label %both, label %failed
+failed:
+  br label %both
+both:
+  %byte = zext i1 %success to i8
+  %taken = trunc i8 %byte to i1
+  br i1 %taken, label %done, label %tail
+tail:
+  %j = add nsw i32 %i, 1
+  br label %head
+done:
+  ret i32 0
+";
+
+#[test]
+fn a_compare_exchange_whose_success_ends_the_loop_is_an_attempt() {
+    assert!(counts(ATTEMPT));
+    assert!(counts(&ATTEMPT.replace("cmpxchg", "cmpxchg weak")));
+    let reversed = "br i1 %taken, label %tail, label %done";
+    assert!(!counts(
+        &ATTEMPT.replace("br i1 %taken, label %done, label %tail", reversed)
+    ));
+    assert!(!counts(
+        &ATTEMPT.replace("zext i1 %success", "zext i1 %free")
+    ));
+    let other = ATTEMPT.replace("cmpxchg ptr @x", "cmpxchg ptr @y");
+    assert!(!counts(&other));
+    let exchange = "  %old = atomicrmw xchg ptr @x, i32 1 acquire, align 4\n";
+    assert!(!counts(
+        &ATTEMPT.replace("attempt:\n", &format!("attempt:\n{exchange}"))
+    ));
+}
+
+#[test]
+fn what_an_attempt_has_read_is_not_used_behind_the_loop() {
+    let kept = ATTEMPT
+        .replace(
+            "head:\n",
+            "head:\n  %last = phi i32 [ 0, %entry ], [ %read, %tail ]\n",
+        )
+        .replace("ret i32 0", "ret i32 %last");
+    assert!(!counts(&kept));
+}
+
 #[test]
 fn a_bound_that_changes_is_none() {
     let (fixed, read) = ("%i, 100", "%i, %most");

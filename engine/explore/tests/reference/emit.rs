@@ -340,6 +340,7 @@ impl Function {
                 order,
                 rounds,
                 late,
+                exchange,
             } => {
                 let [before, head, looks, tail, gives_up, next] = [(); 6].map(|()| self.name());
                 let (count, more) = (self.name(), self.name());
@@ -359,7 +360,16 @@ impl Function {
                 self.label(&looks);
                 let read = self.load(at, order);
                 let is = self.compare("eq", &read, &equal.to_string());
-                self.branch(&is, &next, &tail);
+                if let Some((to, weak)) = exchange {
+                    let attempt = self.name();
+                    self.branch(&is, &attempt, &tail);
+                    self.label(&attempt);
+                    let values = (&*equal.to_string(), &*to.to_string());
+                    let done = self.exchange(at, values, order, *weak).1;
+                    self.branch(&done, &next, &tail);
+                } else {
+                    self.branch(&is, &next, &tail);
+                }
                 self.label(&tail);
                 self.line(&format!("%{more} = add i32 %{count}, 1"));
                 if *late {

@@ -449,13 +449,18 @@ fn rounds_in_vain_of_a_loop_that_looks_a_limited_number_of_times_show_nothing() 
     let store = |at, value| Op::Store(at, Value::Constant(value), "release");
     let writes = vec![store("x", 1), store("x", 2), Op::Load("y", "acquire")];
     for (name, _) in MODELS {
-        for late in [false, true] {
+        let exchanges = [None, Some((3, false)), Some((3, true))];
+        for (late, exchange) in [false, true]
+            .iter()
+            .flat_map(|late| exchanges.map(|e| (*late, e)))
+        {
             let look = |equal, order| Op::Look {
                 at: "x",
                 equal,
                 order,
                 rounds: 3,
                 late,
+                exchange,
             };
             let looks = vec![store("y", 1), look(2, "acquire")];
             compare_bodies(name, vec![looks, writes.clone()]);

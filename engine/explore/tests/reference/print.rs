@@ -134,12 +134,19 @@ fn op(of: &Op) -> String {
             order,
             rounds,
             late,
-        } => format!(
-            "{{ int i = 0, read = {equal}; while (i++ < {rounds} && (read = {}) != {equal}) {{}} \
-             if (read != {equal}) {{ {} add(3); }} }}",
-            load(at, order),
-            if *late { "see(read);" } else { "" }
-        ),
+            exchange,
+        } => {
+            let attempt = exchange.map_or(String::new(), |(to, weak)| {
+                let weak = if weak { "weak" } else { "strong" };
+                format!("&& exchange_{weak}({at}, {equal}, {to}, {order})")
+            });
+            format!(
+                "{{ int i = 0, read; while (i++ < {rounds}) {{ read = {}; if (read == {equal} \
+                 {attempt}) goto done; }} {} add(3); done: }}",
+                load(at, order),
+                if *late { "see(read);" } else { "" }
+            )
+        }
         Op::AwaitTwo {
             at,
             with,

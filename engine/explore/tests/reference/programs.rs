@@ -58,13 +58,15 @@ pub enum Op {
         round: Vec<Op>,
     },
     /// Reads until the value is this, so many times at most, and adds 3 if it never was. `late`: rounds
-    /// are counted after the read, and the last value is seen.
+    /// are counted after the read, and the last value is seen. `exchange`: and then exchanges it with
+    /// this one, perhaps by a weak compare-exchange; reads again if that fails.
     Look {
         at: &'static str,
         equal: u64,
         order: Order,
         rounds: u64,
         late: bool,
+        exchange: Option<(u64, bool)>,
     },
     /// The same of two locations: both, or one.
     AwaitTwo {
@@ -316,6 +318,10 @@ impl Random<'_> {
                 order: dice.one(&LOADS),
                 rounds: 1 + dice.below(4),
                 late: dice.happens(2),
+                exchange: match dice.below(4) {
+                    0 => Some((1 + dice.below(2), dice.happens(4))),
+                    _ => None,
+                },
             },
             (0 | 1, 7) | (1, 0..=1) => {
                 let order = dice.one(&UPDATES);

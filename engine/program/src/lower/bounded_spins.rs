@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Each iteration of such a loop leaves it, or returns to its header with nothing changed but the
-//! counter, and what it has read: nothing is written inside, other registers are carried from one
-//! iteration to the next only to be used behind the loop, and the counter decides nothing but when the
-//! loop is left, and is not used behind it.
+//! counter, and what it has read: nothing is written inside, except by a compare-exchange whose success
+//! ends the loop, other registers are carried from one iteration to the next only to be used behind the
+//! loop, and the counter decides nothing but when the loop is left, and is not used behind it.
 //!
 //! **What is left out.** After a round in vain, in which the thread has one event, a read, and everything but
 //! the counter is as before, the explorer continues with the counter of the last round
@@ -18,6 +18,7 @@
 use crate::ir::instruction::{BinOp, Edge, Inst, Op, Operand, Register};
 use crate::ir::program::{Counter, CounterTest};
 use crate::lower::cfg::LoopInfo;
+use crate::lower::exchanges::Paths;
 use crate::lower::registers::{register, visit};
 use crate::lower::relevance::{has_effect, Relevance};
 use bit_set::BitSet;
@@ -42,7 +43,7 @@ impl Candidate<'_> {
         let mut counted = counts.clone();
         for other in self.inside().filter(|other| *other != at) {
             let op = &self.code[other].op;
-            if has_effect(op) && !matches!(op, Op::Load { .. }) {
+            if has_effect(op) && !matches!(op, Op::Load { .. }) && !self.is_attempt(other) {
                 return None;
             }
             if self.reads(other, &counts) {
@@ -56,6 +57,20 @@ impl Candidate<'_> {
             bits,
             tests,
         })
+    }
+
+    /// Whether an instruction is a compare-exchange of what the loop reads, which ends it by success.
+    fn is_attempt(&self, at: usize) -> bool {
+        let Op::Cas { address, .. } = self.code[at].op else {
+            return false;
+        };
+        let reads_other = |at: usize| matches!(self.code[at].op, Op::Load { address: other, .. } if other != address);
+        let paths = Paths {
+            code: self.code,
+            ranges: self.ranges,
+            info: self.info,
+        };
+        self.stays(address) && !self.inside().any(reads_other) && paths.leave_on_success(at)
     }
 
     fn blocks(&self) -> impl Iterator<Item = usize> + '_ {
@@ -106,11 +121,11 @@ impl Candidate<'_> {
         found
     }
 
-    /// Whether a register, of which the loop makes no use, gets what the only load of the loop has read,
+    /// Whether a register, of which the loop makes no use, gets what the only access of the loop has read,
     /// and a branch depends on that at once.
     fn holds_read(&self, dst: Register, from: Operand) -> bool {
-        let is_load = |at: &usize| matches!(self.code[*at].op, Op::Load { .. });
-        let loads: Vec<usize> = self.inside().filter(is_load).collect();
+        let reads = |at: &usize| matches!(self.code[*at].op, Op::Load { .. } | Op::Cas { .. });
+        let loads: Vec<usize> = self.inside().filter(reads).collect();
         let [at] = loads[..] else {
             return false;
         };

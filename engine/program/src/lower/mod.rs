@@ -7,6 +7,7 @@ mod constants;
 mod cxx;
 mod deciding;
 mod escape;
+mod exchanges;
 mod function;
 mod instruction;
 mod intrinsics;

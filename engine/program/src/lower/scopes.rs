@@ -108,8 +108,15 @@ fn is_cleanup(metadata: &Metadata, subprogram: u32) -> bool {
     parameters.is_some_and(|types| types.fields.len() == 2)
 }
 
+/// Whether a mangled name is a destructor's: `D0`, `D1` or `D2` ends a nested name, or ABI tags follow.
 fn is_destructor(name: &str) -> bool {
-    name.starts_with("_ZN") && ["D0E", "D1E", "D2E"].iter().any(|part| name.contains(part))
+    let ends = |at: &[u8]| match at {
+        [b'D', b'0'..=b'2', b'E', ..] => true,
+        [b'D', b'0'..=b'2', b'B', length, ..] => length.is_ascii_digit(),
+        _ => false,
+    };
+    let name = name.as_bytes();
+    name.starts_with(b"_Z") && (0..name.len()).any(|at| ends(&name[at..]))
 }
 
 /// The positions that may be closing braces of blocks at which something is called.
