@@ -3,7 +3,7 @@
 //
 // The headers of a tree that define what weakspot/kernel.h has, or what has no part in its memory model,
 // are those whose include guards are defined here. The tree's other headers are read. What a tree has
-// only for one architecture, or once it is configured, stands beside this folder.
+// only for one architecture, or once it is configured, stands in the folder kernel_tree/.
 #pragma once
 #pragma GCC system_header
 
