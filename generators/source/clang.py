@@ -314,6 +314,16 @@ _DIAGNOSTIC = re.compile(
 )
 
 
+_UNDECLARED = re.compile(
+    "call to undeclared function|use of undeclared identifier|unknown type name"
+    "|variable has incomplete type|type specifier missing"
+)
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
 def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInput | ToolFailed:
     first = _DIAGNOSTIC.search(stderr)
     if first is None:
@@ -348,6 +358,11 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
                 "it, or install it with its clang; if it is a header of yours, name its folder as "
                 "an include folder"
             )
+    elif _UNDECLARED.match(message) and "<weakspot/kernel.h>" in _text(path):
+        advice = (
+            "<weakspot/kernel.h> does not have it: define it in terms of what docs/linux-kernel.md "
+            "lists"
+        )
     file = plain_name(str(path.parent / name), Path())
     return BadInput(
         message,

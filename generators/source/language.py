@@ -21,6 +21,8 @@ HEADERS = Path(__file__).resolve().parent / "headers"
 
 KERNEL = f"-I{HEADERS / 'kernel'}"
 """The folder of <weakspot/kernel.h>."""
+KERNEL_TREE = f"-idirafter{HEADERS / 'kernel_tree'}"
+"""Headers that a kernel tree has only for one architecture, or once it is configured."""
 POSIX = f"-I{HEADERS / 'posix'}"
 
 MANIFEST = "Cargo.toml"

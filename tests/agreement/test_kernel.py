@@ -153,16 +153,21 @@ def is_same(
         return None
     states = set(found["results"])
     races = "data-race" in test["flags"]
+    flags = {f"flag {name} is raised" for name in test["flags"] if name != "data-race"}
     # herd7 solves no equations: r0 = 1 + r1 - r1 and r1 = 1 + r0 - r0 have no solution there
     same = states == expected or (races and states > expected)
     same = same and races == ("race" in kinds(found)) and "assertion" not in kinds(found)
+    same = same and flags == {v["message"] for v in found["violations"] if v["kind"] == "flag"}
     searched = explored(excluding(ir, free), under, Part(), results=True)
     same = same and set(searched["results"]) <= states
     for hashed in (free, *sorted(expected)[:1]):
         answer = explored(excluding(ir, hashed), under, Part())
         if answer["limit"]:
             continue
-        same = same and (hashed == free) == ("assertion" not in kinds(answer))
+        # a race or a flag that the search finds is the answer, without the reference
+        known = {"race", "flag"} & kinds(answer)
+        failed = "assertion" in kinds(answer)
+        same = same and (bool(failed or known) if hashed != free else not failed)
         same = same and (answer["result"] != "Unknown" or not expected)
     return same
 

@@ -6,7 +6,7 @@
 //! a copy of it, at any time.
 
 use borsh::{BorshDeserialize, BorshSerialize};
-use program::ir::{Order, SiteId};
+use program::ir::{Annotation, Order, SiteId};
 use program::memory::{is_wholly, Dep};
 
 /// Main is thread 0; every other thread has the number given by the event that creates it.
@@ -110,6 +110,14 @@ impl Location {
     }
 }
 
+/// The object of a fence of the Linux kernel's that is one of an `srcu_struct`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
+pub struct SrcuUse {
+    pub address: u64,
+    /// The index of the critical section that begins or ends.
+    pub index: Option<u64>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
 pub enum Action {
     /// Answered with the value read. `rmw`: the read of a read-modify-write. Its write, if there is
@@ -138,6 +146,7 @@ pub enum Action {
     },
     Fence {
         order: Order,
+        srcu: Option<SrcuUse>,
     },
     /// Starts the thread, which has not run before. Everything before it happens before the events
     /// of that thread.
@@ -177,6 +186,10 @@ pub enum Action {
 }
 
 impl Action {
+    pub fn fence(order: Order) -> Action {
+        Action::Fence { order, srcu: None }
+    }
+
     #[inline]
     pub fn is_read(self) -> bool {
         matches!(self, Action::Read { .. })
@@ -192,6 +205,13 @@ impl Action {
     pub fn is_rmw(self) -> bool {
         use Action::{Read, Write};
         matches!(self, Read { rmw: true, .. } | Write { rmw: true, .. })
+    }
+
+    /// Whether this is the write of an unlock in the Linux kernel's model. There it directly follows that of
+    /// the lock in coherence order, which the model does not ask of the graph: it adds unlocks to it.
+    pub fn unlocks(self) -> bool {
+        let unlock = Order::Kernel(Annotation::Unlock);
+        matches!(self, Action::Write { order, .. } if order == unlock)
     }
 
     /// Whether this is a read whose value can affect what its thread does.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weakspot.generators.source.language import KERNEL, POSIX, Language
+from weakspot.generators.source.language import KERNEL, KERNEL_TREE, POSIX, Language
 
 _INLINE = (
     "-Dinline=__inline__ __attribute__((__always_inline__))",
@@ -18,7 +18,7 @@ LANGUAGE = Language(
     headers=(".h",),
     versions=r"[^+]*",
     example="c11",
-    flags=("-x", "c", "-fgnu89-inline", *_INLINE, POSIX, KERNEL),
+    flags=("-x", "c", "-fgnu89-inline", *_INLINE, POSIX, KERNEL, KERNEL_TREE),
     options=("-fgnu89-inline",),
     grammar="tree_sitter_c",
     block="c",

@@ -1,8 +1,11 @@
 //! Decides whether a cat model allows an execution graph, and what it flags.
 
-use crate::consistency::rows::{Rows, DEPENDENCIES, RMW};
+use crate::consistency::rows::{Rows, DEPENDENCIES, HAS_INDEX, RMW, SAME_INDEX};
 use crate::consistency::stale_access::StaleAccess;
-use crate::consistency::view::{tag, View, ASYMMETRIC, EMPTY, KERNEL_EMPTY, KERNEL_SETS, SETS};
+use crate::consistency::uses::Uses;
+use crate::consistency::view::{
+    tag, Tags, View, ASYMMETRIC, EMPTY, KERNEL_EMPTY, KERNEL_SETS, SETS,
+};
 use crate::exploration::{Acyclic, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::source::{Action, Fault, FaultKind};
@@ -60,14 +63,14 @@ pub struct ConsistencyChecker {
 }
 
 impl ConsistencyChecker {
-    /// Fails if the model allows executions that exploration does not find. `asymmetric_fences`:
-    /// whether graphs may contain any.
+    /// Fails if the model allows executions that exploration does not find. `uses`: what graphs may
+    /// contain.
     pub fn new(
         model: &Model,
         acyclic: Option<Acyclic>,
-        asymmetric_fences: bool,
+        uses: Uses,
     ) -> Result<ConsistencyChecker, ExploreError> {
-        ConsistencyChecker::compiled(model, acyclic, asymmetric_fences, false)
+        ConsistencyChecker::compiled(model, acyclic, uses, false)
     }
 
     /// This one, for graphs whose accesses may have parts ([`EventLabel::continues`]). Coherence is
@@ -78,9 +81,9 @@ impl ConsistencyChecker {
         &self,
         model: &Model,
         acyclic: Acyclic,
-        asymmetric_fences: bool,
+        uses: Uses,
     ) -> Result<ConsistencyChecker, ExploreError> {
-        let parts = ConsistencyChecker::compiled(model, Some(acyclic), asymmetric_fences, true)?;
+        let parts = ConsistencyChecker::compiled(model, Some(acyclic), uses, true)?;
         Ok(ConsistencyChecker {
             coherent: self.coherent,
             shows_porf_acyclic: self.shows_porf_acyclic,
@@ -95,7 +98,7 @@ impl ConsistencyChecker {
     fn compiled(
         model: &Model,
         acyclic: Option<Acyclic>,
-        asymmetric_fences: bool,
+        uses: Uses,
         in_parts: bool,
     ) -> Result<ConsistencyChecker, ExploreError> {
         let by_dependencies = acyclic == Some(Acyclic::Dependencies);
@@ -133,10 +136,12 @@ impl ConsistencyChecker {
         let mut empty = EMPTY.to_vec();
         empty.extend(NO_PAIRS);
         if kernel {
+            relations.extend([HAS_INDEX, SAME_INDEX]);
             empty.extend(KERNEL_EMPTY);
             empty.retain(|name| !sets.contains(name));
+            empty.extend(uses.empty_in_kernel());
         }
-        if !asymmetric_fences {
+        if !uses.asymmetric_fences {
             empty.extend(ASYMMETRIC);
         }
         if in_halves {
@@ -208,8 +213,8 @@ impl ConsistencyChecker {
             || self.takes_set_of(tag::LIGHT) && self.takes_set_of(tag::HEAVY)
     }
 
-    fn takes_set_of(&self, tag: u32) -> bool {
-        let is_taken = |(index, (_, tags)): (usize, &(&str, u32))| {
+    fn takes_set_of(&self, tag: Tags) -> bool {
+        let is_taken = |(index, (_, tags)): (usize, &(&str, Tags))| {
             tags & tag != 0 && self.consistency.takes_set(index)
         };
         SETS.iter().enumerate().any(is_taken)
@@ -301,6 +306,18 @@ impl ConsistencyChecker {
         self.checks += 1;
         self.show(graph, lifetimes);
         self.consistency.flags()
+    }
+
+    /// Whether the graph is consistent when each of these allocations and frees counts as a plain write, the
+    /// first or the last of its location.
+    pub fn allows_lifetimes(
+        &mut self,
+        graph: &Graph,
+        lifetimes: &[(EventId, u32)],
+    ) -> Result<bool, CatError> {
+        self.checks += 1;
+        self.show(graph, lifetimes);
+        self.consistency.consistent()
     }
 
     /// Whether the model orders two events, one way or the other: it does if plain writes of one
@@ -403,9 +420,9 @@ fn of_atomics(name: &str) -> Extent {
             None if EMPTY.contains(&name) || NO_PAIRS.contains(&name) => Extent::NOTHING,
             None => Extent::UNKNOWN,
             Some((_, tags)) => {
-                let may = |class: u16, may: u32| if may & tags != 0 { class } else { 0 };
+                let may = |class: u16, may: Tags| if may & tags != 0 { class } else { 0 };
                 // one of the tags is on each event of the class
-                let must = |class: u16, one: u32| if one & !tags == 0 { class } else { 0 };
+                let must = |class: u16, one: Tags| if one & !tags == 0 { class } else { 0 };
                 let orders = tag::RLX | tag::ACQ | tag::REL | tag::ACQ_REL | tag::SC;
                 let kinds = tag::READ | tag::WRITE;
                 Extent {
@@ -436,7 +453,7 @@ mod tests {
     fn checker(text: &str) -> ConsistencyChecker {
         let model = Model::parse(text, "test.cat", &|_| None);
         let model = model.unwrap_or_else(|error| panic!("{error}"));
-        ConsistencyChecker::new(&model, Some(Acyclic::ProgramOrder), false)
+        ConsistencyChecker::new(&model, Some(Acyclic::ProgramOrder), Uses::NONE)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 

@@ -18,7 +18,7 @@
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::drawing::{at, label, read, write};
 use crate::consistency::stale_access::{StaleAccess, SyncEdge};
-use crate::consistency::view::{tag, View, ViewEvent};
+use crate::consistency::view::{tag, Tags, View, ViewEvent};
 use crate::graph::execution_graph::{Graph, NONE};
 use crate::source::{Action, Initial};
 use cat::CatError;
@@ -161,7 +161,7 @@ pub fn orders_by_barriers(checker: &mut ConsistencyChecker) -> Result<bool, CatE
         false => (tag::READ | tag::WRITE | rmw, tag::READ | tag::WRITE | rmw),
     };
     let leave = tag::READ | tag::ACQ | tag::ATOMIC;
-    let edge = |to: u32| SyncEdge { from: arrived, to };
+    let edge = |to: Tags| SyncEdge { from: arrived, to };
     for hop in [edge(arrive), edge(leave), SyncEdge::THREAD] {
         for kind in [tag::PLAIN, tag::RLX | tag::ATOMIC] {
             for access in [tag::READ, tag::WRITE] {
@@ -185,12 +185,12 @@ pub fn orders_by_barriers(checker: &mut ConsistencyChecker) -> Result<bool, CatE
 /// between or without, a read of the flag, a read of the data.
 #[derive(Clone, Copy)]
 struct Message {
-    written: u32,
-    before: Option<u32>,
-    read: u32,
-    after: Option<u32>,
+    written: Tags,
+    before: Option<Tags>,
+    read: Tags,
+    after: Option<Tags>,
     /// The read of the data, and the write of it.
-    data: u32,
+    data: Tags,
     /// Whether the data are read before they are written.
     stale: bool,
 }
@@ -198,14 +198,14 @@ struct Message {
 /// Whether a read that reads from a read-modify-write is ordered by all that it is ordered by if it
 /// reads from the write before.
 pub fn updates_continue(checker: &mut ConsistencyChecker) -> Result<bool, CatError> {
-    const RELEASES: [(u32, Option<u32>); 5] = [
+    const RELEASES: [(Tags, Option<Tags>); 5] = [
         (tag::RLX, None),
         (tag::REL, None),
         (tag::SC, None),
         (tag::RLX, Some(tag::REL)),
         (tag::RLX, Some(tag::SC)),
     ];
-    const ACQUIRES: [(u32, Option<u32>); 5] = [
+    const ACQUIRES: [(Tags, Option<Tags>); 5] = [
         (tag::RLX, None),
         (tag::ACQ, None),
         (tag::SC, None),
@@ -249,7 +249,7 @@ impl Message {
         Ok(true)
     }
 
-    fn show(self, view: &mut View, update: Option<u32>, in_halves: bool) {
+    fn show(self, view: &mut View, update: Option<Tags>, in_halves: bool) {
         const DATA: u32 = 0;
         const FLAG: u32 = 1;
         view.events.clear();
@@ -352,7 +352,7 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
         let between = match need {
             Need::AddrPo => Some((add(thread, read(own, Order::Rlx, false), Some(own)), NONE)),
             Need::Fence(order) => {
-                add(thread, Action::Fence { order: *order }, None);
+                add(thread, Action::fence(*order), None);
                 None
             }
             Need::Compared(true) => {

@@ -6,4 +6,5 @@ pub mod guarantee;
 pub mod ordering_accesses;
 pub mod rows;
 pub mod stale_access;
+pub mod uses;
 pub mod view;

@@ -14,7 +14,7 @@
 
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::drawing::{at, label, read, write};
-use crate::consistency::view::tag;
+use crate::consistency::view::{tag, Tags};
 use crate::graph::execution_graph::{Graph, NONE};
 use crate::source::{Action, Initial};
 use cat::CatError;
@@ -49,7 +49,7 @@ const KINDS: [(Kind, Order); 11] = [
 const RELAXED: (Kind, Order) = (Kind::Read, Order::Rlx);
 
 /// How an access of one thread is followed by one of the other in a critical cycle: by rf, co or fr.
-const EDGES: [(u32, u32); 3] = [
+const EDGES: [(Tags, Tags); 3] = [
     (tag::WRITE, tag::READ),
     (tag::WRITE, tag::WRITE),
     (tag::READ, tag::WRITE),
@@ -121,15 +121,15 @@ impl OrderingAccesses {
 /// first of the accesses between reads a write that depends on what comes first.
 fn draw(
     graph: &mut Graph,
-    there: (u32, u32),
-    back: (u32, u32),
+    there: (Tags, Tags),
+    back: (Tags, Tags),
     (between, forwards): (&[(Kind, Order)], bool),
 ) {
     const X: usize = 0;
     const Y: usize = 1;
     const OWN: usize = 2;
     graph.reset();
-    let relaxed = |address: usize, kind: u32| match kind {
+    let relaxed = |address: usize, kind: Tags| match kind {
         tag::READ => read(address, Order::Rlx, false),
         _ => write(address, Order::Rlx, false),
     };
@@ -168,7 +168,7 @@ fn draw(
     }
     add(1, relaxed(Y, there.0));
     add(2, relaxed(Y, there.1));
-    add(2, Action::Fence { order: Order::Sc });
+    add(2, Action::fence(Order::Sc));
     let last = add(2, relaxed(X, back.0));
     graph
         .dependencies
@@ -188,6 +188,7 @@ fn draw(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::consistency::uses::Uses;
     use crate::exploration::Acyclic;
     use cat::Model;
     use std::path::Path;
@@ -201,7 +202,7 @@ mod tests {
 
     /// The accesses that order others in a model, by their kinds.
     fn ordering(model: &Model, acyclic: Acyclic) -> Vec<(Kind, Order)> {
-        let mut checker = ConsistencyChecker::new(model, Some(acyclic), false)
+        let mut checker = ConsistencyChecker::new(model, Some(acyclic), Uses::NONE)
             .unwrap_or_else(|error| panic!("{error}"));
         let found = OrderingAccesses::new(&mut checker, acyclic == Acyclic::Dependencies)
             .unwrap_or_else(|error| panic!("{error}"));

@@ -1,6 +1,6 @@
 //! The sets and relations of a graph that a model uses, as the rows of bits in which it reads them.
 
-use crate::consistency::view::{Index, View, ViewEvent, TAGS};
+use crate::consistency::view::{Index, Tags, View, ViewEvent, TAGS};
 use crate::graph::execution_graph::DependencyPairs;
 use cat::Consistency;
 use relation::by_stride;
@@ -8,12 +8,16 @@ use relation::by_stride;
 /// The relation between the read and the write of a read-modify-write.
 pub const RMW: &str = "rmw";
 
+/// The pairs of events with an index, and of those with the same: of critical sections of SRCU.
+pub const HAS_INDEX: &str = "has-index";
+pub const SAME_INDEX: &str = "same-index";
+
 /// The relations that a graph defines besides, where dependencies are tracked.
 pub const DEPENDENCIES: [&str; 4] = ["addr", "data", "ctrl", "chosen"];
 
 #[derive(Clone)]
 pub struct Rows {
-    sets: Vec<(usize, u32)>,
+    sets: Vec<(usize, Tags)>,
     relations: Vec<(usize, &'static str)>,
     /// The events of each thread or location, and those that follow in it.
     scratch: Vec<u64>,
@@ -23,7 +27,7 @@ impl Rows {
     /// The model uses these sets, whose events have one of the tags, and these relations, by their
     /// indices in what was named to it.
     pub fn new(
-        sets: impl Iterator<Item = (usize, u32)>,
+        sets: impl Iterator<Item = (usize, Tags)>,
         relations: impl Iterator<Item = (usize, &'static str)>,
     ) -> Rows {
         Rows {
@@ -58,6 +62,8 @@ impl Rows {
                 "sm" => memory(stride, out, view, std::iter::once),
                 "si" => memory(stride, out, view, |event| view.access(event)),
                 RMW => halves(stride, out, view),
+                HAS_INDEX => indexed(stride, out, view, |_, _| true),
+                SAME_INDEX => indexed(stride, out, view, |one, other| one == other),
                 // see `add_dependencies`
                 name if DEPENDENCIES.contains(&name) => {}
                 name => unreachable!("the model is asked for no relation {name}"),
@@ -194,6 +200,15 @@ fn reads_from(stride: usize, out: &mut [u64], view: &View) {
 fn halves(stride: usize, out: &mut [u64], view: &View) {
     for (read, write) in &view.rmw {
         out[*read as usize * stride + *write as usize / 64] |= 1 << (write % 64);
+    }
+}
+
+#[inline(always)]
+fn indexed(stride: usize, out: &mut [u64], view: &View, holds: impl Fn(u64, u64) -> bool) {
+    for (from, one) in &view.indices {
+        for (to, _) in view.indices.iter().filter(|(_, other)| holds(*one, *other)) {
+            out[*from as usize * stride + *to as usize / 64] |= 1 << (to % 64);
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 //! few events once; if they violate an axiom whose relation only grows when events are added, every
 //! graph that contains them violates it.
 
-use crate::consistency::view::{tag, View, ViewEvent};
+use crate::consistency::view::{tag, Tags, View, ViewEvent};
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::source::Action;
 use program::ir::Order;
@@ -17,11 +17,11 @@ use program::ir::Order;
 /// [`View`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StaleAccess {
-    pub write: u32,
+    pub write: Tags,
     pub hop: SyncEdge,
-    pub access: u32,
+    pub access: Tags,
     /// For a read, the write it reads from; none for the initial one.
-    pub source: Option<u32>,
+    pub source: Option<Tags>,
     /// Whether the source is an earlier write of the same thread as `write`.
     pub earlier: bool,
 }
@@ -29,8 +29,8 @@ pub struct StaleAccess {
 /// A synchronizes-with edge: a write, and the event of another thread that reads from it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SyncEdge {
-    pub from: u32,
-    pub to: u32,
+    pub from: Tags,
+    pub to: Tags,
 }
 
 impl SyncEdge {

@@ -11,50 +11,62 @@
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE, PROMISED};
 use crate::source::{Action, ThreadId};
 use program::ir::{Annotation, Order};
+use program::library::mutex::is_held;
 
 /// The index of an event in the view.
 pub type Index = u32;
 
-/// Sets of events, a bit each.
+/// The sets that an event is in, a bit each.
+pub type Tags = u64;
+
+/// Sets of events.
 pub mod tag {
-    pub const READ: u32 = 1;
-    pub const WRITE: u32 = 1 << 1;
-    pub const FENCE: u32 = 1 << 2;
-    pub const INITIAL: u32 = 1 << 3;
-    pub const RMW: u32 = 1 << 4;
-    pub const ATOMIC: u32 = 1 << 5;
-    pub const PLAIN: u32 = 1 << 6;
-    pub const RLX: u32 = 1 << 7;
-    pub const ACQ: u32 = 1 << 8;
-    pub const REL: u32 = 1 << 9;
-    pub const ACQ_REL: u32 = 1 << 10;
-    pub const SC: u32 = 1 << 11;
-    pub const CASF: u32 = 1 << 12;
-    pub const LIGHT: u32 = 1 << 13;
-    pub const HEAVY: u32 = 1 << 14;
-    pub const NORETURN: u32 = 1 << 15;
-    pub const RMB: u32 = 1 << 16;
-    pub const WMB: u32 = 1 << 17;
-    pub const BARRIER: u32 = 1 << 18;
-    pub const BEFORE_ATOMIC: u32 = 1 << 19;
-    pub const AFTER_ATOMIC: u32 = 1 << 20;
-    pub const AFTER_SPINLOCK: u32 = 1 << 21;
-    pub const AFTER_UNLOCK_LOCK: u32 = 1 << 22;
-    pub const RCU_LOCK: u32 = 1 << 23;
-    pub const RCU_UNLOCK: u32 = 1 << 24;
-    pub const SYNC_RCU: u32 = 1 << 25;
-    pub const LKR: u32 = 1 << 26;
-    pub const LKW: u32 = 1 << 27;
-    pub const UL: u32 = 1 << 28;
+    use super::Tags;
+
+    pub const READ: Tags = 1;
+    pub const WRITE: Tags = 1 << 1;
+    pub const FENCE: Tags = 1 << 2;
+    pub const INITIAL: Tags = 1 << 3;
+    pub const RMW: Tags = 1 << 4;
+    pub const ATOMIC: Tags = 1 << 5;
+    pub const PLAIN: Tags = 1 << 6;
+    pub const RLX: Tags = 1 << 7;
+    pub const ACQ: Tags = 1 << 8;
+    pub const REL: Tags = 1 << 9;
+    pub const ACQ_REL: Tags = 1 << 10;
+    pub const SC: Tags = 1 << 11;
+    pub const CASF: Tags = 1 << 12;
+    pub const LIGHT: Tags = 1 << 13;
+    pub const HEAVY: Tags = 1 << 14;
+    pub const NORETURN: Tags = 1 << 15;
+    pub const RMB: Tags = 1 << 16;
+    pub const WMB: Tags = 1 << 17;
+    pub const BARRIER: Tags = 1 << 18;
+    pub const BEFORE_ATOMIC: Tags = 1 << 19;
+    pub const AFTER_ATOMIC: Tags = 1 << 20;
+    pub const AFTER_SPINLOCK: Tags = 1 << 21;
+    pub const AFTER_UNLOCK_LOCK: Tags = 1 << 22;
+    pub const RCU_LOCK: Tags = 1 << 23;
+    pub const RCU_UNLOCK: Tags = 1 << 24;
+    pub const SYNC_RCU: Tags = 1 << 25;
+    pub const LKR: Tags = 1 << 26;
+    pub const LKW: Tags = 1 << 27;
+    pub const UL: Tags = 1 << 28;
+    pub const LF: Tags = 1 << 29;
+    pub const RL: Tags = 1 << 30;
+    pub const RU: Tags = 1 << 31;
+    pub const SRCU_LOCK: Tags = 1 << 32;
+    pub const SRCU_UNLOCK: Tags = 1 << 33;
+    pub const SYNC_SRCU: Tags = 1 << 34;
 }
 
 /// How many tags there are.
-pub const TAGS: usize = 29;
+pub const TAGS: usize = 35;
 
 /// The sets that events of C may be in, by their tags: an event with one of the tags is in the set.
 /// The names are herd7's, but for CASF, the reads of compare-exchanges that fail, and for the two
 /// sorts of asymmetric fences (P1202R5), of which a heavy one is also a seq_cst fence.
-pub const SETS: [(&str, u32); 18] = [
+pub const SETS: [(&str, Tags); 18] = [
     ("M", tag::READ | tag::WRITE),
     ("Exp", tag::READ | tag::WRITE),
     ("R", tag::READ),
@@ -87,7 +99,7 @@ pub const ASYMMETRIC: [&str; 2] = ["LIGHT", "HEAVY"];
 
 /// The sets of the Linux kernel's model, besides those of C that it has too. Accesses have the memory
 /// orders relaxed, acquire and release alone, a full fence is seq_cst.
-pub const KERNEL_SETS: [(&str, u32); 18] = [
+pub const KERNEL_SETS: [(&str, Tags); 24] = [
     ("Once", tag::RLX),
     ("Acquire", tag::ACQ),
     ("Release", tag::REL),
@@ -106,19 +118,24 @@ pub const KERNEL_SETS: [(&str, u32); 18] = [
     ("LKR", tag::LKR),
     ("LKW", tag::LKW),
     ("UL", tag::UL),
+    ("LF", tag::LF),
+    ("RL", tag::RL),
+    ("RU", tag::RU),
+    ("Srcu-lock", tag::SRCU_LOCK),
+    ("Srcu-unlock", tag::SRCU_UNLOCK),
+    ("Sync-srcu", tag::SYNC_SRCU),
 ];
 
-/// Sets of the Linux kernel's model to which no event of an exploration belongs, and what locks that
-/// are looked at read from.
-pub const KERNEL_EMPTY: [&str; 5] = ["Srcu-lock", "Srcu-unlock", "Sync-srcu", "rfe-lf", "rf-ru"];
+/// What the Linux kernel's model lets reads of locks read from: this is a part of the graph here.
+pub const KERNEL_EMPTY: [&str; 2] = ["rfe-lf", "rf-ru"];
 
 #[derive(Clone, Copy, Debug)]
 pub struct ViewEvent {
     /// None for an initial write.
     pub thread: Option<ThreadId>,
-    /// The index of the location; none for a fence.
+    /// The number of the location; none for a fence.
     pub location: Option<u32>,
-    pub tags: u32,
+    pub tags: Tags,
     /// For a read, the write that it reads from.
     pub source: Option<Index>,
     /// Of an access in parts: the first one, and the next one; `NONE` where the event is that.
@@ -131,7 +148,7 @@ impl ViewEvent {
     pub fn new(
         thread: Option<ThreadId>,
         location: Option<u32>,
-        tags: u32,
+        tags: Tags,
         source: Option<Index>,
     ) -> ViewEvent {
         ViewEvent {
@@ -165,6 +182,10 @@ pub struct View {
     pub in_halves: bool,
     /// Whether the model is the Linux kernel's.
     pub kernel: bool,
+    /// The events with an index, that of a critical section of SRCU.
+    pub indices: Vec<(Index, u64)>,
+    /// The addresses of the structures of SRCU, with their locations.
+    srcu: Vec<(u64, u32)>,
     index: Vec<Index>,
     /// The plain writes that stand for allocations and frees, with their locations.
     lifetimes: Vec<(u32, Index, EventId)>,
@@ -181,7 +202,7 @@ enum ThreadStart {
     After(Index),
 }
 
-fn order_tag(order: Order) -> u32 {
+fn order_tag(order: Order) -> Tags {
     match order {
         Order::Na => tag::PLAIN,
         Order::Rlx => tag::RLX | tag::ATOMIC,
@@ -195,6 +216,8 @@ fn order_tag(order: Order) -> u32 {
             Annotation::Noreturn => tag::NORETURN,
             Annotation::Lock => tag::LKR | tag::LKW,
             Annotation::Unlock => tag::UL,
+            Annotation::TryLock => tag::LF,
+            Annotation::IsLocked => tag::RL | tag::RU,
             Annotation::Rmb => tag::RMB,
             Annotation::Wmb => tag::WMB,
             Annotation::Barrier => tag::BARRIER,
@@ -205,13 +228,16 @@ fn order_tag(order: Order) -> u32 {
             Annotation::RcuLock => tag::RCU_LOCK,
             Annotation::RcuUnlock => tag::RCU_UNLOCK,
             Annotation::SyncRcu => tag::SYNC_RCU,
+            Annotation::SrcuLock => tag::SRCU_LOCK,
+            Annotation::SrcuUnlock => tag::SRCU_UNLOCK,
+            Annotation::SyncSrcu => tag::SYNC_SRCU,
         },
     }
 }
 
 /// The tags of an access in the Linux kernel's model. One half of a read-modify-write has the memory
 /// order of the whole, if it can have it, and else is relaxed.
-fn kernel_tags(graph: &Graph, event: &Event) -> u32 {
+fn kernel_tags(graph: &Graph, event: &Event) -> Tags {
     let whole = match event.is_read() && event.pair != NONE {
         true => graph.event(event.pair),
         false => event,
@@ -227,6 +253,11 @@ fn kernel_tags(graph: &Graph, event: &Event) -> u32 {
             false => tag::LKW,
         },
         _ if order == Order::Kernel(Annotation::Unlock) => tag::UL,
+        _ if order == Order::Kernel(Annotation::TryLock) => tag::LF,
+        _ if order == Order::Kernel(Annotation::IsLocked) => match is_held(event.value) {
+            true => tag::RL,
+            false => tag::RU,
+        },
         (true, false) => tag::READ | order_tag(order),
         (false, false) => tag::WRITE | order_tag(order),
         (true, true) => match order {
@@ -260,6 +291,8 @@ impl View {
         self.index.clear();
         self.lifetimes.clear();
         self.joins.clear();
+        self.indices.clear();
+        self.srcu.clear();
         self.begins.clear();
         self.begins.resize(graph.threads.len(), ThreadStart::Free);
         for number in 0..graph.locations.len() {
@@ -286,6 +319,7 @@ impl View {
             let shown = self.index[id] != NONE;
             if event.is_read() && event.source != PROMISED && shown {
                 let source = match event.source {
+                    NONE if self.kernel => self.first_write(graph, event.location),
                     NONE => event.location,
                     write => self.index[write as usize],
                 };
@@ -318,6 +352,14 @@ impl View {
         self.starts.push(self.orders.len() as u32);
     }
 
+    /// The write of an allocation that is the first of a location, or else the initial one.
+    fn first_write(&self, graph: &Graph, location: u32) -> Index {
+        let mut lifetimes = self.lifetimes.iter();
+        let begins = |id: EventId| matches!(graph.event(id).action, Action::Allocate { .. });
+        let first = lifetimes.find(|(at, _, id)| *at == location && begins(*id));
+        first.map_or(location, |(_, index, _)| *index)
+    }
+
     /// The pairs of the graph's events as pairs of the view's.
     pub fn pairs<'v>(
         &'v self,
@@ -339,7 +381,7 @@ impl View {
     }
 
     /// The tags of an access; for one half of a read-modify-write, those of the whole.
-    pub fn tags(graph: &Graph, id: EventId) -> u32 {
+    pub fn tags(graph: &Graph, id: EventId) -> Tags {
         let event = graph.event(id);
         let (whole, kind) = match (event.is_read(), event.pair) {
             (true, NONE) => match event.action {
@@ -371,18 +413,27 @@ impl View {
                 self.index.push(NONE);
                 return;
             }
-            // a thread that finds a lock taken
+            // a thread that waits for a lock, or has not taken yet one that it found free
             Action::Read { order, .. }
-                if order == Order::Kernel(Annotation::Lock) && event.pair == NONE =>
+                if event.pair == NONE
+                    && (order == Order::Kernel(Annotation::Lock)
+                        || order == Order::Kernel(Annotation::TryLock)
+                            && !is_held(event.value)) =>
             {
                 self.index.push(NONE);
                 return;
             }
             Action::Read { .. } | Action::Write { .. } => {}
-            Action::Fence { order } => {
+            Action::Fence { order, srcu } => {
                 self.order_before(graph, event.thread, hidden);
-                let tags = tag::FENCE | tag::PLAIN | order_tag(order) & !tag::ATOMIC;
-                let seen = self.add(ViewEvent::new(Some(event.thread), None, tags, None));
+                let mut tags = tag::FENCE | tag::PLAIN | order_tag(order) & !tag::ATOMIC;
+                if srcu.is_some() {
+                    tags &= !(tag::FENCE | tag::PLAIN);
+                }
+                let location = srcu.map(|of| self.srcu_location(of.address, hidden));
+                let seen = self.add(ViewEvent::new(Some(event.thread), location, tags, None));
+                let index = srcu.and_then(|of| of.index);
+                self.indices.extend(index.map(|index| (seen, index)));
                 self.index.push(seen);
                 return;
             }
@@ -441,6 +492,17 @@ impl View {
         if fenced && event.is_write() {
             self.full_fence(event.thread);
         }
+    }
+
+    /// The number of the location that stands for an `srcu_struct`.
+    fn srcu_location(&mut self, address: u64, hidden: &mut u32) -> u32 {
+        let known = self.srcu.iter().find(|(known, _)| *known == address);
+        known.map(|(_, location)| *location).unwrap_or_else(|| {
+            let location = *hidden;
+            *hidden += 1;
+            self.srcu.push((address, location));
+            location
+        })
     }
 
     /// Makes an event a part of the access that the event before it in its thread is a part of.

@@ -20,6 +20,7 @@ use super::node::{canonical, Node};
 use super::semantics::{ModelTraits, Semantics};
 use super::values::Values;
 use crate::consistency::checker::ConsistencyChecker;
+use crate::consistency::uses::Uses;
 use crate::evidence::{Exhausted, Guarantee};
 use crate::exploration::{
     Acyclic, ExecutionEnd, Exploration, ExploreError, Limit, Options, Truncation,
@@ -119,8 +120,8 @@ impl<'a> Explorer<'a> {
         options: &'a Options,
     ) -> Result<Explorer<'a>, ExploreError> {
         let begun = Instant::now();
-        let fences = program.has_asymmetric_fences();
-        let checked = CheckedModel::of(model, options.acyclic, fences)?;
+        let uses = Uses::of(program);
+        let checked = CheckedModel::of(model, options.acyclic, uses)?;
         let dependencies = checked.acyclic == Acyclic::Dependencies;
         let traits = ModelTraits {
             asymmetric_fences: checked.defines_asymmetric_fences(),
@@ -400,6 +401,13 @@ impl<'a> Explorer<'a> {
         let writes = node.graph.writes(location);
         let mut before: Vec<EventId> = std::iter::once(NONE).chain(writes).collect();
         before.retain(|write| !node.graph.is_taken(location, *write));
+        if label.action.unlocks() {
+            let event = |write: &EventId| node.graph.event(*write);
+            let own = node.graph.writes(location);
+            let own = own.filter(|write| event(write).thread == thread);
+            let lock = own.max_by_key(|write| event(write).index);
+            before.retain(|write| Some(*write) == lock);
+        }
         for before in before {
             let mut with = node.clone();
             let id = self.push(&mut with.graph, thread, label, location);

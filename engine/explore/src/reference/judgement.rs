@@ -27,7 +27,7 @@ pub fn conclude(
     };
     found.counts.count(end, 1);
     let extents = |base| semantics.extent(base);
-    if let Some(reported) = Reported::new(checker, graph, &extents, true)? {
+    if let Some(reported) = Reported::new(checker, graph, &extents, (true, end))? {
         found.report(graph, &extents, &reported);
     }
     Ok(Some(end))

@@ -5,7 +5,9 @@
 //! execution with more rounds is one with the last of them, and with one of the others, as far as
 //! anything shows. Without the events of a round, whatever orders others is less, and what the model
 //! forbids is that orders and coherence disagree; a race with a read of a round is one in an execution
-//! with that round alone.
+//! with that round alone. And what main does before it starts a thread, or takes a lock or begins a
+//! critical section, makes the initial state, as in a litmus test: it has no events. All of it happens
+//! before the other events.
 //!
 //! The interpreter runs the thread's instructions. One that needs an event is interrupted, and runs
 //! again from its beginning when the event has an answer, with all answers that it has so far.
@@ -51,10 +53,13 @@ pub struct Local {
     /// The headers of loops that it has reached since its last progress: a hash of its state there, and
     /// the number of steps before.
     pub headers: Vec<(u64, usize)>,
-    /// A global constructor: no other thread exists, and memory is accessed directly.
+    /// A global constructor, or main under the Linux kernel's model: no other thread exists, and memory is
+    /// accessed directly.
     pub alone: bool,
     /// How many rounds of loops have left the thread in the state that it was in.
     pub rounds: u32,
+    /// How many of them have only read, under the kernel's model.
+    pub waits: u32,
     instructions: u64,
 }
 
@@ -141,7 +146,8 @@ impl<'p> Semantics<'p> {
         semantics
     }
 
-    /// Runs the global constructors, before any other thread and main exist.
+    /// Runs the global constructors, before any other thread and main exist; and main as far as it runs
+    /// alone.
     fn construct(&mut self) {
         let mut at_exit = Vec::new();
         for start in &self.program.constructors {
@@ -156,11 +162,21 @@ impl<'p> Semantics<'p> {
             self.initial = run.local.memory;
             at_exit = run.thread.at_exit;
         }
-        self.main.local.memory = self.initial.clone();
-        self.main.thread.at_exit = at_exit;
+        let mut main = self.main.clone();
+        main.local.memory = self.initial.clone();
+        main.thread.at_exit = at_exit;
+        if self.model.kernel {
+            main.local.alone = true;
+            match self.next(&mut main) {
+                Ok(next) => main.next = next,
+                Err(_) => main.local.alone = false,
+            }
+            self.initial = main.local.memory.clone();
+        }
+        self.main = main;
     }
 
-    /// Main before its first event; or a global constructor that does not end.
+    /// Main before its first event; or what runs alone and does not come to one.
     pub fn main(&self) -> ReferenceThread {
         let mut main = self.main.clone();
         if !main.local.alone {
@@ -309,17 +325,26 @@ impl<'p> Semantics<'p> {
     }
 
     fn run(&self, run: &mut ReferenceThread) {
-        run.next = loop {
+        run.next = self.next(run).unwrap_or_else(|site| Next::Unsupported {
+            message: "a global constructor that starts threads is not supported".to_owned(),
+            site: Some(run.thread.users_site(self.program, site)),
+        });
+    }
+
+    /// Runs a thread to its next event. An error: the site where one that runs alone no longer does.
+    fn next(&self, run: &mut ReferenceThread) -> Result<Next, SiteId> {
+        Ok(loop {
             match run.thread.state {
                 State::Done => break Next::Done(run.thread.result.bits),
-                State::Spinning { site, .. } => {
+                State::Spinning { site, from, .. } => {
                     run.thread.state = State::Running;
                     run.local.rounds += 1;
                     let reads = |step: &Step| matches!(step, Step::Read(..));
-                    if self.model.kernel
-                        && run.local.rounds > 1
-                        && run.local.steps.iter().all(reads)
-                    {
+                    let round = run.local.steps.get(from..).unwrap_or_default();
+                    if self.model.kernel && round.iter().all(reads) {
+                        run.local.waits += 1;
+                    }
+                    if run.local.waits > 1 {
                         // see the head of this module
                         let wait = Wait::Redundant;
                         break Next::Blocked { wait, site };
@@ -357,8 +382,10 @@ impl<'p> Semantics<'p> {
                 &mut run.thread,
                 &mut environment,
             );
+            let done = environment.leave_sections(&mut run.thread, done);
             let synchronised = environment.0.synchronised;
-            if let Some(header) = run.thread.header.take() {
+            let header = run.thread.header.take();
+            if let (Some(header), false) = (header, run.local.alone) {
                 run.reaches(self.program, header);
             }
             match done {
@@ -367,25 +394,17 @@ impl<'p> Semantics<'p> {
                     run.local.events += run.local.answers.len();
                     run.local.answers.clear();
                 }
+                Err(Interruption::NotAlone(site)) => return Err(site),
                 Err(why) => break self.interrupted(&run.thread, why, line),
             }
-        };
+        })
     }
 
     fn interrupted(&self, thread: &Thread, why: Interruption, line: u32) -> Next {
         let next = why.next(self.program, thread, line, |_| String::new());
-        next.unwrap_or_else(|why| {
-            let (message, site) = match why {
-                Interruption::NotAlone(site) => (
-                    "a global constructor that starts threads is not supported",
-                    Some(thread.users_site(self.program, site)),
-                ),
-                _ => ("locations overlap", None),
-            };
-            Next::Unsupported {
-                message: message.to_owned(),
-                site,
-            }
+        next.unwrap_or_else(|_| Next::Unsupported {
+            message: "locations overlap".to_owned(),
+            site: None,
         })
     }
 }
@@ -406,6 +425,7 @@ impl ReferenceThread {
                 headers: Vec::new(),
                 alone: false,
                 rounds: 0,
+                waits: 0,
                 instructions: 0,
             },
             next: Next::Done(0),
@@ -464,7 +484,9 @@ impl ReferenceThread {
         // what repeats after the loop was left repeats a loop around it
         round.map(|round| round.entered).hash(&mut hash);
         (private, raised, thread.exits, thread.at_exit.len()).hash(&mut hash);
-        (local.memory.locals(thread.id), local.calls.spurious.len()).hash(&mut hash);
+        let calls = &local.calls;
+        (calls.spurious.len(), calls.srcu, &calls.sections).hash(&mut hash);
+        local.memory.locals(thread.id).hash(&mut hash);
         hash.finish()
     }
 

@@ -10,18 +10,23 @@
 //!
 //! The Linux kernel's model does not know what plain accesses depend on: there, a value may come from
 //! itself through one. herd7 finds such an execution if comparisons and constants leave one value only. So
-//! where the program has plain accesses, reads return the constants too that it writes or compares with.
+//! reads of a location with plain accesses return the constants too that the program writes or compares
+//! with. Reads of another need not: a cycle of dependencies and rf has a plain access, which is at one end of
+//! rf, and so a read of a location with plain accesses. With the values of these reads given, the others are
+//! found in the order of their dependencies.
 //!
 //! The values come to an end. With a value are known the writes that it comes from, each an event of its
 //! thread, and a run ends before a write that comes from itself. So two threads that add one to what
-//! the other writes do not count for ever.
+//! the other writes do not count for ever. Of a value that comes from writes in many ways, only those are
+//! known that all ways share: this may add values, but a promise of one is kept by no write. Then what ends
+//! them is that no value comes from more writes, one after another, than the threads have together.
 
 use super::semantics::{ReferenceThread, Semantics};
 use crate::exploration::Limit;
 use crate::source::{Action, Answer, Initial, Location, Next, ThreadId};
 use program::ir::bits::mask;
-use program::ir::FuncId;
-use rustc_hash::FxHashMap;
+use program::ir::{FuncId, Order};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// An event: its thread, and its position in it.
@@ -31,11 +36,39 @@ pub type Position = (ThreadId, u32);
 /// whether it is one. A compare-exchange may succeed or not without what follows depending on that.
 type Write = (ThreadId, usize, bool);
 
-/// A value, the writes that it comes from, and the event that has it.
+/// More ways in which a value comes from writes are not told apart.
+const MOST_WAYS: usize = 16;
+
+/// The writes that a value comes from, and how many of them come one from another.
+#[derive(Clone, Default, PartialEq)]
+struct Origin {
+    writes: BTreeSet<Write>,
+    depth: usize,
+}
+
+impl Origin {
+    fn add(&mut self, other: &Origin) {
+        self.writes.extend(&other.writes);
+        self.depth = self.depth.max(other.depth);
+    }
+
+    /// What two ways share.
+    fn meet(&mut self, other: &Origin) {
+        self.writes.retain(|write| other.writes.contains(write));
+        self.depth = self.depth.min(other.depth);
+    }
+
+    /// Whether whatever comes from the other one may come from this one.
+    fn is_part_of(&self, other: &Origin) -> bool {
+        self.depth <= other.depth && self.writes.is_subset(&other.writes)
+    }
+}
+
+/// A value, what it comes from, and the event that has it.
 #[derive(Clone)]
 struct Known {
     answer: Answer,
-    from: BTreeSet<Write>,
+    from: Origin,
     by: Position,
 }
 
@@ -46,7 +79,7 @@ struct Start {
     function: FuncId,
     argument: u64,
     thread: ReferenceThread,
-    from: BTreeSet<Write>,
+    from: Origin,
 }
 
 #[derive(Default)]
@@ -55,8 +88,11 @@ pub struct Values {
     results: FxHashMap<ThreadId, Vec<Known>>,
     starts: Vec<Start>,
     allocated: Vec<Action>,
-    /// What a read may return from nowhere.
+    /// What a read may return from nowhere, of a location with plain accesses.
     constants: BTreeSet<u64>,
+    plain: FxHashSet<Location>,
+    /// The most writes of each thread.
+    writes: FxHashMap<ThreadId, usize>,
     grows: bool,
 }
 
@@ -65,12 +101,13 @@ pub struct Values {
 struct Run {
     id: ThreadId,
     thread: ReferenceThread,
-    /// The writes that the answers to its events come from.
-    events: Vec<BTreeSet<Write>>,
-    /// Those that all later events come from: by the creation of the thread, and by joins.
-    before: BTreeSet<Write>,
+    /// What the answers to its events come from.
+    events: Vec<Origin>,
+    /// What all later events come from: by the creation of the thread, and by joins.
+    before: Origin,
     /// The accesses so far without the writes of read-modify-writes.
     accesses: usize,
+    writes: usize,
     joined: Vec<ThreadId>,
     own: FxHashMap<Location, Known>,
 }
@@ -98,7 +135,7 @@ impl Values {
             ..Values::default()
         };
         while std::mem::take(&mut values.grows) {
-            let mut open = vec![Run::new(0, semantics.main(), BTreeSet::new())];
+            let mut open = vec![Run::new(0, semantics.main(), Origin::default())];
             let starts = values.starts.iter().cloned();
             open.extend(starts.map(|start| Run::new(start.id, start.thread, start.from)));
             while let Some(run) = open.pop() {
@@ -124,11 +161,26 @@ impl Values {
             }
             _ => return,
         };
-        let mut proceed = |mut run: Run, answer: Answer, from: BTreeSet<Write>| {
+        let mut proceed = |mut run: Run, answer: Answer, from: Origin| {
             run.events.push(from);
             semantics.answer(&mut run.thread, answer);
             open.push(run);
         };
+        match label.action {
+            Action::Read {
+                at,
+                order: Order::Na,
+                rmw: false,
+                ..
+            }
+            | Action::Write {
+                at,
+                order: Order::Na,
+                rmw: false,
+                ..
+            } if self.runs_beside(&run) => self.grows |= self.plain.insert(at),
+            _ => {}
+        }
         match label.action {
             Action::Read {
                 at,
@@ -141,21 +193,25 @@ impl Values {
                 match (run.own.get(&at), self.initial(semantics, at)) {
                     (Some(own), _) => sources.push(own.clone()),
                     (None, Initial::Outside) => {}
-                    (None, initial) => sources.push(run.known(initial.answer(), BTreeSet::new())),
+                    (None, initial) => sources.push(run.known(initial.answer(), Origin::default())),
                 }
-                let constants = self.constants.iter().map(|value| mask(*value, 8 * at.size));
+                let constants = self.constants.iter().filter(|_| self.plain.contains(&at));
+                let constants = constants.map(|value| mask(*value, 8 * at.size));
                 let constants: BTreeSet<u64> = constants.collect();
                 for value in constants {
                     if sources.iter().all(|known| known.answer.value != value) {
-                        sources.push(run.known(Answer::new(value), BTreeSet::new()));
+                        sources.push(run.known(Answer::new(value), Origin::default()));
                     }
                 }
-                for Known { answer, from, .. } in sources {
+                let sources = sources.into_iter().map(|known| {
                     // another value may be there that is not known yet
                     let answer = match uninitialised_ok {
-                        true => answer,
-                        false => Answer::new(answer.value),
+                        true => known.answer,
+                        false => Answer::new(known.answer.value),
                     };
+                    (answer, known.from)
+                });
+                for (answer, from) in by_answer(sources) {
                     let mut run = run.clone();
                     run.accesses += 1;
                     proceed(run, answer, from);
@@ -176,17 +232,23 @@ impl Values {
                 let mut known = run.known(answer, run.before.clone());
                 for set in [of.addr, of.data, of.ctrl] {
                     let reads = semantics.sets.reads(set).into_iter();
-                    reads.for_each(|read| known.from.extend(&run.events[read as usize]));
+                    reads.for_each(|read| known.from.add(&run.events[read as usize]));
                 }
-                let exists = self.initial(semantics, at) != Initial::Outside;
-                if !exists || !known.from.insert((run.id, run.accesses, rmw)) {
+                let mut run = run;
+                run.writes += 1;
+                let most = self.writes.entry(run.id).or_default();
+                self.grows |= run.writes > *most;
+                *most = run.writes.max(*most);
+                known.from.depth += 1;
+                let repeats = !known.from.writes.insert((run.id, run.accesses, rmw))
+                    || known.from.depth > self.writes.values().sum();
+                if repeats || self.initial(semantics, at) == Initial::Outside {
                     return;
                 }
                 self.grows |= add(self.written.entry(at).or_default(), known.clone());
-                let mut run = run;
                 run.accesses += usize::from(!rmw);
                 run.own.insert(at, known);
-                proceed(run, Answer::default(), BTreeSet::new());
+                proceed(run, Answer::default(), Origin::default());
             }
             Action::Create { thread } => {
                 if let Some((function, argument)) = run.thread.thread.creates(semantics.program) {
@@ -198,23 +260,24 @@ impl Values {
                         from: run.all(),
                     });
                 }
-                proceed(run, Answer::default(), BTreeSet::new());
+                proceed(run, Answer::default(), Origin::default());
             }
             Action::Join { thread } => {
-                for known in self.results.get(&thread).into_iter().flatten() {
+                let results = self.results.get(&thread).into_iter().flatten();
+                let results = results.map(|known| (known.answer, known.from.clone()));
+                for (answer, from) in by_answer(results) {
                     let mut run = run.clone();
-                    run.before.extend(&known.from);
+                    run.before.add(&from);
                     run.joined.push(thread);
-                    let runs_beside = |id: ThreadId| id != run.id && !run.joined.contains(&id);
                     // what is written when no other thread runs, none reads
-                    if runs_beside(0) || self.starts.iter().any(|start| runs_beside(start.id)) {
-                        proceed(run, known.answer, known.from.clone());
+                    if self.runs_beside(&run) {
+                        proceed(run, answer, from);
                     }
                 }
             }
             Action::Choose { alternatives } => {
                 for choice in 0..alternatives {
-                    proceed(run.clone(), Answer::new(choice.into()), BTreeSet::new());
+                    proceed(run.clone(), Answer::new(choice.into()), Origin::default());
                 }
             }
             action => {
@@ -222,9 +285,15 @@ impl Values {
                     self.allocated.push(action);
                     self.grows = true;
                 }
-                proceed(run, Answer::default(), BTreeSet::new());
+                proceed(run, Answer::default(), Origin::default());
             }
         }
+    }
+
+    /// Whether another thread runs.
+    fn runs_beside(&self, run: &Run) -> bool {
+        let runs = |id: ThreadId| id != run.id && !run.joined.contains(&id);
+        runs(0) || self.starts.iter().any(|start| runs(start.id))
     }
 
     /// Adds a start, unless it is known to come from fewer writes.
@@ -233,7 +302,7 @@ impl Values {
             (start.id, start.function, start.argument) == (new.id, new.function, new.argument)
         };
         let mut known = self.starts.iter().filter(same);
-        if !known.any(|start| start.from.is_subset(&new.from)) {
+        if !known.any(|start| start.from.is_part_of(&new.from)) {
             self.starts.push(new);
             self.grows = true;
         }
@@ -254,31 +323,72 @@ impl Values {
 /// Adds a value, unless it is known to come from fewer writes. Returns whether it is new.
 fn add(all: &mut Vec<Known>, new: Known) -> bool {
     let same = |known: &Known| (known.answer, known.by) == (new.answer, new.by);
-    let known = all
-        .iter()
-        .any(|known| same(known) && known.from.is_subset(&new.from));
-    if !known {
-        all.retain(|known| !(same(known) && new.from.is_subset(&known.from)));
-        all.push(new);
+    let known = all.iter().filter(|known| same(known));
+    let mut ways: Vec<Origin> = known.map(|known| known.from.clone()).collect();
+    if ways.iter().any(|way| way.is_part_of(&new.from)) {
+        return false;
     }
-    !known
+    ways.push(new.from.clone());
+    limit_ways(&mut ways);
+    all.retain(|known| !same(known));
+    all.extend(ways.into_iter().map(|from| Known {
+        from,
+        ..new.clone()
+    }));
+    true
+}
+
+/// The values, each with the ways that are told apart.
+fn by_answer(all: impl Iterator<Item = (Answer, Origin)>) -> Vec<(Answer, Origin)> {
+    let mut answers: Vec<(Answer, Vec<Origin>)> = Vec::new();
+    for (answer, from) in all {
+        match answers.iter_mut().find(|(known, _)| *known == answer) {
+            Some((_, ways)) => ways.push(from),
+            None => answers.push((answer, vec![from])),
+        }
+    }
+    let ways = answers.into_iter().flat_map(|(answer, mut ways)| {
+        limit_ways(&mut ways);
+        ways.into_iter().map(move |from| (answer, from))
+    });
+    ways.collect()
+}
+
+/// Leaves out the ways of which another one is a part, and makes one of those that are too many.
+fn limit_ways(ways: &mut Vec<Origin>) {
+    let mut least: Vec<Origin> = Vec::new();
+    for way in ways.drain(..) {
+        if !least.iter().any(|known| known.is_part_of(&way)) {
+            least.retain(|known| !way.is_part_of(known));
+            least.push(way);
+        }
+    }
+    if least.len() > MOST_WAYS {
+        let shared = least.into_iter().reduce(|mut one, other| {
+            one.meet(&other);
+            one
+        });
+        least = shared.into_iter().collect();
+    }
+    *ways = least;
 }
 
 impl Run {
-    fn new(id: ThreadId, thread: ReferenceThread, before: BTreeSet<Write>) -> Run {
+    fn new(id: ThreadId, thread: ReferenceThread, before: Origin) -> Run {
         Run {
             id,
             thread,
             events: Vec::new(),
             before,
             accesses: 0,
+            writes: 0,
             joined: Vec::new(),
             own: FxHashMap::default(),
         }
     }
 
     /// A value that comes from these writes, at the run's next event.
-    fn known(&self, answer: Answer, from: BTreeSet<Write>) -> Known {
+    fn known(&self, answer: Answer, from: Origin) -> Known {
         Known {
             answer,
             from,
@@ -286,10 +396,10 @@ impl Run {
         }
     }
 
-    /// All the writes that it comes from.
-    fn all(&self) -> BTreeSet<Write> {
-        self.events
-            .iter()
-            .fold(self.before.clone(), |all, from| &all | from)
+    /// All that it comes from.
+    fn all(&self) -> Origin {
+        let mut all = self.before.clone();
+        self.events.iter().for_each(|from| all.add(from));
+        all
     }
 }

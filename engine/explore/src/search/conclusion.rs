@@ -7,7 +7,7 @@ use crate::graph::execution_graph::Graph;
 use crate::history::{History, Specification, UnexplainedCalls};
 use crate::search::branching::Branching;
 use crate::search::execution::EndedExecution;
-use crate::search::findings::{Findings, Reported};
+use crate::search::findings::{end_of, Findings, Reported};
 use crate::search::halt::Halt;
 use crate::search::queue::BranchQueue;
 use crate::source::{Fault, FaultKind, Source};
@@ -25,7 +25,9 @@ pub fn conclude<S: Source, B>(
     debug_assert!(!branching.is_given(), "another worker counts it");
     let (source, graph) = (queue.source, execution.graph);
     let extents = |base| source.extent(base);
-    let Some(reported) = Reported::new(checker, graph, &extents, known_consistent)? else {
+    let end = execution.threads().map(|(_, next)| end_of(next)).min();
+    let known = (known_consistent, end.unwrap_or(ExecutionEnd::Complete));
+    let Some(reported) = Reported::new(checker, graph, &extents, known)? else {
         return Ok(());
     };
     let specification = queue.options.specification.as_deref();

@@ -16,26 +16,57 @@ use program::library::Misuse;
 use program::memory::{Memory, USE_OF_ENDED_LOCAL};
 use std::cmp::Ordering;
 
+/// How an execution ends in which all threads do this next.
+pub fn end_of(next: &Next) -> ExecutionEnd {
+    match next {
+        Next::Done(_) => ExecutionEnd::Complete,
+        Next::Fault(_) => ExecutionEnd::Faulty,
+        Next::Truncated { .. } => ExecutionEnd::Truncated,
+        Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) | Next::Unsupported { .. } => {
+            ExecutionEnd::Blocked
+        }
+    }
+}
+
 /// What a model reports of a graph.
 pub struct Reported {
     pub flagged: Vec<Flagged>,
     /// An allocation or a free, and a use of its object that the model does not order with it; the
     /// first lifetime twice if the model does not name them.
     unordered: Option<(EventId, EventId)>,
+    /// The model orders more by what threads do later than po and rf do: it alone says whether a use comes
+    /// before a free.
+    orders_uses: bool,
 }
 
 impl Reported {
-    /// None if the graph is inconsistent. `known_consistent`: it is known not to be.
+    /// None if the graph is inconsistent. `known_consistent`: it is known not to be. `end`: how the execution
+    /// ends. What the Linux kernel's model reports of one that threads may continue does not count: the end
+    /// of a critical section, and what it orders, may be missing.
     pub fn new(
         checker: &mut ConsistencyChecker,
         graph: &Graph,
         initial: &Extents,
-        known_consistent: bool,
+        (known_consistent, end): (bool, ExecutionEnd),
     ) -> Result<Option<Reported>, CatError> {
         let Some(flags) = checker.flags(graph, known_consistent)? else {
             return Ok(None);
         };
-        let mut flagged = checker.own_flags(graph, &flags);
+        let end = match checker.is_kernel() {
+            true => end,
+            false => ExecutionEnd::Complete,
+        };
+        let mut flagged = match end {
+            ExecutionEnd::Complete => checker.own_flags(graph, &flags),
+            ExecutionEnd::Faulty => Vec::new(),
+            ExecutionEnd::Blocked | ExecutionEnd::Truncated => {
+                return Ok(Some(Reported {
+                    flagged: Vec::new(),
+                    unordered: None,
+                    orders_uses: true,
+                }))
+            }
+        };
         let race = checker.race(graph, &flags);
         let mut unordered = None;
         if race.is_none() {
@@ -45,7 +76,11 @@ impl Reported {
             unordered = unordered_lifetime(checker, graph, &allocated_elsewhere(graph))?;
         }
         flagged.extend(race);
-        Ok(Some(Reported { flagged, unordered }))
+        Ok(Some(Reported {
+            flagged,
+            unordered,
+            orders_uses: checker.is_kernel(),
+        }))
     }
 }
 
@@ -59,6 +94,10 @@ fn unordered_lifetime(
     let Some((first, _)) = lifetimes.first() else {
         return Ok(None);
     };
+    if checker.is_kernel() && !checker.allows_lifetimes(graph, lifetimes)? {
+        // a use comes after a free
+        return Ok(Some((*first, *first)));
+    }
     let flags = checker.flags_on_lifetimes(graph, lifetimes)?;
     let race = checker.race(graph, &flags);
     Ok(race.map(|race| race.pair.unwrap_or((*first, *first))))
@@ -126,12 +165,9 @@ impl Findings {
         }
         let mut end = ExecutionEnd::Complete;
         for next in nexts {
-            end = end.min(match next {
-                Next::Done(_) => ExecutionEnd::Complete,
-                Next::Fault(fault) => {
-                    self.violate(fault, None, None, graph, 1);
-                    ExecutionEnd::Faulty
-                }
+            end = end.min(end_of(next));
+            match next {
+                Next::Fault(fault) => self.violate(fault, None, None, graph, 1),
                 Next::Truncated {
                     message,
                     site,
@@ -144,7 +180,6 @@ impl Findings {
                         limit: (*limit).to_owned(),
                         because: because.clone(),
                     });
-                    ExecutionEnd::Truncated
                 }
                 Next::Unsupported { message, site } => {
                     return Err(ExploreError::Unsupported {
@@ -152,8 +187,8 @@ impl Findings {
                         site: *site,
                     })
                 }
-                Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) => ExecutionEnd::Blocked,
-            });
+                Next::Done(_) | Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) => {}
+            }
         }
         Ok(Some(end))
     }
@@ -161,7 +196,7 @@ impl Findings {
     /// Records what the model reports of a graph, and misused objects. Returns whether there is
     /// anything.
     pub fn report(&mut self, graph: &Graph, initial: &Extents, reported: &Reported) -> bool {
-        let mut misused = misused_objects(graph, initial);
+        let mut misused = misused_objects(graph, initial, reported.orders_uses);
         if let (true, Some(unordered)) = (misused.is_empty(), reported.unordered) {
             misused.push(unordered_use(graph, unordered));
         }
@@ -535,8 +570,9 @@ fn freed(graph: &Graph, initial: &Extents) -> Vec<(EventId, u32)> {
     found
 }
 
-/// Uses after or unordered with a free, double frees, and frees of what was not allocated.
-fn misused_objects(graph: &Graph, initial: &Extents) -> Vec<Flagged> {
+/// Uses after or unordered with a free, double frees, and frees of what was not allocated. `by_model`: what is
+/// unordered, the model says.
+fn misused_objects(graph: &Graph, initial: &Extents, by_model: bool) -> Vec<Flagged> {
     let ids = || (0..graph.len() as EventId).map(|id| (id, graph.event(id)));
     let mut found = Vec::new();
     let mut fault = |message: &str, id: EventId, earlier: Option<EventId>| {
@@ -573,6 +609,7 @@ fn misused_objects(graph: &Graph, initial: &Extents) -> Vec<Flagged> {
                             "use of a thread-local variable after the end of its thread"
                         }
                         true => "use after free",
+                        false if by_model => continue,
                         false => unordered_with_end(base),
                     };
                     fault(message, id, Some(free));

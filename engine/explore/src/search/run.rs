@@ -14,6 +14,7 @@ use crate::consistency::guarantee::{
     allowed_cycle, branches_on_compare, orders_by_barriers, releases_last, updates_continue,
 };
 use crate::consistency::ordering_accesses::OrderingAccesses;
+use crate::consistency::uses::Uses;
 use crate::evidence::{Exhausted, Guarantee};
 use crate::exploration::{
     Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Frontier, OpenBranch, Options,
@@ -34,7 +35,7 @@ const STACK: usize = 1 << 28;
 /// it is asked once.
 pub struct CheckedModel {
     stated: Option<Acyclic>,
-    asymmetric_fences: bool,
+    uses: Uses,
     pub acyclic: Acyclic,
     pub guarantee: Guarantee,
     /// Whether the model orders what follows a compare-exchange as after a branch on what it
@@ -61,29 +62,27 @@ fn once<T: Clone, E>(answer: &OnceLock<T>, ask: impl FnOnce() -> Result<T, E>) -
 impl CheckedModel {
     /// `acyclic`: what the axioms of the model imply. If it is not given: what their analysis shows of
     /// po and rf, or, if the model orders by dependencies, of these, which is asked of the model in
-    /// any case. `asymmetric_fences`: whether programs may contain any. Fails if the model allows
+    /// any case. `uses`: what programs may contain. Fails if the model allows
     /// executions that the search for its kind does not find.
     pub fn of(
         model: &Model,
         acyclic: Option<Acyclic>,
-        asymmetric_fences: bool,
+        uses: Uses,
     ) -> Result<Arc<CheckedModel>, ExploreError> {
         model.derived(
-            |known: &CheckedModel| {
-                known.stated == acyclic && known.asymmetric_fences == asymmetric_fences
-            },
-            || CheckedModel::new(model, acyclic, asymmetric_fences),
+            |known: &CheckedModel| known.stated == acyclic && known.uses == uses,
+            || CheckedModel::new(model, acyclic, uses),
         )
     }
 
     fn new(
         model: &Model,
         stated: Option<Acyclic>,
-        asymmetric_fences: bool,
+        uses: Uses,
     ) -> Result<CheckedModel, ExploreError> {
         let acyclic = match stated {
             Some(known) => known,
-            None => match ConsistencyChecker::new(model, None, asymmetric_fences) {
+            None => match ConsistencyChecker::new(model, None, uses) {
                 Ok(_) => Acyclic::ProgramOrder,
                 Err(error) => {
                     let taken = model.takes(&|_| false)?;
@@ -95,7 +94,7 @@ impl CheckedModel {
                 }
             },
         };
-        let mut checker = ConsistencyChecker::new(model, Some(acyclic), asymmetric_fences)?;
+        let mut checker = ConsistencyChecker::new(model, Some(acyclic), uses)?;
         let mut branches = true;
         if checker.is_kernel() {
             branches = false;
@@ -112,7 +111,7 @@ impl CheckedModel {
         let proved = acyclic == Acyclic::ProgramOrder && checker.shows_porf_acyclic;
         Ok(CheckedModel {
             stated,
-            asymmetric_fences,
+            uses,
             acyclic,
             guarantee: match (proved, stated.is_some()) {
                 _ if checker.is_kernel() => Guarantee::Refuted,
@@ -136,8 +135,7 @@ impl CheckedModel {
     /// As [`checker`](Self::checker), for graphs whose accesses may have parts; of this `model`.
     pub fn checker_in_parts(&self, model: &Model) -> Result<ConsistencyChecker, ExploreError> {
         once(&self.in_parts, || {
-            self.checker
-                .in_parts(model, self.acyclic, self.asymmetric_fences)
+            self.checker.in_parts(model, self.acyclic, self.uses)
         })
     }
 
@@ -204,7 +202,7 @@ impl CheckedModel {
 
 /// Why programs cannot be explored under a model; none if they can.
 pub fn unsuitable(model: &Model, acyclic: Option<Acyclic>) -> Result<Option<String>, CatError> {
-    match CheckedModel::of(model, acyclic, true) {
+    match CheckedModel::of(model, acyclic, Uses::ALL) {
         Err(ExploreError::Model(error)) => Err(error),
         Err(error) => Ok(Some(error.to_string())),
         Ok(_) => Ok(None),
@@ -227,7 +225,7 @@ pub fn explore_each<S: Source>(
     options: &Options,
     each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
-    let checked = CheckedModel::of(model, options.acyclic, true)?;
+    let checked = CheckedModel::of(model, options.acyclic, Uses::ALL)?;
     explore_under(source, (model, &checked), options, each)
 }
 

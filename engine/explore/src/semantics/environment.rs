@@ -96,6 +96,10 @@ pub struct CallRecord {
     /// Sites of calls that have ended spuriously, and of weak compare-exchanges that have failed so,
     /// if they do once.
     pub spurious: Vec<SiteId>,
+    /// Critical sections of SRCU begun so far.
+    pub srcu: u64,
+    /// The critical sections of RCU and SRCU that have not ended: the fences that end them.
+    pub sections: Vec<Action>,
 }
 
 /// How a thread accesses memory.

@@ -3,10 +3,10 @@
 use super::environment::{AccessTarget, Done, EventEnvironment, Events, Interruption, ReadMode};
 use crate::source::Action;
 use program::interpreter::thread::Thread;
-use program::interpreter::{self, Cas, ExternCall, Flow, RunEnd};
+use program::interpreter::{self, Cas, ExternCall, Flow, Outcome, RunEnd};
 use program::ir::arithmetic::rmw;
 use program::ir::bits::mask;
-use program::ir::{Access, Extern, Order, RmwOp, SiteId};
+use program::ir::{Access, Annotation, Extern, Order, RmwOp, SiteId};
 use program::library::call;
 use program::memory::{Dep, Named, NewLocal, Val, Visibility};
 use std::sync::Arc;
@@ -23,13 +23,16 @@ const NOT_OF_KERNEL: &str =
     "the Linux kernel's model gives no meaning to this operation: use those of \
                              <weakspot/kernel.h>";
 
+const INITIALISED_LATE: &str =
+    "the Linux kernel's model gives no meaning to initialising a lock when threads run: do so before \
+     the first one is created, or allocate the lock with kzalloc (one that is zero is free)";
+
 /// Whether threads synchronise by a library function that stands for none of the kernel's.
 fn synchronises(function: Extern) -> bool {
     use Extern::*;
     matches!(
         function,
         MutexInit
-            | MutexTrylock
             | CondSignal
             | CondBroadcast
             | CondWait
@@ -46,7 +49,27 @@ fn synchronises(function: Extern) -> bool {
     )
 }
 
+fn is_fault(end: &RunEnd) -> bool {
+    use Outcome::*;
+    matches!(end.outcome, Assertion | Deadlock | Memory | Uninitialised)
+}
+
 impl<'p, E: Events<'p>> EventEnvironment<E> {
+    /// What an instruction has done. If it is at fault, the thread leaves its critical sections of RCU
+    /// first: without its end, a section orders nothing.
+    pub fn leave_sections(&mut self, t: &mut Thread, done: Done<()>) -> Done<()> {
+        let site = match &done {
+            Err(Interruption::Fault(_, _, site)) => *site,
+            Err(Interruption::RunEnd(end)) if is_fault(end) => end.site.unwrap_or_default(),
+            _ => return done,
+        };
+        let sections = self.0.calls().sections.clone();
+        for end in sections.into_iter().rev() {
+            self.0.ask(t, end, site)?;
+        }
+        done
+    }
+
     /// An error if the model gives an access no meaning: one with a memory order that the kernel has
     /// not, under its model, or with one of the kernel's alone, under another.
     fn has_meaning(&self, access: &Access, foreign: &[Order]) -> Done<()> {
@@ -59,6 +82,50 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
         };
         Err(RunEnd::at_limit("model", message, Some(access.site)).into())
     }
+
+    /// Performs a fence, if the model gives one with its memory order a meaning.
+    pub(super) fn order(&mut self, t: &mut Thread, fence: Action, site: SiteId) -> Done<()> {
+        let Action::Fence { order, .. } = fence else {
+            return Ok(());
+        };
+        let kernel = self.0.is_kernel();
+        let message = match order {
+            // a critical section may end when threads run
+            Order::Kernel(_) if self.0.is_alone() && kernel => {
+                return Err(Interruption::NotAlone(site))
+            }
+            _ if self.0.is_alone() => return Ok(()),
+            Order::Acq | Order::Rel | Order::AcqRel if kernel => NOT_OF_KERNEL,
+            Order::Kernel(_) if !kernel => OF_KERNEL,
+            Order::Light | Order::Heavy if !self.0.asymmetric_fences() => ASYMMETRIC,
+            _ => {
+                self.0.ask(t, fence, site)?;
+                let sections = &mut self.0.calls().sections;
+                match ends(fence) {
+                    Some(end) => sections.push(end),
+                    None => {
+                        let ended = sections.iter().rposition(|end| *end == fence);
+                        ended.map(|at| sections.remove(at));
+                    }
+                }
+                return Ok(());
+            }
+        };
+        Err(RunEnd::at_limit("model", message, Some(site)).into())
+    }
+}
+
+/// The fence that ends a critical section which this one begins.
+fn ends(fence: Action) -> Option<Action> {
+    let Action::Fence { order, srcu } = fence else {
+        return None;
+    };
+    let order = match order {
+        Order::Kernel(Annotation::RcuLock) => Annotation::RcuUnlock.into(),
+        Order::Kernel(Annotation::SrcuLock) => Annotation::SrcuUnlock.into(),
+        _ => return None,
+    };
+    Some(Action::Fence { order, srcu })
 }
 
 fn target(address: Val, access: &Access) -> AccessTarget {
@@ -243,20 +310,10 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
 
     fn fence(&mut self, t: &mut Thread, order: Order, signal: bool, site: SiteId) -> Done<()> {
         self.0.uses(0);
-        if !signal && !self.0.is_alone() {
-            let c = matches!(order, Order::Acq | Order::Rel | Order::AcqRel);
-            if self.0.is_kernel() && c {
-                return Err(RunEnd::at_limit("model", NOT_OF_KERNEL, Some(site)).into());
-            }
-            if matches!(order, Order::Kernel(_)) && !self.0.is_kernel() {
-                return Err(RunEnd::at_limit("model", OF_KERNEL, Some(site)).into());
-            }
-            if matches!(order, Order::Light | Order::Heavy) && !self.0.asymmetric_fences() {
-                return Err(RunEnd::at_limit("model", ASYMMETRIC, Some(site)).into());
-            }
-            self.0.ask(t, Action::Fence { order }, site)?;
+        match signal {
+            true => Ok(()),
+            false => self.order(t, Action::fence(order), site),
         }
-        Ok(())
     }
 
     fn external(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {
@@ -264,7 +321,14 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         let reads = args.fold(0, |reads, arg| self.0.union(reads, arg.dep));
         self.0.uses(reads);
         if self.0.is_kernel() && synchronises(call.function) {
-            return Err(RunEnd::at_limit("model", NOT_OF_KERNEL, Some(call.site)).into());
+            let message = match call.function {
+                Extern::MutexInit if self.0.is_alone() => None,
+                Extern::MutexInit => Some(INITIALISED_LATE),
+                _ => Some(NOT_OF_KERNEL),
+            };
+            if let Some(message) = message {
+                return Err(RunEnd::at_limit("model", message, Some(call.site)).into());
+            }
         }
         self.0.begin_call(t, call)?;
         call::call(self, t, call)

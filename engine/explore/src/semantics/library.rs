@@ -4,7 +4,7 @@
 //! The threads that sleep at an address are a location of their own, which is in no object.
 
 use super::environment::{AccessTarget, Done, EventEnvironment, Events, Interruption, ReadMode};
-use crate::source::{Action, FaultKind, Location, Wait};
+use crate::source::{Action, FaultKind, Location, SrcuUse, Wait};
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow, Outcome, RunEnd};
 use program::ir::{Annotation, Extern, Order, Program, SiteId, SyncObject};
@@ -65,14 +65,25 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
         self.0.settle(t);
     }
 
-    /// Locks a mutex if it is free, or recursive and held by the thread. Returns what it did.
-    fn acquire(&mut self, t: &mut Thread, at: Val, site: SiteId, held: u32) -> Done<(Lock, Val)> {
+    /// Locks a mutex if it is free, or recursive and held by the thread. Returns what it did. `tries`:
+    /// the thread does not wait if it is taken.
+    fn acquire(
+        &mut self,
+        t: &mut Thread,
+        at: Val,
+        site: SiteId,
+        (held, tries): (u32, bool),
+    ) -> Done<(Lock, Val)> {
+        if self.0.is_kernel() && self.0.is_alone() {
+            return Err(Interruption::NotAlone(site));
+        }
         let state = target(at, mutex::SIZE, site);
-        let order = match self.0.is_kernel() {
-            true => Order::Kernel(Annotation::Lock),
-            false => mutex::LOCK,
+        let (found, order) = match (self.0.is_kernel(), tries) {
+            (true, true) => (Annotation::TryLock.into(), Annotation::Lock.into()),
+            (true, false) => (Annotation::Lock.into(), Annotation::Lock.into()),
+            (false, _) => (mutex::LOCK, mutex::LOCK),
         };
-        let now = self.take(t, state, order)?;
+        let now = self.take(t, state, found)?;
         let lock = mutex::lock(now.bits, t.id, held).map_err(|misuse| misused(misuse, site))?;
         if let Lock::Acquire(locked) = lock {
             self.put(t, state, order, locked)?;
@@ -84,7 +95,7 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
         let free = Val::constant(t.free_state(at.bits));
         let state = target(at, mutex::SIZE, site);
         let order = match self.0.is_kernel() {
-            true => Order::Kernel(Annotation::Unlock),
+            true => Annotation::Unlock.into(),
             false => mutex::UNLOCK,
         };
         self.0.write(t, state, order, false, free)
@@ -92,7 +103,7 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
 
     /// Locks a mutex that a wait has unlocked.
     fn reacquire(&mut self, t: &mut Thread, at: Val, site: SiteId) -> Done<()> {
-        match self.acquire(t, at, site, 0)?.0 {
+        match self.acquire(t, at, site, (0, false))?.0 {
             Lock::Acquire(_) => Ok(()),
             _ => self.blocked(t, target(at, mutex::SIZE, site), mutex::AWAITED),
         }
@@ -395,7 +406,8 @@ impl<'p, E: Events<'p>> Library<'p> for EventEnvironment<E> {
     fn try_lock(&mut self, t: &mut Thread, call: &ExternCall) -> Done<(Lock, Val)> {
         let (at, held) = (call.args[0], t.holds(call.args[0].bits));
         self.0.uses_lock();
-        let (lock, now) = self.acquire(t, at, call.site, held)?;
+        let tries = call.function == Extern::MutexTrylock;
+        let (lock, now) = self.acquire(t, at, call.site, (held, tries))?;
         if matches!(lock, Lock::Acquire(_) | Lock::Again) {
             self.hold(t, at.bits, held + 1, mutex::free(now.bits));
         }
@@ -602,6 +614,31 @@ impl<'p, E: Events<'p>> Library<'p> for EventEnvironment<E> {
         self.0
             .write_outside(t, (word, at), sleepers::WAKE, (before, after))?;
         Ok((sleepers::number(before) - sleepers::number(after)).into())
+    }
+
+    /// Each critical section of a thread has an index of its own, so that one that ends with another's is
+    /// seen.
+    fn srcu(&mut self, t: &mut Thread, call: &ExternCall, annotation: Annotation) -> Done<u64> {
+        let (order, object) = (Order::from(annotation), call.arg(0));
+        self.0.require(object.dep)?;
+        self.0.is_event(t, target(object, 1, call.site), false)?;
+        let index = match annotation {
+            Annotation::SrcuLock => Some(self.0.calls().srcu),
+            Annotation::SrcuUnlock => {
+                self.0.require(call.arg(1).dep)?;
+                Some(call.arg(1).bits)
+            }
+            _ => None,
+        };
+        let srcu = Some(SrcuUse {
+            address: object.bits,
+            index,
+        });
+        self.order(t, Action::Fence { order, srcu }, call.site)?;
+        if annotation == Annotation::SrcuLock {
+            self.0.calls().srcu += 1;
+        }
+        Ok(index.unwrap_or(0))
     }
 
     fn wait_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {

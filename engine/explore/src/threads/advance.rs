@@ -114,7 +114,9 @@ impl Runner<'_> {
                 &mut run.local,
                 self.settings,
             ));
-            match interpreter::step(self.program, self.limits, &mut run.thread, &mut environment) {
+            let done =
+                interpreter::step(self.program, self.limits, &mut run.thread, &mut environment);
+            match environment.leave_sections(&mut run.thread, done) {
                 Ok(()) => {
                     run.local.synchronised = environment.0.synchronised;
                     if !run.local.alone {

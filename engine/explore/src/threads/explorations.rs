@@ -1,4 +1,5 @@
 //! Explores a program, again and again until it is known which objects its threads share.
+use crate::consistency::uses::Uses;
 use crate::exploration::{Acyclic, ExecutionEnd, Exploration, ExploreError, Extent, Options};
 use crate::history::Specification;
 use crate::reductions::{Reduction, Reductions};
@@ -154,9 +155,9 @@ impl ProgramSource<'_> {
     ) -> Result<Exploration, ExploreError> {
         let start = Instant::now();
         self.reduce(options.reductions);
-        let fences = self.program.has_asymmetric_fences();
+        let uses = Uses::of(self.program);
         let text = model;
-        let model = CheckedModel::of(model, options.acyclic, fences)?;
+        let model = CheckedModel::of(model, options.acyclic, uses)?;
         self.track_dependencies(model.acyclic == Acyclic::Dependencies, model.is_kernel());
         let mut options = options.clone();
         let before = options.limits.counted.load(Relaxed);

@@ -1,12 +1,13 @@
 //! What can be asked about the executions of a program: all of them, those with few departures, some
 //! that are drawn at random, how many there are.
 
+use crate::consistency::uses::Uses;
 use crate::evidence::Guarantee;
 use crate::exploration::{
     Acyclic, Estimate, Exploration, ExploreError, Extent, Limit, Options, Truncation, Violation,
 };
 use crate::history::Specification;
-use crate::reference::{audit, explore_reference};
+use crate::reference::{audit, explore_reference, ReferenceExploration};
 use crate::safe::Doubt;
 use crate::search::findings::name_misuses;
 use crate::search::run::CheckedModel;
@@ -94,6 +95,7 @@ pub fn request<'p>(
 
 /// Where a search has found no violation in all executions that it finds under a model that allows
 /// others, the reference explores these too. What it finds is the answer, unless it reaches a limit.
+/// It follows loops for one iteration, and for twice as many while some loop needs more.
 fn explore_the_rest(
     program: &Program,
     model: &Model,
@@ -105,19 +107,33 @@ fn explore_the_rest(
     if found.safe().err().as_deref() != Some(&[Doubt::Model]) {
         return Ok(());
     }
-    let mut options = options.clone();
-    options.limits.time = left;
-    options.limits.counted = Arc::default();
-    let limits = Limits {
-        loops: found.loop_bound,
-        ..limits
+    let begun = Instant::now();
+    let most = found.loop_bound;
+    let mut loops = most.min(1);
+    let rest = loop {
+        let limits = Limits { loops, ..limits };
+        let mut options = options.clone();
+        options.limits.time = left.saturating_sub(begun.elapsed());
+        options.limits.counted = Arc::default();
+        let rest = explore_reference(program, model, limits, &options);
+        match &rest {
+            // some loop needs more, and nothing is known without
+            Ok(ReferenceExploration { found, .. })
+                if loops < most
+                    && found.limit.is_none()
+                    && found.violations.is_empty()
+                    && !found.truncations.is_empty() =>
+            {
+                loops = most.min(2 * loops);
+            }
+            _ => break rest,
+        }
     };
-    match explore_reference(program, model, limits, &options) {
+    match rest {
         Ok(rest) => {
-            let seconds = found.seconds + rest.found.seconds;
             *found = Exploration {
-                seconds,
-                loop_bound: limits.loops,
+                seconds: found.seconds + begun.elapsed().as_secs_f64(),
+                loop_bound: loops,
                 ..rest.found
             };
         }
@@ -197,7 +213,7 @@ fn answer<'p>(
 fn orders_calls(model: &Model, options: &Options) -> Result<bool, ExploreError> {
     let acyclic = match options.acyclic {
         Some(known) => known,
-        None => CheckedModel::of(model, None, false)?.acyclic,
+        None => CheckedModel::of(model, None, Uses::NONE)?.acyclic,
     };
     Ok(acyclic == Acyclic::ProgramOrder)
 }

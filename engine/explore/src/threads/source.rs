@@ -101,7 +101,11 @@ impl<'p> ProgramSource<'p> {
     /// Linux kernel's model.
     pub fn track_dependencies(&mut self, tracked: bool, kernel: bool) {
         self.sets.tracked = tracked;
-        self.sets.branches_end = kernel;
+        if kernel != self.sets.branches_end {
+            self.sets.branches_end = kernel;
+            self.prologue();
+            self.settle();
+        }
     }
 
     /// Whether a thread's next event or its end depends on the event that is marked.

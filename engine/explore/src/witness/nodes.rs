@@ -95,7 +95,9 @@ pub fn order(graph: &Graph, id: EventId) -> Order {
         false => event,
     };
     match half.action {
-        Action::Read { order, .. } | Action::Write { order, .. } | Action::Fence { order } => order,
+        Action::Read { order, .. } | Action::Write { order, .. } | Action::Fence { order, .. } => {
+            order
+        }
         _ => Order::Na,
     }
 }

@@ -406,7 +406,7 @@ impl Source for Elements {
                         site,
                     };
                 }
-                (Step::Fence(order), 0) => Action::Fence { order },
+                (Step::Fence(order), 0) => Action::fence(order),
                 (Step::Choose, 0) => Action::Choose { alternatives: 2 },
                 (Step::If(test), 0) => {
                     t.at += usize::from(!self.succeeds(t, test));

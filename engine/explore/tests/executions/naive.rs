@@ -383,7 +383,7 @@ impl Seen {
                         changed.push((event, sets));
                         index.insert(at, event);
                     }
-                    Action::Fence { order } => {
+                    Action::Fence { order, .. } => {
                         let mut sets = order_sets(order);
                         sets.retain(|set| *set != "A");
                         sets.extend(["F", "NA"]);

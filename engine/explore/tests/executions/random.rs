@@ -295,7 +295,7 @@ impl Source for Program {
                 (Do::Cas(at, from, to, order, _), 2) if t.read == from => {
                     write(at, to, order, true)
                 }
-                (Do::Fence(order), 0) => Action::Fence { order },
+                (Do::Fence(order), 0) => Action::fence(order),
                 (Do::Lock(at), 0) => read(at, Order::Acq, true),
                 (Do::Lock(at), 1) => match t.read {
                     0 => write(at, 1, Order::Acq, true),

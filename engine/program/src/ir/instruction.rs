@@ -35,7 +35,7 @@ pub enum Order {
 }
 
 /// What accesses and fences are in the Linux kernel's memory model that no memory order of C stands for.
-/// All but the first three are of fences.
+/// All but the first five are of fences.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, BorshSerialize, BorshDeserialize,
 )]
@@ -45,6 +45,10 @@ pub enum Annotation {
     /// Of the two halves of a lock that is taken.
     Lock,
     Unlock,
+    /// Of the read of a `spin_trylock`, if it finds the lock taken.
+    TryLock,
+    /// Of a read of a lock.
+    IsLocked,
     Rmb,
     Wmb,
     Barrier,
@@ -55,6 +59,10 @@ pub enum Annotation {
     RcuLock,
     RcuUnlock,
     SyncRcu,
+    /// Of fences of one object.
+    SrcuLock,
+    SrcuUnlock,
+    SyncSrcu,
 }
 
 impl Annotation {
@@ -64,6 +72,8 @@ impl Annotation {
             Annotation::Noreturn => "noreturn",
             Annotation::Lock => "lock",
             Annotation::Unlock => "unlock",
+            Annotation::TryLock => "trylock",
+            Annotation::IsLocked => "islocked",
             Annotation::Rmb => "rmb",
             Annotation::Wmb => "wmb",
             Annotation::Barrier => "barrier",
@@ -74,7 +84,16 @@ impl Annotation {
             Annotation::RcuLock => "rcu-lock",
             Annotation::RcuUnlock => "rcu-unlock",
             Annotation::SyncRcu => "sync-rcu",
+            Annotation::SrcuLock => "srcu-lock",
+            Annotation::SrcuUnlock => "srcu-unlock",
+            Annotation::SyncSrcu => "sync-srcu",
         }
+    }
+}
+
+impl From<Annotation> for Order {
+    fn from(annotation: Annotation) -> Order {
+        Order::Kernel(annotation)
     }
 }
 

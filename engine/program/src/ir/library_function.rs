@@ -1,5 +1,7 @@
 //! Functions of the library that the engine models.
 
+use super::instruction::Annotation;
+
 /// The kinds of synchronisation objects that calls initialise and destroy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyncObject {
@@ -99,6 +101,9 @@ pub enum Extern {
     Misuse,
     /// Says what is not supported.
     Refuse,
+    /// An operation of the Linux kernel's on an `srcu_struct`. One that begins a critical section returns its
+    /// index, and the one that ends it gets that.
+    Srcu(Annotation),
     /// Has no effect, and returns the constant.
     Ignored(u64),
 }

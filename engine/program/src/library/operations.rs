@@ -1,7 +1,7 @@
 //! The operations that an environment performs for library calls.
 use crate::interpreter::environment::{Environment, ExternCall, Flow};
 use crate::interpreter::thread::Thread;
-use crate::ir::instruction::{SiteId, SyncObject};
+use crate::ir::instruction::{Annotation, SiteId, SyncObject};
 use crate::ir::program::Program;
 use crate::library::mutex::Lock;
 use crate::memory::value::{Dep, Val};
@@ -87,6 +87,13 @@ pub trait Library<'p>: Environment {
     fn wake(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
     fn sleepers(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
     fn requeue(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, Self::Interruption>;
+    /// Returns the index of a critical section that begins.
+    fn srcu(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        annotation: Annotation,
+    ) -> Result<u64, Self::Interruption>;
     fn wait_at_barrier(
         &mut self,
         t: &mut Thread,

@@ -390,7 +390,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 self.fence(inst, order, false);
                 return Ok(());
             }
-            name if self.kernel_update(inst, name, args)? => return Ok(()),
+            name if self.kernel_operation(inst, name, args)? => return Ok(()),
             "weakspot_choose" => (Choose, "call", Order::Na, given),
             "weakspot_parameter" => (Parameter, "call", Order::Na, given),
             "weakspot_called" => {

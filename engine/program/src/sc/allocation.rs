@@ -4,7 +4,7 @@ use crate::interpreter::environment::{Environment, ExternCall, Flow};
 use crate::interpreter::event::{Event, EventKind};
 use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
-use crate::ir::instruction::{Access, Order, SiteId, SyncObject};
+use crate::ir::instruction::{Access, Annotation, Order, SiteId, SyncObject};
 use crate::ir::program::Program;
 use crate::library::mutex::{self, Lock};
 use crate::library::operations::Library;
@@ -235,6 +235,17 @@ impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
 
     fn broadcast(&mut self, t: &mut Thread, call: &ExternCall) -> Result<(), RunEnd> {
         self.broadcast_condition(t, call)
+    }
+
+    /// Threads take turns: no grace period has to end.
+    fn srcu(
+        &mut self,
+        t: &mut Thread,
+        call: &ExternCall,
+        annotation: Annotation,
+    ) -> Result<u64, RunEnd> {
+        self.fence(t, annotation.into(), false, call.site)?;
+        Ok(0)
     }
 
     fn wait_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {

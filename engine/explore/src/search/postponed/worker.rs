@@ -309,9 +309,16 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         let event = execution.event(write);
         let (location, rmw) = (event.location, event.is_rmw());
         let mut positions = self.positions(execution, write);
-        if rmw {
-            let read = execution.read_of(write).map(|read| execution.event(read));
-            let after = execution.position_after(location, read.and_then(|read| read.source));
+        let before = match event.label.action {
+            _ if rmw => {
+                let read = execution.read_of(write).map(|read| execution.event(read));
+                Some(read.and_then(|read| read.source))
+            }
+            action if action.unlocks() => Some(execution.own_write(write)),
+            _ => None,
+        };
+        if let Some(before) = before {
+            let after = execution.position_after(location, before);
             positions = positions.start.max(after)..positions.end.min(after + 1);
         }
         let free = |position: &usize| {

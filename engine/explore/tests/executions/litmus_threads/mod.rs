@@ -261,7 +261,7 @@ impl Source for Threads<'_> {
                     rmw,
                     undefined: 0,
                 },
-                Step::Fence(order) => Action::Fence { order },
+                Step::Fence(order) => Action::fence(order),
                 Step::Choose(_) => Action::Choose { alternatives: 2 },
                 Step::Compare(_, a, b) => {
                     thread.compared = (depend[a] | depend[b]) & !CHOSEN;

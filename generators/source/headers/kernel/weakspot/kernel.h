@@ -73,6 +73,27 @@ void weakspot_kernel_sync_rcu(void);
 #define RCU_INIT_POINTER(pointer, value) WRITE_ONCE(pointer, value)
 #define __rcu
 
+// SRCU. There is nothing to initialise.
+struct srcu_struct {
+  int weakspot_unused;
+};
+int weakspot_kernel_srcu_lock(struct srcu_struct *srcu);
+void weakspot_kernel_srcu_unlock(struct srcu_struct *srcu, int index);
+void weakspot_kernel_sync_srcu(struct srcu_struct *srcu);
+
+#define DEFINE_SRCU(name) struct srcu_struct name
+#define DEFINE_STATIC_SRCU(name) static struct srcu_struct name
+static inline int init_srcu_struct(struct srcu_struct *srcu) {
+  (void)srcu;
+  return 0;
+}
+static inline void cleanup_srcu_struct(struct srcu_struct *srcu) { (void)srcu; }
+#define srcu_read_lock(srcu) weakspot_kernel_srcu_lock(srcu)
+#define srcu_read_unlock(srcu, index) weakspot_kernel_srcu_unlock((srcu), (index))
+#define synchronize_srcu(srcu) weakspot_kernel_sync_srcu(srcu)
+#define synchronize_srcu_expedited(srcu) weakspot_kernel_sync_srcu(srcu)
+#define srcu_dereference(pointer, srcu) rcu_dereference(pointer)
+
 // Exchanges
 #define WEAKSPOT_EXCHANGE(pointer, value, order)                                                   \
   __atomic_exchange_n((pointer), (value), __ATOMIC_##order)
@@ -248,14 +269,67 @@ WEAKSPOT_ATOMIC(atomic, int, 32)
 WEAKSPOT_ATOMIC(atomic64, s64, 64)
 WEAKSPOT_ATOMIC(atomic_long, long, 64)
 
-// Spin locks. One that is zero is free.
+// Spin locks. One that is zero is free. There are no interrupts: the variants that disable them are the
+// same.
 typedef struct {
   pthread_mutex_t mutex;
 } spinlock_t;
+typedef spinlock_t raw_spinlock_t;
 #define __SPIN_LOCK_UNLOCKED(name) {PTHREAD_MUTEX_INITIALIZER}
+#define __RAW_SPIN_LOCK_UNLOCKED(name) __SPIN_LOCK_UNLOCKED(name)
 #define DEFINE_SPINLOCK(name) spinlock_t name = __SPIN_LOCK_UNLOCKED(name)
+#define DEFINE_RAW_SPINLOCK(name) raw_spinlock_t name = __RAW_SPIN_LOCK_UNLOCKED(name)
+
+int weakspot_kernel_is_locked(const void *lock);
+
+static inline void spin_lock_init(spinlock_t *lock) { pthread_mutex_init(&lock->mutex, NULL); }
 #define spin_lock(lock) ((void)pthread_mutex_lock(&(lock)->mutex))
+#define spin_trylock(lock) (pthread_mutex_trylock(&(lock)->mutex) == 0)
 #define spin_unlock(lock) ((void)pthread_mutex_unlock(&(lock)->mutex))
+// the lowest byte is the thread that holds it
+#define spin_is_locked(lock) ((weakspot_kernel_is_locked(lock) & 0xff) != 0)
+
+#define local_irq_save(flags) ((void)((flags) = 0))
+#define local_irq_restore(flags) ((void)(flags))
+#define local_irq_disable() ((void)0)
+#define local_irq_enable() ((void)0)
+#define local_bh_disable() ((void)0)
+#define local_bh_enable() ((void)0)
+#define preempt_disable() barrier()
+#define preempt_enable() barrier()
+
+#define spin_lock_nested(lock, subclass) spin_lock(lock)
+#define spin_lock_irq(lock) spin_lock(lock)
+#define spin_lock_bh(lock) spin_lock(lock)
+#define spin_lock_irqsave(lock, flags) (local_irq_save(flags), spin_lock(lock))
+#define spin_trylock_irq(lock) spin_trylock(lock)
+#define spin_trylock_bh(lock) spin_trylock(lock)
+#define spin_trylock_irqsave(lock, flags) (local_irq_save(flags), spin_trylock(lock))
+#define spin_unlock_irq(lock) spin_unlock(lock)
+#define spin_unlock_bh(lock) spin_unlock(lock)
+#define spin_unlock_irqrestore(lock, flags) (local_irq_restore(flags), spin_unlock(lock))
+#define assert_spin_locked(lock) BUG_ON(!spin_is_locked(lock))
+
+#define raw_spin_lock_init(lock) spin_lock_init(lock)
+#define raw_spin_lock(lock) spin_lock(lock)
+#define raw_spin_lock_nested(lock, subclass) spin_lock(lock)
+#define raw_spin_lock_irq(lock) spin_lock(lock)
+#define raw_spin_lock_bh(lock) spin_lock(lock)
+#define raw_spin_lock_irqsave(lock, flags) spin_lock_irqsave(lock, flags)
+#define raw_spin_trylock(lock) spin_trylock(lock)
+#define raw_spin_trylock_irqsave(lock, flags) spin_trylock_irqsave(lock, flags)
+#define raw_spin_unlock(lock) spin_unlock(lock)
+#define raw_spin_unlock_irq(lock) spin_unlock(lock)
+#define raw_spin_unlock_bh(lock) spin_unlock(lock)
+#define raw_spin_unlock_irqrestore(lock, flags) spin_unlock_irqrestore(lock, flags)
+#define raw_spin_is_locked(lock) spin_is_locked(lock)
+
+// What checks lock dependencies at run time has no effect.
+#define lockdep_assert_held(lock) ((void)(lock))
+#define lockdep_assert_not_held(lock) ((void)(lock))
+#define lockdep_is_held(lock) 1
+#define lockdep_set_class(lock, key) ((void)(lock))
+#define lockdep_init_map(map, name, key, subclass) ((void)0)
 
 // Waiting
 #define cpu_relax() ((void)0)
@@ -296,3 +370,11 @@ typedef struct {
 #define kmalloc(size, flags) malloc(size)
 #define kzalloc(size, flags) calloc(1, size)
 #define kfree(pointer) free(pointer)
+
+#include <weakspot/kernel_bits.h>
+
+// A kernel tree's own headers (weakspot/kernel_tree.h) have these.
+#ifndef __KERNEL__
+#include <weakspot/kernel_callbacks.h>
+#include <weakspot/kernel_locks.h>
+#endif

@@ -1,0 +1,221 @@
+// The surroundings of a file of the Linux kernel: a program that includes this header first can then
+// include headers and C files of a kernel tree, as they are, with `-I TREE/include`.
+//
+// The headers of a tree that define what weakspot/kernel.h has, or what has no part in its memory model,
+// are those whose include guards are defined here. The tree's other headers are read. What a tree has
+// only for one architecture, or once it is configured, stands in the folder kernel_tree/.
+#pragma once
+#pragma GCC system_header
+
+#define __KERNEL__
+
+#include <endian.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <weakspot/kernel.h>
+
+#define __LINUX_COMPILER_H
+#define __LINUX_COMPILER_TYPES_H
+#define _LINUX_TYPES_H
+#define _LINUX_KERNEL_H
+#define _LINUX_ATOMIC_H
+#define __LINUX_SPINLOCK_H
+#define __LINUX_SPINLOCK_TYPES_H
+#define __LINUX_PREEMPT_H
+#define __LINUX_PERCPU_H
+#define _LINUX_SCHED_H
+#define __LINUX_RCUPDATE_H
+#define _LINUX_EXPORT_H
+#define _LINUX_BUG_H
+#define _LINUX_BUILD_BUG_H
+#define __LINUX_LOCKDEP_H
+#define _LINUX_CONTAINER_OF_H
+#define _LINUX_SLAB_H
+#define _LINUX_STRING_H_
+#define _LINUX_STDDEF_H
+#define _LINUX_TRACE_IRQFLAGS_H
+#define __LINUX_SMP_H
+#define __LINUX_MUTEX_H
+#define __LINUX_CPUMASK_H
+#define _LINUX_KCSAN_CHECKS_H
+#define __LINUX_UACCESS_H__
+#define LINUX_HARDIRQ_H
+#define _LINUX_LIMITS_H
+#define __LINUX_GFP_H
+#define _LINUX_MM_H
+#define _LINUX_WAIT_H
+#define _LINUX_SCATTERLIST_H
+#define _LINUX_ERRNO_H
+#define _LINUX_ERR_H
+#define __LINUX_CACHE_H
+#define _LINUX_BITOPS_H
+#define _ASM_GENERIC_INT_LL64_H
+#define _LINUX_SYSINFO_H
+#define _LINUX_RCUWAIT_H_
+#define _LINUX_TICK_H
+#define _LINUX_CPU_H_
+#define _LINUX_NOTIFIER_H
+#define _LINUX_SMPBOOT_H
+#define _LINUX_KASAN_H
+#define _LINUX_INIT_H
+#define _LINUX_INTERRUPT_H
+#define _LINUX_SCHED_SIGNAL_H
+#define LINUX_RESUME_USER_MODE_H
+#define _TRACE_LOCK_H
+#define _DEVICE_PRINTK_H_
+#define _ASM_X86_BYTEORDER_H
+
+// Types
+struct list_head {
+  struct list_head *next, *prev;
+};
+struct hlist_node {
+  struct hlist_node *next, **pprev;
+};
+struct hlist_head {
+  struct hlist_node *first;
+};
+struct callback_head {
+  struct callback_head *next;
+  void (*func)(struct callback_head *head);
+};
+#define rcu_head callback_head
+typedef unsigned gfp_t;
+typedef spinlock_t raw_spinlock_t;
+typedef spinlock_t arch_spinlock_t;
+struct mutex {
+  pthread_mutex_t mutex;
+};
+
+// Attributes, and what leaves no code
+#define __percpu
+#define __user
+#define __must_check
+#define __weak __attribute__((weak))
+#define __cold
+#define __init
+#define __maybe_unused __attribute__((unused))
+#define __lockfunc
+#define __acquires(lock)
+#define __releases(lock)
+#define __cond_acquires(lock)
+#define __acquire(lock) ((void)0)
+#define __release(lock) ((void)0)
+#define ____cacheline_aligned
+#define ____cacheline_aligned_in_smp
+#define __cacheline_aligned_in_smp
+#define EXPORT_SYMBOL(name)
+#define cond_resched() ((void)0)
+#define irqs_disabled() 1
+#define in_nmi() 0
+#define cpu_is_offline(cpu) 0
+#define kasan_record_aux_stack(address) ((void)0)
+#define kasan_record_aux_stack_noalloc(address) ((void)0)
+#define EXPORT_SYMBOL_GPL(name)
+#define BUILD_BUG_ON(condition) _Static_assert(!(condition), #condition)
+#define WARN(condition, ...) WARN_ON(condition)
+#define WARN_ONCE(condition, ...) WARN_ON(condition)
+#define IS_ENABLED(option) 0
+#define ASSERT_EXCLUSIVE_WRITER(x) ((void)0)
+#define ASSERT_EXCLUSIVE_ACCESS(x) ((void)0)
+#define trace_contention_begin(lock, flags) ((void)0)
+#define trace_contention_end(lock, result) ((void)0)
+
+#define lockdep_init_map(map, name, key, subclass) ((void)0)
+#define lockdep_assert_preemption_disabled() ((void)0)
+#define lockdep_assert_held(lock) ((void)0)
+#define seqcount_acquire(map, subclass, trylock, address) ((void)0)
+#define seqcount_release(map, address) ((void)0)
+#define kcsan_atomic_next(count) ((void)0)
+#define kcsan_nestable_atomic_begin() ((void)0)
+#define kcsan_nestable_atomic_end() ((void)0)
+
+// Values
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define ALIGN(x, to) (((x) + (to) - 1) & ~((__typeof__(x))(to) - 1))
+#define min_t(type, x, y) ((type)(x) < (type)(y) ? (type)(x) : (type)(y))
+#define max_t(type, x, y) ((type)(x) > (type)(y) ? (type)(x) : (type)(y))
+#define min(x, y) min_t(__typeof__((x) + (y)), x, y)
+#define max(x, y) max_t(__typeof__((x) + (y)), x, y)
+#define pr_warn_once(...) ((void)0)
+
+// Memory
+#define SMP_CACHE_BYTES 64
+#define KMALLOC_MAX_SIZE (1UL << 22)
+#define kvmalloc_array(count, size, flags) calloc(count, size)
+#define kvfree(pointer) free(pointer)
+#define kmalloc_array(count, size, flags) calloc(count, size)
+#define kcalloc(count, size, flags) calloc(count, size)
+#define __GFP_ZERO 0
+
+// Locks. There are no interrupts.
+#define __ARCH_SPIN_LOCK_UNLOCKED {PTHREAD_MUTEX_INITIALIZER}
+#ifndef spin_lock_irq
+#define spin_lock_irq(lock) spin_lock(lock)
+#define spin_unlock_irq(lock) spin_unlock(lock)
+#define spin_lock_bh(lock) spin_lock(lock)
+#define spin_unlock_bh(lock) spin_unlock(lock)
+#define spin_lock_irqsave(lock, flags) ((void)((flags) = 0), spin_lock(lock))
+#define spin_unlock_irqrestore(lock, flags) spin_unlock(lock)
+#define raw_spin_lock(lock) spin_lock(lock)
+#define raw_spin_unlock(lock) spin_unlock(lock)
+#define raw_spin_lock_irq(lock) spin_lock(lock)
+#define raw_spin_unlock_irq(lock) spin_unlock(lock)
+#define raw_spin_lock_irqsave(lock, flags) spin_lock_irqsave(lock, flags)
+#define raw_spin_unlock_irqrestore(lock, flags) spin_unlock(lock)
+#define raw_spin_trylock_irqsave(lock, flags) (pthread_mutex_trylock(&(lock)->mutex) == 0)
+#define spin_lock_init(lock) ((void)pthread_mutex_init(&(lock)->mutex, NULL))
+#endif
+#define arch_spin_lock(lock) spin_lock(lock)
+#define arch_spin_unlock(lock) spin_unlock(lock)
+#ifndef assert_spin_locked
+#define assert_spin_locked(lock) ((void)0)
+#endif
+int arch_spin_is_locked(const arch_spinlock_t *lock); // without a meaning: an error where it is called
+#define DEFINE_MUTEX(name) struct mutex name = {PTHREAD_MUTEX_INITIALIZER}
+#define mutex_lock(lock) spin_lock(lock)
+#define mutex_unlock(lock) spin_unlock(lock)
+#define local_irq_save(flags) ((void)((flags) = 0))
+#define local_irq_restore(flags) ((void)(flags))
+
+// Bits
+#define WEAKSPOT_WORD(nr, address) ((atomic_long_t *)(address) + (nr) / 64)
+#define WEAKSPOT_BIT(nr) (1UL << (nr) % 64)
+#define set_bit(nr, address) atomic_long_or(WEAKSPOT_BIT(nr), WEAKSPOT_WORD(nr, address))
+#define clear_bit(nr, address) atomic_long_andnot(WEAKSPOT_BIT(nr), WEAKSPOT_WORD(nr, address))
+#define test_bit(nr, address)                                                                      \
+  ((atomic_long_read(WEAKSPOT_WORD(nr, address)) & WEAKSPOT_BIT(nr)) != 0)
+#define test_bit_acquire(nr, address)                                                              \
+  ((atomic_long_read_acquire(WEAKSPOT_WORD(nr, address)) & WEAKSPOT_BIT(nr)) != 0)
+
+// RCU, beside what weakspot/kernel.h has
+#define rcu_dereference_raw(pointer) rcu_dereference(pointer)
+#define rcu_dereference_check(pointer, condition) rcu_dereference(pointer)
+#define rcu_read_lock_held() 1
+#define RCU_LOCKDEP_WARN(condition, text) ((void)0)
+
+// Waiting, beside what weakspot/kernel.h has
+#define atomic_cond_read_relaxed(v, condition) smp_cond_load_relaxed(&(v)->counter, condition)
+#define atomic_cond_read_acquire(v, condition) smp_cond_load_acquire(&(v)->counter, condition)
+
+// Threads are CPUs. One that has a variable per CPU says first which it is.
+#ifndef NR_CPUS
+#define NR_CPUS 4
+#endif
+static __thread int weakspot_cpu;
+#define smp_processor_id() weakspot_cpu
+#define raw_smp_processor_id() weakspot_cpu
+#define DEFINE_PER_CPU(type, name)                                                                 \
+  __typeof__(type) weakspot_percpu_##name[NR_CPUS];                                                \
+  extern __typeof__(type) name __attribute__((alias("weakspot_percpu_" #name)))
+#define DEFINE_PER_CPU_SHARED_ALIGNED(type, name) DEFINE_PER_CPU(type, name)
+#define per_cpu_ptr(pointer, cpu) ((pointer) + (cpu))
+#define per_cpu(name, cpu) (*per_cpu_ptr(&(name), cpu))
+#define this_cpu_ptr(pointer) per_cpu_ptr(pointer, smp_processor_id())
+#define raw_cpu_ptr(pointer) this_cpu_ptr(pointer)
+#define preempt_disable() barrier()
+#define preempt_enable() barrier()
+#define need_resched() 0
+#define vcpu_is_preempted(cpu) 0
+#define in_interrupt() 0

@@ -1,0 +1,1 @@
+#include <weakspot/kernel_tree.h>
