@@ -106,7 +106,7 @@ def exploration_of(
         estimate=_estimate(found),
         sample=_sample(found, part),
         resumed=found["earlier"],
-        notes=_notes(found, model, bounds, part),
+        notes=_notes(found, model, bounds, part, sites),
         evidence=_evidence(found["evidence"]),
     )
 
@@ -155,7 +155,9 @@ def _doubled(found: ExplorationDict, bounds: Bounds) -> int | None:
     return loops if not bounds.loops and loops > LOOPS else None
 
 
-def _notes(found: ExplorationDict, model: Model, bounds: Bounds, part: Part) -> tuple[str, ...]:
+def _notes(
+    found: ExplorationDict, model: Model, bounds: Bounds, part: Part, sites: Sequence[Site]
+) -> tuple[str, ...]:
     once = part.weak_failures == "once" and found["fails"]
     loops = None if "loops" in found["limits"] else _doubled(found, bounds)
     return (
@@ -163,6 +165,14 @@ def _notes(found: ExplorationDict, model: Model, bounds: Bounds, part: Part) -> 
         *([_BY_REFERENCE] if part.reference else ()),
         *([_calls_not_compared(model)] if found["skips_calls"] else ()),
         *([_FAILS_ONCE] if once else ()),
+        *([] if (mixed := found["mixed_sizes"]) is None else [_mixed_sizes(sites[mixed])]),
+    )
+
+
+def _mixed_sizes(site: Site) -> str:
+    return (
+        f"{site}: this access and an atomic one of another size overlap, which C and C++ do not "
+        "define; explored with accesses that are not torn"
     )
 
 

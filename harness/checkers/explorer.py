@@ -244,6 +244,8 @@ def asked(
     """The engine's answer for a program, as its binding returns it. A part of the executions is not
     resumed, and is explored without what it is a fallback for."""
     model = model.of_programs
+    if model.one_size:
+        part = msgspec.structs.replace(part, mixed_sizes=False)
     resumes = part == part.whole and not part.reference
     return program.explore(
         model.path,

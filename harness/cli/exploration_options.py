@@ -35,7 +35,7 @@ from weakspot.system.durations import seconds_of
 if TYPE_CHECKING:
     from weakspot.harness.gate.config import Explore
 
-_WHOLE = ("without", "reference", "weak_failures", "audit")
+_WHOLE = ("without", "reference", "weak_failures", "mixed_sizes", "audit")
 """The fields of Part that say what every execution is."""
 
 
@@ -198,6 +198,16 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             help="Let a weak compare-exchange fail spuriously each time, or only once per site and "
             "thread, which may miss violations.",
+        ),
+        click.option(
+            "--mixed-size",
+            "mixed_sizes",
+            type=bool,
+            default=ALL.mixed_sizes,
+            show_default="yes",
+            metavar="yes|no",
+            help="Explore programs in which atomic accesses of several sizes overlap, which C and "
+            "C++ do not define, with accesses that are not torn; or report the first such access.",
         ),
         click.option(
             "--estimate",

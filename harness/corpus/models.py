@@ -56,6 +56,7 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     machines: tuple[str, ...] = ()  # empty: every machine
     programs: str = ""  # "": file, if that applies to C
     acyclic: Literal["program order", "dependencies", "none"] | None = None
+    one_size: bool = False
     cbmc: Literal["sc", "tso", "pso"] | None = None
     stronger_than: tuple[str, ...] = ()
     earlier: str = ""

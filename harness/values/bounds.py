@@ -132,7 +132,8 @@ class Part(msgspec.Struct, frozen=True):
     """Which executions are explored: all, or those with at most so many `departures`, by increasing
     numbers of these; or a `sample` that is drawn at random; or as many as tell an `estimate` of how
     many there are. `without` are the reductions that are switched off. `weak_failures` says how
-    often a weak compare-exchange may fail spuriously: each time, or once per site and thread. A
+    often a weak compare-exchange may fail spuriously: each time, or once per site and thread.
+    Without `mixed_sizes`, a program is Unknown in which atomic accesses of several sizes overlap. A
     departure is a step in which the explorer does not take its default: that a read reads from the
     last write in coherence order, that a write comes last in coherence order, and that no earlier
     read reads from it. `seed` makes what is drawn repeatable.
@@ -150,6 +151,7 @@ class Part(msgspec.Struct, frozen=True):
     without: tuple[Reduction, ...] = ()
     reference: bool = False
     weak_failures: Failures = "always"
+    mixed_sizes: bool = True
     audit: float | None = None
     seed: int = 1
     fallback: bool = False

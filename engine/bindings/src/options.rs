@@ -72,7 +72,7 @@ impl Bounds {
 }
 
 /// `Part` of the stub.
-#[derive(FromPyObject, Default)]
+#[derive(FromPyObject)]
 pub struct Part {
     departures: Option<u32>,
     sample: bool,
@@ -81,7 +81,24 @@ pub struct Part {
     reference: bool,
     audit: Option<f64>,
     weak_failures: String,
+    mixed_sizes: bool,
     seed: u64,
+}
+
+impl Default for Part {
+    fn default() -> Part {
+        Part {
+            departures: None,
+            sample: false,
+            estimate: false,
+            without: Vec::new(),
+            reference: false,
+            audit: None,
+            weak_failures: String::new(),
+            mixed_sizes: true,
+            seed: 0,
+        }
+    }
 }
 
 impl Part {
@@ -114,6 +131,7 @@ impl Part {
         Ok(Options {
             reductions: without(&self.without)?,
             fails_once: self.weak_failures == "once",
+            one_size: !self.mixed_sizes,
             audit: self.audit.map(duration).transpose()?,
             ..Options::default()
         })

@@ -126,14 +126,16 @@ impl Model {
         })
     }
 
-    /// The plan for these variants.
+    /// The plan for these variants. `in_parts`: see [`Complete::in_parts`].
     pub(crate) fn plan(
         &self,
         variants: &dyn Fn(&str) -> bool,
+        in_parts: bool,
     ) -> Result<Arc<CachedPlan>, CatError> {
         let on = self.files.variants.iter().map(|name| variants(name));
+        let on = on.chain([in_parts]);
         let blocks: Vec<&Block> = self.blocks.iter().collect();
-        let make = || statements::plan(&self.files, &blocks, variants);
+        let make = || statements::plan(&self.files, &blocks, variants, in_parts);
         self.plans
             .plan(on.collect(), make)
             .map_err(|(at, fault)| fault.error(&self.files, &self.files.names, at))
@@ -147,7 +149,7 @@ impl Model {
     /// The names of the sets and relations that the model reads from its input, including those
     /// that are unbound inside `try`.
     pub fn takes(&self, variants: &dyn Fn(&str) -> bool) -> Result<Vec<String>, CatError> {
-        let planned = self.plan(variants)?;
+        let planned = self.plan(variants, false)?;
         Ok(planned.given.iter().map(|(_, name)| name.clone()).collect())
     }
 
@@ -196,13 +198,13 @@ impl Model {
         variants: &dyn Fn(&str) -> bool,
         complete: &Complete,
     ) -> Result<Consistency, CatError> {
-        let planned = self.plan(variants)?;
+        let planned = self.plan(variants, complete.in_parts)?;
         Consistency::new(&self.files, &planned.plan, complete)
     }
 
     /// Evaluates what a graph of events alone determines.
     pub fn prepare(&self, input: &Input) -> Result<Prepared, CatError> {
-        let plan = self.plan(input.variants)?;
+        let plan = self.plan(input.variants, false)?;
         prepare(&self.files, &plan, input).map_err(|error| *error)
     }
 }

@@ -24,6 +24,8 @@ pub struct Options {
     /// What the model's axioms imply; without it, what their analysis shows.
     pub acyclic: Option<Acyclic>,
     pub reductions: Reductions,
+    /// Atomic accesses that overlap have one size; a program in which they do not is not supported.
+    pub one_size: bool,
     /// A weak compare-exchange fails for no reason at most once per site and thread.
     pub fails_once: bool,
     /// Without it, chosen for the model and the program.
@@ -293,6 +295,8 @@ pub struct Exploration {
     /// Whether what operation calls return was not compared with their specification, because the
     /// model does not say which call happens before which.
     pub skips_calls: bool,
+    /// An access that has another size than an atomic one that it overlaps.
+    pub mixed_sizes: Option<SiteId>,
     /// Whether this is only what an earlier exploration has left open.
     pub resumed: bool,
     /// How many of the executions were explored before, by another process.

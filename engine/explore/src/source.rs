@@ -115,7 +115,8 @@ pub enum Action {
     /// Answered with the value read. `rmw`: the read of a read-modify-write. Its write, if there is
     /// one, is the thread's next event, or the next after a `Compare` and a `Choose` (whether a weak
     /// compare-exchange fails spuriously). `order` applies if there is no write, as in a
-    /// compare-exchange that fails; otherwise the two are one event with the order of the write.
+    /// compare-exchange that fails; otherwise the two are one event with the order of the write. If
+    /// accesses have parts, the reads of all parts come before the writes of all parts.
     /// `uninitialised_ok`: an indeterminate value is read without error, as it is copied. `ignored`:
     /// the value affects nothing, and no loop waits for another one.
     Read {
@@ -125,8 +126,8 @@ pub enum Action {
         uninitialised_ok: bool,
         ignored: bool,
     },
-    /// `rmw`: the write of a read-modify-write. The thread's last read is its read, at the same
-    /// location.
+    /// `rmw`: the write of a read-modify-write. The thread's last read of the same location is its
+    /// read.
     Write {
         at: Location,
         order: Order,
@@ -274,6 +275,9 @@ pub struct EventLabel {
     pub site: SiteId,
     /// Empty unless the source tracks dependencies.
     pub dependencies: Dependencies,
+    /// The event is a part of the access that the thread's event before it is a part of: a read of an
+    /// atomic read, a write of an atomic write, where accesses of several sizes overlap.
+    pub continues: bool,
 }
 
 /// The kind of an error that an execution shows.
@@ -489,6 +493,11 @@ pub trait Source: Sync {
     fn next(&self, thread: &mut Self::Thread) -> Next;
 
     fn answer(&self, thread: &mut Self::Thread, answer: Answer);
+
+    /// Whether accesses may have parts ([`EventLabel::continues`]).
+    fn has_parts(&self) -> bool {
+        false
+    }
 
     /// Whether a thread that waits in a loop may wait before its last read instead, so that this read
     /// is in no execution: it races with nothing, or the model flags no races.

@@ -1,5 +1,6 @@
-//! Loads of parts of objects that are accessed atomically as a whole: a program does what it does
-//! when each of them is a load of the whole, in the same order, from which the part is computed.
+//! Plain loads of parts of objects that are accessed atomically as a whole, under models that define
+//! races: a program does what it does when each of them is a load of the whole, from which the part is
+//! computed.
 //!
 //! Random programs of threads that load bytes, halves and whole objects of 4, 8 and 16 bytes, or
 //! bytes of two objects at once, among threads that store, exchange and add to them.
@@ -55,8 +56,6 @@ struct Thread<'d> {
     text: String,
     names: u32,
     whole: bool,
-    /// Loads of parts may be atomic.
-    atomic_parts: bool,
     /// What most accesses of the program are to.
     usual: Object,
     /// How many parts are loaded.
@@ -148,17 +147,12 @@ impl Thread<'_> {
     fn load_part(&mut self) -> String {
         let object = self.object();
         let bytes = self.dice.one(&[1, 2, 4, 8]).min(object.size / 2);
-        let atomic = self.atomic_parts && !self.dice.happens(3);
-        let from = match atomic {
-            true => self.dice.below(object.size / bytes) * bytes,
-            false => self.dice.below(object.size - bytes + 1),
-        };
-        let order = if atomic { self.dice.one(&READS) } else { "" };
+        let from = self.dice.below(object.size - bytes + 1);
         self.parts += 1;
         if self.whole {
-            let all = match (object.size, order) {
-                (16, "") => self.copy_of_wide(object.address),
-                _ => self.load(object.address, object.size, order),
+            let all = match object.size {
+                16 => self.copy_of_wide(object.address),
+                _ => self.load(object.address, object.size, ""),
             };
             return self.restricted(&all, object.size, from, bytes);
         }
@@ -166,7 +160,7 @@ impl Thread<'_> {
             "getelementptr i8, ptr {}, i64 {from}",
             object.address
         ));
-        let read = self.load(&at, bytes, order);
+        let read = self.load(&at, bytes, "");
         self.narrow(&read, bytes)
     }
 
@@ -264,7 +258,7 @@ impl Thread<'_> {
 }
 
 /// The program of a seed, and how many parts it loads.
-fn random(seed: u64, whole: bool, atomic_parts: bool) -> (String, u32) {
+fn random(seed: u64, whole: bool) -> (String, u32) {
     let mut dice = Dice::new(seed);
     let count = 2 + u64::from(dice.happens(2));
     let usual = dice.one(&OBJECTS);
@@ -284,7 +278,6 @@ fn random(seed: u64, whole: bool, atomic_parts: bool) -> (String, u32) {
             text: String::new(),
             names: 0,
             whole,
-            atomic_parts,
             usual,
             parts: 0,
         };
@@ -316,37 +309,28 @@ fn random(seed: u64, whole: bool, atomic_parts: bool) -> (String, u32) {
     (text, parts)
 }
 
-/// Those that define races have no atomic loads of parts.
-const MODELS: [(&str, Acyclic, bool); 8] = [
-    ("sc", Acyclic::ProgramOrder, true),
-    ("imm", Acyclic::Dependencies, true),
-    ("tso", Acyclic::ProgramOrder, true),
-    ("rc20", Acyclic::ProgramOrder, false),
-    ("aarch64-programs", Acyclic::Dependencies, true),
-    ("power-programs", Acyclic::Dependencies, true),
-    ("rc11", Acyclic::ProgramOrder, false),
-    ("riscv-programs", Acyclic::Dependencies, true),
-];
+/// Those that define races.
+const MODELS: [&str; 2] = ["rc20", "rc11"];
 
 /// Compares each program with that which loads the whole, under one of the models. `most`: programs
 /// with more executions are left out.
 fn compare(seeds: Range<u64>, most: u64) {
-    let loaded = MODELS.map(|(name, acyclic, atomic)| (name, model(name), acyclic, atomic));
+    let loaded = MODELS.map(|name| (name, model(name)));
     let search = [None, Some(Search::Revisits), Some(Search::Postpones)];
     let (mut compared, mut parts, mut varied, mut executions) = (0, 0, 0, 0);
     let all = seeds.end - seeds.start;
     for seed in seeds {
-        let (name, model, acyclic, atomic) = &loaded[(seed % 8) as usize];
+        let (name, model) = &loaded[(seed % 2) as usize];
         let mut options = Options {
             workers: 1,
-            acyclic: Some(*acyclic),
-            search: search[(seed / 8) as usize % 3],
+            acyclic: Some(Acyclic::ProgramOrder),
+            search: search[(seed / 2) as usize % 3],
             ..Options::default()
         };
         options.limits.executions = most;
         options.limits.time = Duration::from_secs(20);
         let explored = |whole| {
-            let (text, parts) = random(seed, whole, *atomic);
+            let (text, parts) = random(seed, whole);
             let program =
                 Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}\n{seed}: {text}"));
             (

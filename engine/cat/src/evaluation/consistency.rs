@@ -27,6 +27,9 @@ pub struct Complete<'a> {
     pub relations: &'a [&'a str],
     /// Sets and relations that are empty in every graph; operations on them cost nothing.
     pub empty: &'a [&'a str],
+    /// An access may consist of several events, which `si` relates: parts of memory that other
+    /// accesses have alone.
+    pub in_parts: bool,
 }
 
 /// A model compiled for graphs that give certain sets and relations; and one graph.

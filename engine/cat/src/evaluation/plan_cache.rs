@@ -18,7 +18,8 @@ use crate::types::value_type::InputType;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, RwLock};
 
-/// The plans of a model by variants, one flag per variant that the model asks for.
+/// The plans of a model by variants, one flag per variant that the model asks for, and by whether
+/// accesses consist of parts.
 #[derive(Default)]
 pub struct PlanCache(RwLock<Vec<(Vec<bool>, Arc<CachedPlan>)>>);
 

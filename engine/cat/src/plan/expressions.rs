@@ -6,6 +6,7 @@ use super::fault::Fault;
 use super::free_names::{free_names, free_of_functions};
 use super::operation::*;
 use super::operators::PlanResult;
+use super::parts::Grain;
 use super::shapes;
 use crate::syntax::ast::*;
 use crate::syntax::files::Files;
@@ -74,7 +75,10 @@ impl<'m> ExpressionPlanner<'m> {
             "id" => Op::Identity,
             _ => Op::Given(name),
         };
-        self.node(op, at)
+        let grain = Grain::of_given(text);
+        let id = self.operations.add(op, at)?;
+        self.operations.set_grain(id, grain);
+        Ok(StaticValue::Operation(id))
     }
 
     fn lookup(&mut self, name: Symbol, env: &Env, at: SourcePosition) -> PlanResult<StaticValue> {
@@ -150,7 +154,8 @@ impl<'m> ExpressionPlanner<'m> {
         let mut captured = Vec::new();
         for name in names {
             let known = self.lookup(*name, env, at)?;
-            captured.push((*name, self.reify(&known, at)?));
+            let id = self.reify(&known, at)?;
+            captured.push((*name, self.operations.between_accesses(id, at)?));
         }
         self.nested -= 1;
         Ok(captured)
@@ -434,7 +439,8 @@ impl<'m> ExpressionPlanner<'m> {
         }
         let mut bodies = Vec::new();
         for binding in bindings {
-            bodies.push(self.id(&binding.value, &inner)?);
+            let body = self.id(&binding.value, &inner)?;
+            bodies.push(self.operations.between_accesses(body, binding.at)?);
         }
         if let [body] = bodies[..] {
             if let Some(closed) = self.operations.transitive(body, group)? {

@@ -5,6 +5,7 @@
 //! - [`statements`] plans the statements of a model, [`expressions`] their expressions in an
 //!   [`environment`], [`operators`] normalises operators, [`shapes`] recognises the functions that
 //!   enumerate coherence orders, [`free_names`] finds what deferred code depends on.
+//! - [`parts`] plans for graphs in which accesses of several sizes overlap.
 //! - [`compact`] removes unneeded operations; [`final_writes`] and [`polarity`] analyse a plan.
 pub mod builtin;
 pub mod compact;
@@ -15,6 +16,7 @@ pub mod final_writes;
 pub mod free_names;
 pub mod operation;
 pub mod operators;
+pub mod parts;
 pub mod polarity;
 pub mod shapes;
 pub mod statements;

@@ -1,6 +1,7 @@
 //! The operations of a plan. Each occurs once, after its operands.
 use super::builtin::Builtin;
 use super::fault::Fault;
+use super::parts::Parts;
 use crate::syntax::ast::*;
 use crate::syntax::names::{SourcePosition, Symbol};
 use std::collections::HashMap;
@@ -100,6 +101,8 @@ pub struct Operations {
     pub deferred: Vec<Deferred>,
     pub groups: Vec<Group>,
     pub faults: Vec<Fault>,
+    /// If accesses consist of several events.
+    pub parts: Option<Parts>,
 }
 
 impl Operations {

@@ -18,7 +18,10 @@ impl Operations {
         if self.all.len() >= MAX_NODES {
             return Err((at, Fault::Limit("the model has too many operations")));
         }
-        Ok(self.intern(op, at))
+        let (op, grain) = self.of_one_grain(op, at)?;
+        let id = self.intern(op, at);
+        self.set_grain(id, grain);
+        Ok(id)
     }
 
     /// `let rec r = e | r; r` is `let r = e+`.
@@ -133,11 +136,13 @@ impl Operations {
             });
         }
         while relations.len() > 1 {
+            // what is between parts first
+            let mut pairs = relations.windows(2);
+            let of_parts = pairs.position(|pair| self.are_of_parts(pair[0], pair[1]));
             let pairs = relations.windows(2).enumerate();
             let cost = |pair: &[OpId]| self.level(pair[0]).max(self.level(pair[1]));
-            let best = pairs
-                .min_by_key(|(_, pair)| cost(pair))
-                .map_or(0, |(index, _)| index);
+            let cheapest = pairs.min_by_key(|(_, pair)| cost(pair));
+            let best = of_parts.unwrap_or(cheapest.map_or(0, |(index, _)| index));
             let (a, b) = (relations[best], relations.remove(best + 1));
             relations[best] = self.add(Op::Sequence(a, b), at)?;
         }

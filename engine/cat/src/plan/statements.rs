@@ -6,6 +6,7 @@ use super::fault::Fault;
 use super::final_writes::needs_finals;
 use super::operation::{Op, OpId, Operations};
 use super::operators::PlanResult;
+use super::parts::Grain;
 use super::steps::{roots, CheckStep, ChoiceStep, Plan, Step};
 use crate::syntax::ast::*;
 use crate::syntax::files::Files;
@@ -32,17 +33,24 @@ struct Planner<'m> {
 const STACK: usize = 256 << 20;
 
 /// Plans the statements of the prelude and of a model; on a thread with a large stack if
-/// expressions nest deeply.
-pub fn plan(files: &Files, blocks: &[&Block], variants: &dyn Fn(&str) -> bool) -> PlanResult<Plan> {
+/// expressions nest deeply. `in_parts`: for graphs whose accesses may consist of several events.
+pub fn plan(
+    files: &Files,
+    blocks: &[&Block],
+    variants: &dyn Fn(&str) -> bool,
+    in_parts: bool,
+) -> PlanResult<Plan> {
     let on = |name: &String| (name.clone(), variants(name));
     let variants: HashMap<String, bool> = files.variants.iter().map(on).collect();
-    match plan_nested(files, blocks, &variants, SHALLOW) {
+    match plan_nested(files, blocks, &variants, in_parts, SHALLOW) {
         Err((_, Fault::Limit(TOO_DEEP))) => {}
         result => return result,
     }
     std::thread::scope(|threads| {
         let builder = std::thread::Builder::new().stack_size(STACK);
-        let handle = builder.spawn_scoped(threads, || plan_nested(files, blocks, &variants, DEEP));
+        let handle = builder.spawn_scoped(threads, || {
+            plan_nested(files, blocks, &variants, in_parts, DEEP)
+        });
         let joined = handle.ok().and_then(|handle| handle.join().ok());
         let stopped = Fault::Limit("no thread with a large stack could be started");
         joined.unwrap_or(Err((SourcePosition::default(), stopped)))
@@ -53,6 +61,7 @@ fn plan_nested(
     files: &Files,
     blocks: &[&Block],
     variants: &HashMap<String, bool>,
+    in_parts: bool,
     deepest: usize,
 ) -> PlanResult<Plan> {
     let is_on = |name: &str| variants.get(name).copied().unwrap_or(false);
@@ -64,11 +73,17 @@ fn plan_nested(
         depth: 0,
         statements: 0,
     };
+    if in_parts {
+        planner.divide()?;
+    }
     let mut env = Env::default();
     for block in blocks {
         env = planner.block(block, env)?;
     }
     drop(env);
+    if in_parts {
+        planner.forbid_torn_accesses()?;
+    }
     let Planner {
         expressions,
         steps,
@@ -266,6 +281,58 @@ impl Planner<'_> {
             value,
             name,
         }));
+        Ok(())
+    }
+
+    /// Plans for graphs whose accesses may consist of several events.
+    fn divide(&mut self) -> PlanResult<()> {
+        let name = self.expressions.names.symbol("si");
+        let at = SourcePosition::default();
+        let same_access = self.expressions.operations.add(Op::Given(name), at)?;
+        self.expressions.operations.divide(same_access);
+        let grain = Grain::of_given("si");
+        self.expressions.operations.set_grain(same_access, grain);
+        Ok(())
+    }
+
+    /// Adds the axiom that accesses are not torn apart ([`super::parts`]).
+    fn forbid_torn_accesses(&mut self) -> PlanResult<()> {
+        let is_coherence = |choice: &&ChoiceStep| {
+            let name = self.expressions.names.text(choice.name);
+            ["co", "mo"].contains(&name)
+        };
+        let Some(co) = self.choices.iter().find(is_coherence) else {
+            return Ok(());
+        };
+        let (co, at) = (co.choice, co.at);
+        let name = self.expressions.names.symbol("single-copy-atomicity");
+        let ext = self.expressions.names.symbol("ext");
+        let all = &mut self.expressions.operations;
+        let rf = all.add(Op::ReadsFrom, at)?;
+        let inverse = all.add(Op::Unary(Unary::Inverse, rf), at)?;
+        let overwritten = all.sequence(&[inverse, co], at)?;
+        let identity = all.add(Op::Identity, at)?;
+        let fr = all.binary(Binary::Difference, overwritten, identity, at)?;
+        let ext = all.add(Op::Given(ext), at)?;
+        let rfe = all.binary(Binary::Intersection, rf, ext, at)?;
+        let [rfe, fr, co] = [
+            all.between_accesses(rfe, at)?,
+            all.between_accesses(fr, at)?,
+            all.between_accesses(co, at)?,
+        ];
+        let later = all.add(Op::Unary(Unary::Star, co), at)?;
+        let torn = all.sequence(&[fr, later, rfe], at)?;
+        for (claim, value) in [(Claim::Acyclic, co), (Claim::Irreflexive, torn)] {
+            self.steps.push(Step::Check(CheckStep {
+                at,
+                value_at: at,
+                role: Role::Axiom,
+                negated: false,
+                claim,
+                value,
+                name: Some(name),
+            }));
+        }
         Ok(())
     }
 

@@ -67,6 +67,7 @@ impl Compiled {
             sets: &texts(&sets),
             relations: &texts(&relations),
             empty: &empty.into_iter().map(String::as_str).collect::<Vec<_>>(),
+            in_parts: false,
         };
         let consistency = model.consistency(&|_| false, &complete);
         let consistency = consistency.unwrap_or_else(|error| panic!("{error}"));
@@ -364,6 +365,7 @@ fn names_that_are_not_given_are_reported() {
         sets: &["W", "IW"],
         relations: &["po", "rf"],
         empty: &[],
+        in_parts: false,
     };
     let error = |text: &str| match model(text).consistency(&|_| false, &complete) {
         Ok(_) => panic!("{text} is compiled"),

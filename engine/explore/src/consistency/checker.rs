@@ -67,6 +67,37 @@ impl ConsistencyChecker {
         acyclic: Option<Acyclic>,
         asymmetric_fences: bool,
     ) -> Result<ConsistencyChecker, ExploreError> {
+        ConsistencyChecker::compiled(model, acyclic, asymmetric_fences, false)
+    }
+
+    /// This one, for graphs whose accesses may have parts ([`EventLabel::continues`]). Coherence is
+    /// that of each part; what else is known of the model holds for whole accesses.
+    ///
+    /// [`EventLabel::continues`]: crate::source::EventLabel::continues
+    pub fn in_parts(
+        &self,
+        model: &Model,
+        acyclic: Acyclic,
+        asymmetric_fences: bool,
+    ) -> Result<ConsistencyChecker, ExploreError> {
+        let parts = ConsistencyChecker::compiled(model, Some(acyclic), asymmetric_fences, true)?;
+        Ok(ConsistencyChecker {
+            coherent: self.coherent,
+            shows_porf_acyclic: self.shows_porf_acyclic,
+            releases_last: self.releases_last,
+            extensible: false,
+            only_cycles: false,
+            allows_fewer_reads: false,
+            ..parts
+        })
+    }
+
+    fn compiled(
+        model: &Model,
+        acyclic: Option<Acyclic>,
+        asymmetric_fences: bool,
+        in_parts: bool,
+    ) -> Result<ConsistencyChecker, ExploreError> {
         let by_dependencies = acyclic == Some(Acyclic::Dependencies);
         let taken = model.takes(&|_| false)?;
         let is_taken = |name: &&&str| taken.iter().any(|taken| taken == **name);
@@ -118,6 +149,7 @@ impl ConsistencyChecker {
                 sets: &sets,
                 relations: &relations,
                 empty: &empty,
+                in_parts,
             },
         )?;
         if acyclic.is_none() && !consistency.shows_porf_acyclic() {

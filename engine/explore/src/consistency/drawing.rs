@@ -17,6 +17,7 @@ pub fn label(action: Action) -> EventLabel {
         action,
         site: 0,
         dependencies: Dependencies::default(),
+        continues: false,
     }
 }
 

@@ -255,12 +255,8 @@ impl Message {
         view.events.clear();
         view.rmw.clear();
         let add = |view: &mut View, thread, location, tags, source| {
-            view.events.push(ViewEvent {
-                thread,
-                location,
-                tags,
-                source,
-            });
+            view.events
+                .push(ViewEvent::new(thread, location, tags, source));
             view.events.len() as u32 - 1
         };
         let initial = tag::WRITE | tag::INITIAL | tag::PLAIN;

@@ -1,6 +1,6 @@
 //! The sets and relations of a graph that a model uses, as the rows of bits in which it reads them.
 
-use crate::consistency::view::{View, ViewEvent, TAGS};
+use crate::consistency::view::{Index, View, ViewEvent, TAGS};
 use crate::graph::execution_graph::DependencyPairs;
 use cat::Consistency;
 use relation::by_stride;
@@ -55,7 +55,8 @@ impl Rows {
                     seen.location.map(|at| at as usize)
                 }),
                 "ext" => self.external(stride, out, view),
-                "sm" | "si" => memory(stride, out, view),
+                "sm" => memory(stride, out, view, std::iter::once),
+                "si" => memory(stride, out, view, |event| view.access(event)),
                 RMW => halves(stride, out, view),
                 // see `add_dependencies`
                 name if DEPENDENCIES.contains(&name) => {}
@@ -81,9 +82,8 @@ impl Rows {
             };
             let stride = consistency.stride();
             let out = consistency.relation_mut(*index);
-            for (from, to) in view.pairs(pairs) {
-                out[from as usize * stride + to as usize / 64] |= 1 << (to % 64);
-            }
+            view.pairs(pairs)
+                .for_each(|pair| relate(stride, out, view, pair));
         }
     }
 
@@ -116,7 +116,12 @@ impl Rows {
             let Some(thread) = seen.thread else { continue };
             let after = class(&mut self.scratch, stride, thread);
             out[event * stride..][..stride].copy_from_slice(after);
-            after[event / 64] |= 1 << (event % 64);
+            // the parts of an access are not ordered
+            if !seen.continues() {
+                for part in view.access(event as Index) {
+                    after[part as usize / 64] |= 1 << (part % 64);
+                }
+            }
         }
     }
 
@@ -192,12 +197,28 @@ fn halves(stride: usize, out: &mut [u64], view: &View) {
     }
 }
 
-/// Each access of memory, paired with itself.
+/// Relates two accesses, each with all its parts.
+fn relate(stride: usize, out: &mut [u64], view: &View, (from, to): (Index, Index)) {
+    for from in view.access(from) {
+        for to in view.access(to) {
+            out[from as usize * stride + to as usize / 64] |= 1 << (to % 64);
+        }
+    }
+}
+
+/// Each event that accesses memory, related to these.
 #[inline(always)]
-fn memory(stride: usize, out: &mut [u64], view: &View) {
+fn memory<I: Iterator<Item = Index>>(
+    stride: usize,
+    out: &mut [u64],
+    view: &View,
+    to: impl Fn(Index) -> I,
+) {
     for (event, seen) in view.events.iter().enumerate() {
         if seen.location.is_some() {
-            out[event * stride + event / 64] |= 1 << (event % 64);
+            for to in to(event as Index) {
+                out[event * stride + to as usize / 64] |= 1 << (to % 64);
+            }
         }
     }
 }

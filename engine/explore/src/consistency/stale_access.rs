@@ -88,12 +88,8 @@ impl StaleAccess {
     pub fn show(&self, view: &mut View) {
         const X: u32 = 0;
         const HOP: u32 = 1;
-        let seen = |thread, location, tags, source| ViewEvent {
-            thread,
-            location: Some(location),
-            tags,
-            source,
-        };
+        let seen =
+            |thread, location, tags, source| ViewEvent::new(thread, Some(location), tags, source);
         let reads = self.access & tag::WRITE == 0;
         let initial = tag::WRITE | tag::INITIAL | tag::PLAIN;
         view.events.clear();

@@ -1,7 +1,7 @@
 //! An execution graph in the form that a cat model is evaluated on.
 //!
 //! A read-modify-write is one event, or, for a model with the relation `rmw`, its read and its write
-//! are two. Each location has an initial write. Creating a thread is a
+//! are two. An access has an event for each part of memory that other accesses have alone. Each location has an initial write. Creating a thread is a
 //! release write to a location of its own, from which the thread's first event, an acquire read,
 //! reads; the end of a thread and the join that waits for it likewise. Every model of C, and every
 //! hardware model, orders the two sides by this, and it leaves no choice. These events are only
@@ -121,6 +121,33 @@ pub struct ViewEvent {
     pub tags: u32,
     /// For a read, the write that it reads from.
     pub source: Option<Index>,
+    /// Of an access in parts: the first one, and the next one; `NONE` where the event is that.
+    first: Index,
+    next: Index,
+}
+
+impl ViewEvent {
+    /// An event that is an access of its own, or none.
+    pub fn new(
+        thread: Option<ThreadId>,
+        location: Option<u32>,
+        tags: u32,
+        source: Option<Index>,
+    ) -> ViewEvent {
+        ViewEvent {
+            thread,
+            location,
+            tags,
+            source,
+            first: NONE,
+            next: NONE,
+        }
+    }
+
+    /// Whether the event is a part of the access of an earlier one.
+    pub fn continues(&self) -> bool {
+        self.first != NONE
+    }
 }
 
 #[derive(Clone, Default)]
@@ -236,12 +263,12 @@ impl View {
         self.begins.clear();
         self.begins.resize(graph.threads.len(), ThreadStart::Free);
         for number in 0..graph.locations.len() {
-            self.events.push(ViewEvent {
-                thread: None,
-                location: Some(number as u32),
-                tags: tag::WRITE | tag::INITIAL | tag::PLAIN,
-                source: None,
-            });
+            self.events.push(ViewEvent::new(
+                None,
+                Some(number as u32),
+                tag::WRITE | tag::INITIAL | tag::PLAIN,
+                None,
+            ));
         }
         let known = graph.locations.len() as u32;
         let whole = lifetimes.iter().map(|(_, location)| location + 1);
@@ -355,12 +382,7 @@ impl View {
             Action::Fence { order } => {
                 self.order_before(graph, event.thread, hidden);
                 let tags = tag::FENCE | tag::PLAIN | order_tag(order) & !tag::ATOMIC;
-                let seen = self.add(ViewEvent {
-                    thread: Some(event.thread),
-                    location: None,
-                    tags,
-                    source: None,
-                });
+                let seen = self.add(ViewEvent::new(Some(event.thread), None, tags, None));
                 self.index.push(seen);
                 return;
             }
@@ -403,14 +425,17 @@ impl View {
         if fenced && event.is_read() {
             self.full_fence(event.thread);
         }
-        let seen = self.add(ViewEvent {
-            thread: Some(event.thread),
-            location: Some(event.location),
+        let seen = self.add(ViewEvent::new(
+            Some(event.thread),
+            Some(event.location),
             tags,
-            source: None,
-        });
+            None,
+        ));
         if is_second_half && self.index[event.pair as usize] != NONE {
             self.rmw.push((self.index[event.pair as usize], seen));
+        }
+        if event.continues {
+            self.join_access(graph, event, seen);
         }
         self.index.push(seen);
         if fenced && event.is_write() {
@@ -418,24 +443,53 @@ impl View {
         }
     }
 
+    /// Makes an event a part of the access that the event before it in its thread is a part of.
+    fn join_access(&mut self, graph: &Graph, event: &Event, seen: Index) {
+        let mut continues = true;
+        let before = graph.po_predecessors(event.po_predecessor);
+        let parts =
+            before.take_while(|id| std::mem::replace(&mut continues, graph.event(*id).continues));
+        let mut parts = parts.map(|id| self.index[id as usize]);
+        if let Some(last) = parts.find(|index| *index != NONE) {
+            let last_part = &mut self.events[last as usize];
+            last_part.next = seen;
+            self.events[seen as usize].first = match last_part.first {
+                NONE => last,
+                first => first,
+            };
+        }
+    }
+
+    /// The events of the access that an event is a part of.
+    pub fn access(&self, event: Index) -> impl Iterator<Item = Index> + '_ {
+        let first = match self.events[event as usize].first {
+            NONE => event,
+            first => first,
+        };
+        std::iter::successors(Some(first), |part| {
+            let next = self.events[*part as usize].next;
+            (next != NONE).then_some(next)
+        })
+    }
+
     fn full_fence(&mut self, thread: ThreadId) {
-        self.add(ViewEvent {
-            thread: Some(thread),
-            location: None,
-            tags: tag::FENCE | tag::SC,
-            source: None,
-        });
+        self.add(ViewEvent::new(
+            Some(thread),
+            None,
+            tag::FENCE | tag::SC,
+            None,
+        ));
     }
 
     fn begin_or_end(&mut self, graph: &Graph, id: EventId, location: u32, hidden: &mut u32) {
         let thread = graph.event(id).thread;
         self.order_before(graph, thread, hidden);
-        let seen = self.add(ViewEvent {
-            thread: Some(thread),
-            location: Some(location),
-            tags: tag::WRITE | tag::PLAIN,
-            source: None,
-        });
+        let seen = self.add(ViewEvent::new(
+            Some(thread),
+            Some(location),
+            tag::WRITE | tag::PLAIN,
+            None,
+        ));
         self.lifetimes.push((location, seen, id));
     }
 
@@ -478,22 +532,22 @@ impl View {
     fn hidden_write(&mut self, thread: ThreadId, hidden: &mut u32) -> Index {
         let location = *hidden;
         *hidden += 1;
-        self.add(ViewEvent {
-            thread: Some(thread),
-            location: Some(location),
-            tags: tag::WRITE | tag::REL | tag::ATOMIC,
-            source: None,
-        })
+        self.add(ViewEvent::new(
+            Some(thread),
+            Some(location),
+            tag::WRITE | tag::REL | tag::ATOMIC,
+            None,
+        ))
     }
 
     fn hidden_read(&mut self, thread: ThreadId, write: Index) {
         let location = self.events[write as usize].location;
-        self.add(ViewEvent {
-            thread: Some(thread),
+        self.add(ViewEvent::new(
+            Some(thread),
             location,
-            tags: tag::READ | tag::ACQ | tag::ATOMIC,
-            source: Some(write),
-        });
+            tag::READ | tag::ACQ | tag::ATOMIC,
+            Some(write),
+        ));
     }
 
     /// Adds, before a thread's event, the events that order it after its creator and after the

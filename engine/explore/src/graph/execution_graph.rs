@@ -40,12 +40,18 @@ pub struct Event {
     pub po_predecessor: EventId,
     /// Some read that was added earlier reads from this write.
     pub revisited: bool,
+    /// See [`EventLabel::continues`].
+    pub continues: bool,
 }
 
 impl Event {
     #[inline]
     pub fn is_read(&self) -> bool {
         self.action.is_read()
+    }
+
+    pub fn is_read_of(&self, location: u32) -> bool {
+        self.is_read() && self.location == location
     }
 
     pub fn matters(&self) -> bool {
@@ -243,6 +249,7 @@ impl Graph {
             co_successor: NONE,
             po_predecessor: before,
             revisited: false,
+            continues: label.continues,
         });
         if location != NONE {
             self.locations[location as usize].users += 1;
@@ -265,11 +272,12 @@ impl Graph {
         id
     }
 
-    /// Pairs the write of a read-modify-write with its thread's last read.
+    /// Pairs the write of a read-modify-write with its thread's last read of the location.
     fn pair(&mut self, write: EventId) {
+        let location = self.event(write).location;
         let read = self
             .po_predecessors(self.event(write).po_predecessor)
-            .find(|earlier| self.event(*earlier).is_read());
+            .find(|earlier| self.event(*earlier).is_read_of(location));
         if let Some(read) = read {
             self.event_mut(read).pair = write;
             self.event_mut(write).pair = read;

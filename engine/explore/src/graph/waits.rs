@@ -47,6 +47,7 @@ impl Graph {
             co_successor: NONE,
             po_predecessor: thread_events.waits,
             revisited: false,
+            continues: false,
         });
         thread_events.waits = id;
         self.clocks.resize(self.events.len() * self.stride, 0);

@@ -45,13 +45,13 @@ impl<'p> Events<'p> for ReferenceEnvironment<'_, 'p> {
             Action::Compare {
                 outcome: Some(same),
             } => Ok(same.into()),
-            action => Ok(self.answer_to(t, action, site, (0, 0))?.0.value),
+            action => Ok(self.answer_to(t, action, site, (0, 0), false)?.0.value),
         }
     }
 
     fn choose_one(&mut self, t: &mut Thread, alternatives: u32, site: SiteId) -> Done<u64> {
         let action = Action::Choose { alternatives };
-        let (answer, new) = self.answer_to(t, action, site, (0, 0))?;
+        let (answer, new) = self.answer_to(t, action, site, (0, 0), false)?;
         if new {
             self.record(t, Step::Choice);
         }

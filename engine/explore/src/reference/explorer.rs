@@ -58,7 +58,7 @@ pub fn explore_reference(
     let mut explorer = Explorer::new(program, model, limits, options)?;
     let mut limit = explorer.explore()?;
     while explorer.semantics.overlaps.get() && limit.is_none() {
-        explorer.semantics.restart();
+        explorer.restart()?;
         limit = explorer.explore()?;
     }
     explorer.found.remove_repeated();
@@ -86,6 +86,7 @@ pub fn explore_reference(
             limit,
             checks: checker.checks,
             threads: semantics.threads() - 1,
+            mixed_sizes: semantics.in_parts.get(),
             seconds: begun.elapsed().as_secs_f64(),
             ..Exploration::default()
         },
@@ -95,6 +96,8 @@ pub fn explore_reference(
 
 pub(super) struct Explorer<'a> {
     pub semantics: Semantics<'a>,
+    model: &'a Model,
+    checked: Arc<CheckedModel>,
     pub checker: ConsistencyChecker,
     guarantee: Guarantee,
     options: &'a Options,
@@ -111,7 +114,7 @@ pub(super) struct Explorer<'a> {
 impl<'a> Explorer<'a> {
     pub fn new(
         program: &'a Program,
-        model: &Model,
+        model: &'a Model,
         limits: Limits,
         options: &'a Options,
     ) -> Result<Explorer<'a>, ExploreError> {
@@ -123,6 +126,7 @@ impl<'a> Explorer<'a> {
             asymmetric_fences: checked.defines_asymmetric_fences(),
             dependencies,
             kernel: checked.is_kernel(),
+            mixed_sizes: !options.one_size && !checked.is_kernel(),
             branches: checked.branches,
         };
         let guarantee = match checked.is_kernel() {
@@ -141,6 +145,8 @@ impl<'a> Explorer<'a> {
             semantics: Semantics::new(program, limits, traits),
             guarantee,
             checker,
+            model,
+            checked,
             options,
             begun,
             values: None,
@@ -149,6 +155,15 @@ impl<'a> Explorer<'a> {
             found: Findings::default(),
             results: BTreeMap::new(),
         })
+    }
+
+    /// Forgets which locations there are, but not where they are divided.
+    fn restart(&mut self) -> Result<(), ExploreError> {
+        if self.semantics.in_parts.get().is_some() {
+            self.checker = self.checked.checker_in_parts(self.model)?;
+        }
+        self.semantics.restart();
+        Ok(())
     }
 
     fn start(&mut self) {
@@ -182,7 +197,7 @@ impl<'a> Explorer<'a> {
             self.seen.clear();
             self.extend(node)?;
             if self.semantics.overlaps.get() {
-                self.semantics.restart();
+                self.restart()?;
                 self.found = Findings::default();
                 self.start();
             }
@@ -466,6 +481,7 @@ impl<'a> Explorer<'a> {
                     action: event.action,
                     site: event.site,
                     dependencies: Default::default(),
+                    continues: event.continues,
                 };
                 let message = "read of uninitialised memory";
                 node.fail(event.thread, FaultKind::Uninitialised, message, &label);

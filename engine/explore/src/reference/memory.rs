@@ -82,6 +82,7 @@ impl ReferenceEnvironment<'_, '_> {
         t: &mut Thread,
         (of, at): (AccessTarget, Location),
         how: ReadMode,
+        continues: bool,
     ) -> Done<Val> {
         let action = Action::Read {
             at,
@@ -90,7 +91,7 @@ impl ReferenceEnvironment<'_, '_> {
             uninitialised_ok: how.uninitialised_ok,
             ignored: false,
         };
-        let (answer, new) = self.answer_to(t, action, of.site, (of.addr, 0))?;
+        let (answer, new) = self.answer_to(t, action, of.site, (of.addr, 0), continues)?;
         if new {
             self.record(t, Step::Read(at, answer.value));
         }
@@ -106,6 +107,7 @@ impl ReferenceEnvironment<'_, '_> {
         (of, at): (AccessTarget, Location),
         (order, rmw): (Order, bool),
         value: Val,
+        continues: bool,
     ) -> Done<()> {
         let action = Action::Write {
             at,
@@ -114,8 +116,30 @@ impl ReferenceEnvironment<'_, '_> {
             rmw,
             undefined: value.undefined,
         };
-        if self.answer_to(t, action, of.site, (of.addr, value.dep))?.1 {
+        let depends = (of.addr, value.dep);
+        if self.answer_to(t, action, of.site, depends, continues)?.1 {
             self.record(t, Step::Write(at, value.bits));
+        }
+        Ok(())
+    }
+}
+
+impl ReferenceEnvironment<'_, '_> {
+    /// Writes the locations that an access is divided into. Those of a plain one are accesses of their
+    /// own.
+    fn write_parts(
+        &mut self,
+        t: &mut Thread,
+        (to, parts): (AccessTarget, &[Location]),
+        (order, rmw): (Order, bool),
+        bytes: &[Byte],
+    ) -> Done<()> {
+        let atomic = order != Order::Na || rmw;
+        for (k, at) in parts.iter().enumerate() {
+            let from = (at.address - to.address) as usize;
+            let bytes = &bytes[from..from + at.size as usize];
+            let value = value_of(&self.semantics.sets, bytes);
+            self.write_location(t, (to, *at), (order, rmw), value, atomic && k > 0)?;
         }
         Ok(())
     }
@@ -149,10 +173,19 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
             let bytes = self.read_range(t, from, size.into(), how.uninitialised_ok)?;
             return Ok(value_of(&self.semantics.sets, &bytes));
         }
-        let pieces = self
+        let parts = self
             .semantics
             .divide(from.address, size.into(), true, site)?;
-        self.read_location(t, (from, pieces[0]), how)
+        let how = ReadMode {
+            uninitialised_ok: how.uninitialised_ok || parts.len() > 1,
+            ..how
+        };
+        let mut bytes = Vec::with_capacity(size as usize);
+        for (k, at) in parts.into_iter().enumerate() {
+            let value = self.read_location(t, (from, at), how, k > 0)?;
+            bytes.extend(bytes_of(value, at.size));
+        }
+        Ok(value_of(&self.semantics.sets, &bytes))
     }
 
     fn read_outside(
@@ -167,7 +200,7 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
             rmw,
             uninitialised_ok: true,
         };
-        Ok(self.read_location(t, (of, at), how)?.bits)
+        Ok(self.read_location(t, (of, at), how, false)?.bits)
     }
 
     fn write_outside(
@@ -177,7 +210,7 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
         order: Order,
         (_, value): (u64, u64),
     ) -> Done<()> {
-        self.write_location(t, (of, at), (order, true), Val::constant(value))
+        self.write_location(t, (of, at), (order, true), Val::constant(value), false)
     }
 
     fn write(
@@ -208,8 +241,8 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
         if order == Order::Na && !rmw {
             return self.write_range(t, to, &bytes_of(value, size));
         }
-        let pieces = self.semantics.divide(to.address, size.into(), true, site)?;
-        self.write_location(t, (to, pieces[0]), (order, rmw), value)
+        let parts = self.semantics.divide(to.address, size.into(), true, site)?;
+        self.write_parts(t, (to, &parts), (order, rmw), &bytes_of(value, size))
     }
 
     /// Reads plain bytes.
@@ -236,7 +269,7 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
         };
         let mut bytes = Vec::with_capacity(size as usize);
         for at in pieces {
-            let value = self.read_location(t, (from, at), how)?;
+            let value = self.read_location(t, (from, at), how, false)?;
             bytes.extend(bytes_of(value, at.size));
         }
         Ok(bytes)
@@ -255,12 +288,7 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
             self.settle(t);
             return Ok(());
         }
-        for at in self.semantics.divide(to.address, size, false, to.site)? {
-            let from = (at.address - to.address) as usize;
-            let bytes = &bytes[from..from + at.size as usize];
-            let value = value_of(&self.semantics.sets, bytes);
-            self.write_location(t, (to, at), (Order::Na, false), value)?;
-        }
-        Ok(())
+        let parts = self.semantics.divide(to.address, size, false, to.site)?;
+        self.write_parts(t, (to, &parts), (Order::Na, false), bytes)
     }
 }

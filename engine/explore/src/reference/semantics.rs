@@ -80,6 +80,8 @@ pub struct ModelTraits {
     pub dependencies: bool,
     /// The model is the Linux kernel's.
     pub kernel: bool,
+    /// Atomic accesses of several sizes may overlap.
+    pub mixed_sizes: bool,
     /// It orders what follows a compare-exchange as after a branch on what it compares.
     pub branches: bool,
 }
@@ -96,10 +98,12 @@ pub struct Semantics<'p> {
     main: ReferenceThread,
     /// The thread that a thread creates as its first, second, …
     numbers: RefCell<BTreeMap<(ThreadId, u32), ThreadId>>,
-    /// Addresses at which plain accesses are divided.
+    /// Addresses at which accesses are divided.
     cuts: RefCell<BTreeSet<u64>>,
     /// The locations so far, from and to.
     locations: RefCell<BTreeMap<u64, u64>>,
+    /// Atomic accesses are divided, this one first.
+    pub in_parts: Cell<Option<SiteId>>,
     /// Locations overlap: with the new cuts, they do not.
     pub overlaps: Cell<bool>,
 }
@@ -130,6 +134,7 @@ impl<'p> Semantics<'p> {
             numbers: RefCell::default(),
             cuts: RefCell::default(),
             locations: RefCell::default(),
+            in_parts: Cell::new(None),
             overlaps: Cell::new(false),
         };
         semantics.construct();
@@ -240,7 +245,7 @@ impl<'p> Semantics<'p> {
         objects.find(|o| ends(o.named) && !o.freed).map(|o| o.size)
     }
 
-    /// Divides an access into locations. One that is atomic is never divided.
+    /// Divides an access into locations.
     pub fn divide(
         &self,
         address: u64,
@@ -253,11 +258,21 @@ impl<'p> Semantics<'p> {
         let mut bounds = vec![address];
         bounds.extend(self.cuts.borrow().range(address + 1..end.max(address + 1)));
         bounds.push(end);
-        if atomic && (bounds.len() > 2 || size > 8) {
+        if atomic && size > 8 {
             return Err(unsupported(
-                "the reference does not support atomic accesses that overlap others of another \
-                 size, or of 16 bytes",
+                "the reference does not support atomic accesses of 16 bytes",
             ));
+        }
+        if atomic && bounds.len() > 2 && self.in_parts.get().is_none() {
+            if !self.model.mixed_sizes {
+                return Err(unsupported(
+                    "the reference does not support atomic accesses that overlap others of another \
+                     size under this model",
+                ));
+            }
+            self.in_parts.set(Some(site));
+            self.overlaps.set(true);
+            return Err(Interruption::Restart);
         }
         let mut pieces = Vec::new();
         for bounds in bounds.windows(2) {
@@ -459,6 +474,7 @@ impl ReferenceThread {
         match &self.next {
             Next::Event(label) => match label.action {
                 Action::Write { rmw, .. } => rmw,
+                Action::Read { .. } => label.continues && after_rmw_read,
                 Action::Choose { .. } => after_rmw_read,
                 _ => false,
             },
@@ -469,13 +485,14 @@ impl ReferenceThread {
 
 impl ReferenceEnvironment<'_, '_> {
     /// The answer to an event, and whether it is new; interrupts the instruction if there is none yet.
-    /// `addr`, `data`: what its location and value depend on.
+    /// `addr`, `data`: what its location and value depend on. `continues`: see [`EventLabel`].
     pub fn answer_to(
         &mut self,
         t: &Thread,
         action: Action,
         site: SiteId,
         (addr, data): (Dep, Dep),
+        continues: bool,
     ) -> Done<(Answer, bool)> {
         if self.local.alone {
             return Err(Interruption::NotAlone(site));
@@ -491,6 +508,7 @@ impl ReferenceEnvironment<'_, '_> {
                 action,
                 site,
                 dependencies: self.semantics.sets.label(addr, data, t.ctrl),
+                continues,
             })),
         }
     }

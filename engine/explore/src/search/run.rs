@@ -41,16 +41,14 @@ pub struct CheckedModel {
     /// compares.
     pub branches: bool,
     checker: ConsistencyChecker,
+    in_parts: OnceLock<ConsistencyChecker>,
     updates_continue: OnceLock<bool>,
     orders_by_barriers: OnceLock<bool>,
     ordering_accesses: OnceLock<OrderingAccesses>,
 }
 
 /// What was answered before; else what `ask` answers.
-fn once<T: Clone>(
-    answer: &OnceLock<T>,
-    ask: impl FnOnce() -> Result<T, CatError>,
-) -> Result<T, CatError> {
+fn once<T: Clone, E>(answer: &OnceLock<T>, ask: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     match answer.get() {
         Some(known) => Ok(known.clone()),
         None => {
@@ -124,6 +122,7 @@ impl CheckedModel {
             },
             branches,
             checker,
+            in_parts: OnceLock::new(),
             updates_continue: OnceLock::new(),
             orders_by_barriers: OnceLock::new(),
             ordering_accesses: OnceLock::new(),
@@ -132,6 +131,14 @@ impl CheckedModel {
 
     pub fn checker(&self) -> ConsistencyChecker {
         self.checker.clone()
+    }
+
+    /// As [`checker`](Self::checker), for graphs whose accesses may have parts; of this `model`.
+    pub fn checker_in_parts(&self, model: &Model) -> Result<ConsistencyChecker, ExploreError> {
+        once(&self.in_parts, || {
+            self.checker
+                .in_parts(model, self.acyclic, self.asymmetric_fences)
+        })
     }
 
     /// Whether an execution without some reads stays consistent, and shows what is left as it did.
@@ -220,20 +227,22 @@ pub fn explore_each<S: Source>(
     options: &Options,
     each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
-    let model = CheckedModel::of(model, options.acyclic, true)?;
-    explore_under(source, &model, options, each)
+    let checked = CheckedModel::of(model, options.acyclic, true)?;
+    explore_under(source, (model, &checked), options, each)
 }
 
 /// As [`explore_each`], under a model that was checked.
 pub fn explore_under<S: Source>(
     source: &S,
-    model: &CheckedModel,
+    (text, model): (&Model, &CheckedModel),
     options: &Options,
     each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
-    let CheckedModel {
-        acyclic, checker, ..
-    } = model;
+    let CheckedModel { acyclic, .. } = model;
+    let checker = match source.has_parts() {
+        true => model.checker_in_parts(text)?,
+        false => model.checker(),
+    };
     if *acyclic == Acyclic::Dependencies && !source.tracks_dependencies() {
         let message = "the model orders events by dependencies: track them";
         return Err(ExploreError::Unsuitable(message.to_owned()));
@@ -262,7 +271,7 @@ fn search<S: Source>(source: &S, model: &CheckedModel, options: &Options) -> Sea
         _ => options.search,
     };
     match given {
-        _ if model.acyclic == Acyclic::Dependencies => Search::Postpones,
+        _ if model.acyclic == Acyclic::Dependencies || source.has_parts() => Search::Postpones,
         Some(search) => search,
         None if options.reductions.has(Reduction::Symmetry)
             && are_symmetric(source, options.limits.events) >= SYMMETRIC_THREADS =>

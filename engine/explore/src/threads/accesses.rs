@@ -167,49 +167,42 @@ impl ThreadEnvironment<'_> {
         }
     }
 
-    /// The location of an access that must not be split, since it is atomic. A load may be of a part
-    /// of it where the model defines no races; in C and C++, the atomic accesses of an object have one
-    /// size.
-    fn whole(&self, spot: AccessTarget, load: bool) -> Done<Location> {
+    /// The locations of an atomic access, by addresses and sizes: one, unless atomic accesses of several
+    /// sizes overlap.
+    fn parts(&self, spot: AccessTarget) -> Done<Vec<(u64, u32)>> {
         let mut pieces = Vec::new();
-        let AccessTarget {
-            address,
-            size,
-            site,
-            ..
-        } = spot;
+        let AccessTarget { address, size, .. } = spot;
         self.sharing.pieces(address, size.into(), 16, &mut pieces)?;
-        if let [(start, bytes)] = pieces[..] {
-            let at = Location {
-                address: start,
-                size: bytes,
-            };
-            if (start, bytes) == (address, size) {
-                return Ok(at);
-            }
-            if load && !self.sharing.flags_races {
-                self.check_part(at, spot, size.into())?;
-                return Ok(at);
-            }
+        let end = address + u64::from(size);
+        if pieces == [(address, size)] || self.sharing.is_divided(address, end) {
+            return Ok(pieces);
         }
-        match self.sharing.learn_whole(address, address + u64::from(size)) {
-            Some(changed) => Err(changed.into()),
-            None => Err(Interruption::Unsupported(
+        Err(match self.sharing.learn_whole(address, end) {
+            Some(changed) => changed.into(),
+            None => self.divide(spot, end),
+        })
+    }
+
+    /// Learns that atomic accesses have parts of this memory that ends at `end`.
+    fn divide(&self, of: AccessTarget, end: u64) -> Interruption {
+        match self.settings.mixed_sizes {
+            true => self.sharing.learn_divided((of.address, end), of.site).into(),
+            false => Interruption::Unsupported(
                 "an atomic access to memory that is also accessed atomically with other sizes is not supported".to_string(),
-                site,
-            )),
+                of.site,
+            ),
         }
     }
 
-    /// An error if a load of so many bytes has a part of 16 bytes that may be initialised in part.
+    /// A plain load of so many bytes may be of a part of an atomic object where the model defines races:
+    /// without one, there is one write that it may read from. But 16 bytes may be initialised in part,
+    /// which is known of their halves only.
     fn check_part(&self, at: Location, spot: AccessTarget, size: u64) -> Done<()> {
         let end = at.address + u64::from(at.size);
         let part = at.address < spot.address || end > spot.address + size;
-        match part && at.size == wide::SIZE && !self.is_initialised(at.address) {
-            true => Err(Interruption::Unsupported(
-                "a load of a part of 16 bytes that are accessed atomically is supported in static objects only".to_string(),
-                spot.site,
-            )),
+        let in_part = at.size == wide::SIZE && !self.is_initialised(at.address);
+        match part && (in_part || !self.sharing.flags_races) {
+            true => Err(self.divide(spot, spot.address + size)),
             false => Ok(()),
         }
     }
@@ -269,31 +262,38 @@ impl Accesses for ThreadEnvironment<'_> {
             let bytes = self.read_range(t, spot, size.into(), how.uninitialised_ok)?;
             return Ok(self.value_of(&bytes));
         }
-        let at = self.whole(spot, !how.rmw)?;
+        let parts = self.parts(spot)?;
         let ReadMode {
             order,
             rmw,
             uninitialised_ok,
         } = how;
-        let ignored = spot.update && self.sharing.is_unobserved(at);
-        let action = Action::Read {
-            at,
-            order,
-            rmw,
-            uninitialised_ok,
-            ignored,
-        };
-        let (bits, new) = self.ask_with(t, action, site, (spot.addr, 0))?;
-        if new {
-            self.has_read(t, at, bits, spot, (ignored, false));
+        let mut bytes = Vec::new();
+        for (k, (address, bytes_of_part)) in parts.iter().copied().enumerate() {
+            let at = Location {
+                address,
+                size: bytes_of_part,
+            };
+            let ignored = spot.update && self.sharing.is_unobserved(at);
+            let action = Action::Read {
+                at,
+                order,
+                rmw,
+                uninitialised_ok: uninitialised_ok || parts.len() > 1,
+                ignored,
+            };
+            let (bits, new) = self.ask_with(t, action, site, (spot.addr, 0), k > 0)?;
+            if new {
+                self.has_read(t, at, bits, spot, (ignored, false));
+            }
+            let mut value = Val::new(bits, self.answered(t, false));
+            value.undefined = self.undefined();
+            if at.size == size {
+                return Ok(value);
+            }
+            bytes.extend(bytes_of(value, at.size));
         }
-        let mut value = Val::new(bits, self.answered(t, false));
-        value.undefined = self.undefined();
-        if at.size == size {
-            return Ok(value);
-        }
-        let from = (spot.address - at.address) as usize;
-        Ok(self.value_of(&bytes_of(value, at.size)[from..from + size as usize]))
+        Ok(self.value_of(&bytes))
     }
 
     fn write(
@@ -328,16 +328,30 @@ impl Accesses for ThreadEnvironment<'_> {
             return self.write_range(t, spot, &bytes_of(value, size));
         }
         let bits = mask(value.bits, 8 * size);
-        let at = self.whole(spot, false)?;
-        let action = Action::Write {
-            at,
-            order,
-            value: bits,
-            rmw,
-            undefined: value.undefined,
-        };
-        if self.ask_with(t, action, site, (spot.addr, value.dep))?.1 {
-            self.has_written(t, at, Val::new(bits, value.dep), spot, false);
+        let whole = Val { bits, ..value };
+        for (k, (address, bytes_of_part)) in self.parts(spot)?.into_iter().enumerate() {
+            let at = Location {
+                address,
+                size: bytes_of_part,
+            };
+            let value = match at.size == size {
+                true => whole,
+                false => {
+                    let from = (address - spot.address) as usize;
+                    self.value_of(&bytes_of(whole, size)[from..from + at.size as usize])
+                }
+            };
+            let action = Action::Write {
+                at,
+                order,
+                value: value.bits,
+                rmw,
+                undefined: value.undefined,
+            };
+            let depends = (spot.addr, value.dep);
+            if self.ask_with(t, action, site, depends, k > 0)?.1 {
+                self.has_written(t, at, Val::new(value.bits, value.dep), spot, false);
+            }
         }
         Ok(())
     }
@@ -378,7 +392,7 @@ impl Accesses for ThreadEnvironment<'_> {
                 uninitialised_ok,
                 ignored,
             };
-            let (bits, new) = self.ask_with(t, action, spot.site, (spot.addr, 0))?;
+            let (bits, new) = self.ask_with(t, action, spot.site, (spot.addr, 0), false)?;
             if new {
                 self.has_read(t, at, bits, spot, (ignored, true));
             }
@@ -416,17 +430,11 @@ impl Accesses for ThreadEnvironment<'_> {
         for (address, size) in pieces {
             let end = spot.address + bytes.len() as u64;
             if address < spot.address || address + u64::from(size) > end {
-                return Err(Interruption::Unsupported(
-                    "a plain write to a part of memory that is also accessed atomically is not supported".to_string(),
-                    spot.site,
-                ));
+                return Err(self.divide(spot, end));
             }
             let from = (address - spot.address) as usize;
             if size == wide::SIZE && is_partly_undefined(&bytes[from..from + size as usize]) {
-                return Err(Interruption::Unsupported(
-                    "16 bytes that are accessed atomically, and of which only a part is initialised, are not supported".to_string(),
-                    spot.site,
-                ));
+                return Err(self.divide(spot, end));
             }
             let value = self.value_of(&bytes[from..from + size as usize]);
             let at = Location { address, size };
@@ -438,7 +446,7 @@ impl Accesses for ThreadEnvironment<'_> {
                 undefined: value.undefined,
             };
             let new = self
-                .ask_with(t, action, spot.site, (spot.addr, value.dep))?
+                .ask_with(t, action, spot.site, (spot.addr, value.dep), false)?
                 .1;
             if new {
                 self.has_written(t, at, value, spot, true);
@@ -461,7 +469,7 @@ impl Accesses for ThreadEnvironment<'_> {
             uninitialised_ok: true,
             ignored: false,
         };
-        let (found, new) = self.ask_with(t, action, of.site, (of.addr, 0))?;
+        let (found, new) = self.ask_with(t, action, of.site, (of.addr, 0), false)?;
         if new {
             self.has_read(t, at, found, of, (false, false));
         }
@@ -484,7 +492,7 @@ impl Accesses for ThreadEnvironment<'_> {
             undefined: 0,
         };
         self.local.unchanged = before == value;
-        if self.ask_with(t, action, of.site, (of.addr, 0))?.1 {
+        if self.ask_with(t, action, of.site, (of.addr, 0), false)?.1 {
             self.has_written(t, at, Val::constant(value), of, false);
         }
         self.local.unchanged = false;

@@ -39,6 +39,8 @@ pub struct Settings {
     pub sleepless: bool,
     /// Read-modify-writes continue release sequences.
     pub updates_continue: bool,
+    /// Atomic accesses of several sizes may overlap.
+    pub mixed_sizes: bool,
 }
 
 impl Default for Settings {
@@ -52,6 +54,7 @@ impl Default for Settings {
             undoes: false,
             sleepless: false,
             updates_continue: true,
+            mixed_sizes: true,
         }
     }
 }
@@ -98,12 +101,14 @@ impl<'a> ThreadEnvironment<'a> {
 
     /// The answer to an event, and whether it is new; interrupts the instruction if there is none
     /// yet. 0 for a read that is postponed. `addr`, `data`: what its location and value depend on.
+    /// `continues`: see [`EventLabel`].
     pub fn ask_with(
         &mut self,
         t: &Thread,
         action: Action,
         site: SiteId,
         (addr, data): (Dep, Dep),
+        continues: bool,
     ) -> Result<(u64, bool), Interruption> {
         let now = self.asked;
         self.asked += 1;
@@ -137,6 +142,7 @@ impl<'a> ThreadEnvironment<'a> {
                 action,
                 site,
                 dependencies: self.sets.label(addr, data, t.ctrl),
+                continues,
             })),
         }
     }

@@ -44,7 +44,7 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
     }
 
     fn ask(&mut self, t: &mut Thread, action: Action, site: SiteId) -> Done<u64> {
-        Ok(self.ask_with(t, action, site, (0, 0))?.0)
+        Ok(self.ask_with(t, action, site, (0, 0), false)?.0)
     }
 
     fn choose_one(&mut self, t: &mut Thread, alternatives: u32, site: SiteId) -> Done<u64> {
@@ -143,7 +143,10 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
             rmw: false,
             undefined: 0,
         };
-        if self.ask_with(t, action, call.site, (0, result.dep))?.1 {
+        if self
+            .ask_with(t, action, call.site, (0, result.dep), false)?
+            .1
+        {
             t.progress();
         }
         Ok(())

@@ -102,26 +102,21 @@ impl ProgramSource<'_> {
         })
     }
 
-    /// Calls `each` with every execution and how it ends, `restart` before they are explored again.
-    fn explore_each(
-        &mut self,
-        model: &Model,
-        options: &Options,
-        each: impl Fn(&EndedExecution<ProgramThread>, ExecutionEnd) + Sync,
-        restart: impl Fn(),
-    ) -> Result<Exploration, ExploreError> {
-        let start = Instant::now();
+    /// Sets which reductions the threads use. Returns whether threads arrive at barriers in a fixed order.
+    fn set_up(&mut self, model: &CheckedModel, options: &Options) -> Result<bool, ExploreError> {
         let on = |reduction| options.reductions.has(reduction);
-        self.reduce(options.reductions);
-        let fences = self.program.has_asymmetric_fences();
-        let model = CheckedModel::of(model, options.acyclic, fences)?;
-        self.track_dependencies(model.acyclic == Acyclic::Dependencies, model.is_kernel());
-        let ordered = self.has_barriers && on(Reduction::Arrivals) && model.orders_by_barriers()?;
+        let in_parts = self.has_parts();
+        let ordered = !in_parts
+            && self.has_barriers
+            && on(Reduction::Arrivals)
+            && model.orders_by_barriers()?;
         self.sharing.all_arrivals = !ordered;
         self.sharing.flags_races = model.may_flag();
         self.sharing.ordering = model.ordering_accesses()?;
         // without a round, fewer calls may precede one another
         self.compares_calls = options.specification.is_some();
+        // the kernel's model has a flag for them
+        self.settings.mixed_sizes = !options.one_size && !model.is_kernel();
         self.settings.asymmetric_fences = model.defines_asymmetric_fences();
         self.settings.branches = model.branches;
         self.settings.fails_once = options.fails_once;
@@ -129,9 +124,9 @@ impl ProgramSource<'_> {
         let own = options.acyclic.is_none() && !model.is_kernel();
         self.settings.every_round = own && !model.holds_in_smaller();
         let stated = options.acyclic.is_some() && model.states_coherence() && !model.is_kernel();
-        let in_smaller = model.holds_in_smaller() && !self.compares_calls;
+        let in_smaller = model.holds_in_smaller() && !self.compares_calls && !in_parts;
         self.settings.looks_once = on(Reduction::BoundedSpins) && stated && in_smaller;
-        let every = self.compares_calls || !model.allows_fewer_reads();
+        let every = self.compares_calls || !model.allows_fewer_reads() || in_parts;
         self.waits_in_place = !every && on(Reduction::Waits);
         self.retries = match on(Reduction::Retries) && !every {
             false => Retries::All,
@@ -146,12 +141,34 @@ impl ProgramSource<'_> {
         // a thread that has joined others reads no number that one of their rounds has added
         let undoes = on(Reduction::UndoneRounds) && !every;
         self.settings.undoes = undoes && adds && trusts && model.orders_by_barriers()?;
+        Ok(ordered)
+    }
+
+    /// Calls `each` with every execution and how it ends, `restart` before they are explored again.
+    fn explore_each(
+        &mut self,
+        model: &Model,
+        options: &Options,
+        each: impl Fn(&EndedExecution<ProgramThread>, ExecutionEnd) + Sync,
+        restart: impl Fn(),
+    ) -> Result<Exploration, ExploreError> {
+        let start = Instant::now();
+        self.reduce(options.reductions);
+        let fences = self.program.has_asymmetric_fences();
+        let text = model;
+        let model = CheckedModel::of(model, options.acyclic, fences)?;
+        self.track_dependencies(model.acyclic == Acyclic::Dependencies, model.is_kernel());
         let mut options = options.clone();
         let before = options.limits.counted.load(Relaxed);
         let most = options.limits.time;
         loop {
             options.limits.time = most.saturating_sub(start.elapsed());
-            let found = explore_under(&*self, &model, &options, &each);
+            if self.has_parts() {
+                let kept = options.reductions.with(Reduction::Symmetry, false);
+                options.reductions = kept.with(Reduction::Elements, false);
+            }
+            let ordered = self.set_up(&model, &options)?;
+            let found = explore_under(&*self, (text, &model), &options, &each);
             let resumes = matches!(options.extent, Extent::Open(_));
             let other_tree = matches!(found, Err(ExploreError::OtherTree));
             if !self.sharing.has_changed() && !other_tree {
@@ -161,6 +178,7 @@ impl ProgramSource<'_> {
                 found.loop_bound = self.limits.loops;
                 found.resumed = resumes;
                 found.reductions = self.used(ordered, found.reductions);
+                found.mixed_sizes = self.sharing.mixed();
                 return Ok(found);
             }
             restart();

@@ -17,7 +17,7 @@ use crate::threads::left_out_reads::{LeftOutRead, LeftOutReads};
 use crate::threads::location_uses::LocationUses;
 use crate::threads::thread_symmetry::ThreadSymmetry;
 use borsh::{BorshDeserialize, BorshSerialize};
-use program::ir::Order;
+use program::ir::{Order, SiteId};
 use program::memory::Named;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
@@ -42,6 +42,10 @@ struct Known {
     /// Ranges that atomic accesses have whole and plain ones in part, start → end, disjoint: they are
     /// not split, and a plain load of a part of one reads all of it.
     wholes: BTreeMap<u64, u64>,
+    /// Ranges of which atomic accesses have parts, start → end, disjoint.
+    divided: BTreeMap<u64, u64>,
+    /// An access that has another size than an atomic one that it overlaps.
+    mixed: Option<SiteId>,
     /// Locations of objects that one thread uses that are written by updates
     /// ([`Access::update`](program::ir::Access::update)).
     updated: BTreeSet<Location>,
@@ -146,6 +150,13 @@ impl LearnedSharing {
         for (start, end) in learned.wholes {
             insert_whole(&mut self.known.wholes, start, end);
         }
+        for (start, end) in learned.divided {
+            insert(&mut self.known.divided, start, end);
+        }
+        let divided = &self.known.divided;
+        let is_whole = |start: &u64, end: &mut u64| !overlaps(divided, *start, *end);
+        self.known.wholes.retain(is_whole);
+        self.known.mixed = self.known.mixed.or(learned.mixed);
         self.known.updated.extend(learned.updated);
         for (at, amount) in learned.undone {
             let known = self.known.undone.entry(at).or_insert(amount);
@@ -168,8 +179,7 @@ impl LearnedSharing {
         if !self.reductions.has(Reduction::UnsharedObjects) {
             return true;
         }
-        let before = self.known.shared.range(..end.max(start + 1)).next_back();
-        before.is_some_and(|(_, e)| *e > start)
+        overlaps(&self.known.shared, start, end.max(start + 1))
     }
 
     /// Whether a thread may use an object of the initial memory as its own: no other thread has
@@ -393,6 +403,35 @@ impl LearnedSharing {
         Some(self.change())
     }
 
+    /// Learns that atomic accesses have parts of these bytes, as an access shows at a site.
+    pub fn learn_divided(&self, (start, end): (u64, u64), site: SiteId) -> SharingChanged {
+        let mut learned = lock(&self.learned);
+        let overlapping = self.known.wholes.range(..end);
+        let overlapping: Vec<u64> = overlapping
+            .filter(|(_, e)| **e > start)
+            .flat_map(|(s, e)| [*s, *e])
+            .chain([start, end])
+            .collect();
+        let first = overlapping.iter().min().map_or(start, |first| *first);
+        let last = overlapping.iter().max().map_or(end, |last| *last);
+        learned.splits.extend(overlapping);
+        insert(&mut learned.divided, first, last);
+        learned.mixed.get_or_insert(site);
+        drop(learned);
+        self.change()
+    }
+
+    /// Whether atomic accesses have parts of these bytes.
+    pub fn is_divided(&self, start: u64, end: u64) -> bool {
+        let before = self.known.divided.range(..=start).next_back();
+        before.is_some_and(|(_, e)| *e >= end)
+    }
+
+    /// An access that has another size than an atomic one that it overlaps, if there is one.
+    pub fn mixed(&self) -> Option<SiteId> {
+        self.known.mixed
+    }
+
     /// The range with this address that is not split.
     fn whole(&self, address: u64) -> Option<(u64, u64)> {
         let (start, end) = self.known.wholes.range(..=address).next_back()?;
@@ -452,6 +491,12 @@ impl LearnedSharing {
         }
         Ok(())
     }
+}
+
+/// Whether one of these disjoint ranges has some of the bytes.
+fn overlaps(ranges: &BTreeMap<u64, u64>, start: u64, end: u64) -> bool {
+    let before = ranges.range(..end).next_back();
+    before.is_some_and(|(_, e)| *e > start)
 }
 
 /// Adds a range to disjoint ones, and merges those that overlap.

@@ -385,6 +385,10 @@ impl Source for ProgramSource<'_> {
         self.proceed(thread, answer);
     }
 
+    fn has_parts(&self) -> bool {
+        self.sharing.mixed().is_some()
+    }
+
     fn waits_in_place(&self) -> bool {
         self.waits_in_place
     }

@@ -435,6 +435,7 @@ impl Source for Elements {
                 action,
                 site,
                 dependencies: Dependencies::default(),
+                continues: false,
             });
         }
     }

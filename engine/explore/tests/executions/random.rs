@@ -365,6 +365,7 @@ impl Source for Program {
                 action,
                 site,
                 dependencies: Dependencies::default(),
+                continues: false,
             });
         }
     }

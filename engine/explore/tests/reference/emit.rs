@@ -107,6 +107,27 @@ declare ptr @malloc(i64)
 declare void @free(ptr)
 ";
 
+/// The type of a location or a half of one, its address, and how it is aligned.
+fn place(at: &str) -> (&'static str, String, u32) {
+    match at.strip_prefix(whole(at)) {
+        Some("l") => ("i16", format!("@{}", whole(at)), 4),
+        Some("h") => (
+            "i16",
+            format!("getelementptr (i8, ptr @{}, i64 2)", whole(at)),
+            2,
+        ),
+        _ => ("i32", format!("@{at}"), 4),
+    }
+}
+
+/// The location that this is a half of, or this one.
+fn whole(at: &str) -> &str {
+    match at {
+        "xl" | "xh" => "x",
+        at => at,
+    }
+}
+
 #[derive(Default)]
 struct Function {
     text: String,
@@ -150,13 +171,34 @@ impl Function {
     }
 
     fn load(&mut self, at: &str, order: Order) -> String {
-        self.value(&format!("load atomic i32, ptr @{at} {order}, align 4"))
+        let (ty, at, align) = place(at);
+        let read = self.value(&format!(
+            "load atomic {ty}, ptr {at} {order}, align {align}"
+        ));
+        self.widened(ty, read)
     }
 
     fn update(&mut self, update: &str, at: &str, value: &str, order: Order) -> String {
-        self.value(&format!(
-            "atomicrmw {update} ptr @{at}, i32 {value} {order}"
-        ))
+        let (ty, at, _) = place(at);
+        let value = self.narrowed(ty, value);
+        let old = self.value(&format!(
+            "atomicrmw {update} ptr {at}, {ty} {value} {order}"
+        ));
+        self.widened(ty, old)
+    }
+
+    fn widened(&mut self, ty: &str, value: String) -> String {
+        match ty {
+            "i32" => value,
+            ty => self.value(&format!("zext {ty} {value} to i32")),
+        }
+    }
+
+    fn narrowed(&mut self, ty: &str, value: &str) -> String {
+        match ty {
+            "i32" => value.to_owned(),
+            ty => self.value(&format!("trunc i32 {value} to {ty}")),
+        }
     }
 
     /// Returns the old value, and whether it was exchanged.
@@ -173,13 +215,15 @@ impl Function {
             "acquire" | "acq_rel" => "acquire",
             _ => "monotonic",
         };
+        let (ty, at, align) = place(at);
+        let (from, to) = (self.narrowed(ty, from), self.narrowed(ty, to));
         let both = self.value(&format!(
-            "cmpxchg {weak}ptr @{at}, i32 {from}, i32 {to} {order} {failure}, align 4"
+            "cmpxchg {weak}ptr {at}, {ty} {from}, {ty} {to} {order} {failure}, align {align}"
         ));
-        let old = self.value(&format!("extractvalue {{ i32, i1 }} {both}, 0"));
+        let old = self.value(&format!("extractvalue {{ {ty}, i1 }} {both}, 0"));
         (
-            old,
-            self.value(&format!("extractvalue {{ i32, i1 }} {both}, 1")),
+            self.widened(ty, old),
+            self.value(&format!("extractvalue {{ {ty}, i1 }} {both}, 1")),
         )
     }
 
@@ -226,8 +270,10 @@ impl Function {
             }
             Op::Store(at, value, order) => {
                 let value = self.operand(value);
+                let (ty, at, align) = place(at);
+                let value = self.narrowed(ty, &value);
                 self.line(&format!(
-                    "store atomic i32 {value}, ptr @{at} {order}, align 4"
+                    "store atomic {ty} {value}, ptr {at} {order}, align {align}"
                 ));
             }
             Op::Update(at, update, value, order) => {
@@ -250,7 +296,9 @@ impl Function {
             }
             Op::Fence(order) => self.line(&format!("fence {order}")),
             Op::PlainLoad(at) => {
-                let read = self.value(&format!("load i32, ptr @{at}"));
+                let (ty, at, _) = place(at);
+                let read = self.value(&format!("load {ty}, ptr {at}"));
+                let read = self.widened(ty, read);
                 self.see(&read);
             }
             Op::PlainStore(at, value) => {
@@ -466,12 +514,16 @@ impl Function {
                 let same = self.compare("eq", &read, &equal.to_string());
                 self.branch(&same, &sleeps, &next);
                 self.label(&sleeps);
-                self.line(&format!("call void @futex_wait(ptr @{at}, i32 {equal})"));
+                self.line(&format!(
+                    "call void @futex_wait(ptr @{}, i32 {equal})",
+                    whole(at)
+                ));
                 self.jump(&head);
                 self.label(&next);
             }
             Op::Wake { at, all, notify } => {
                 let count = if *all { "2147483647" } else { "1" };
+                let at = whole(at);
                 self.value(&match notify {
                     true => format!("call i64 @weakspot_notify(ptr @{at}, i32 {count})"),
                     false => format!("call i32 @weakspot_wake(ptr @{at}, i32 {count}, i32 -1)"),

@@ -13,6 +13,8 @@ const HEAD: &str = "\
 #include <unistd.h>
 
 static atomic_int x, y, z, spin, elements[4];
+#define xl (((_Atomic(uint16_t) *)&x)[0])
+#define xh (((_Atomic(uint16_t) *)&x)[1])
 static int p, q, flag;
 static _Atomic(int *) object;
 static _Atomic(atomic_int *) lent;

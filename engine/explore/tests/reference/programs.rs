@@ -1,7 +1,7 @@
 //! Random programs, with everything that the search treats in a way of its own: all atomic accesses and
 //! fences, plain ones, loops that wait, also within one another, retry and undo, locks, reader-writer locks,
 //! condition variables, barriers, futexes, allocation, calls through pointers, threads that behave alike,
-//! joins in any order.
+//! joins in any order, accesses of halves.
 use crate::dice::Dice;
 
 pub type Order = &'static str;
@@ -18,6 +18,8 @@ const UPDATES: [Order; 6] = [
 ];
 const FENCES: [Order; 5] = ["acquire", "release", "acq_rel", "seq_cst", "seq_cst"];
 const PLACES: [&str; 4] = ["x", "x", "y", "z"];
+/// The halves of x, and x.
+const PARTS: [&str; 4] = ["xl", "xh", "xh", "x"];
 
 #[derive(Clone, Debug)]
 pub enum Value {
@@ -170,11 +172,16 @@ pub struct Threads {
 struct Random<'d> {
     dice: &'d mut Dice,
     style: u64,
+    /// Accesses of several sizes overlap.
+    mixed: bool,
 }
 
 impl Random<'_> {
     fn place(&mut self) -> &'static str {
-        self.dice.one(&PLACES)
+        match self.mixed && self.dice.below(3) > 0 {
+            true => self.dice.one(&PARTS),
+            false => self.dice.one(&PLACES),
+        }
     }
 
     fn value(&mut self) -> Value {
@@ -209,6 +216,7 @@ impl Random<'_> {
                 weak: dice.happens(3),
             },
             11 => Op::Fence(dice.one(&FENCES)),
+            12 if self.mixed && dice.happens(4) => Op::PlainLoad(at),
             12 if self.style % 2 == 0 => Op::PlainLoad(dice.one(&["p", "q"])),
             13 if self.style % 2 == 0 => Op::PlainStore(dice.one(&["p", "q"]), value),
             14 if dice.happens(3) => Op::Assert(with),
@@ -392,7 +400,8 @@ impl Threads {
         let count = dice.one(&[2, 2, 3]) as usize;
         let alike = dice.happens(4) || always_alike;
         let meets = dice.happens(6);
-        let mut random = Random { dice, style };
+        let mixed = dice.happens(6);
+        let mut random = Random { dice, style, mixed };
         let mut bodies = Vec::new();
         for _ in 0..if alike { count - 1 } else { count } {
             let most = match (style / 2, count) {

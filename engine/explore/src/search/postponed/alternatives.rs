@@ -173,15 +173,17 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             let write = |event: &LocalEvent| event.is_rmw() && event.is_write();
             let next = || match execution.next(&self.states, thread) {
                 Some(Next::Event(label)) => {
-                    matches!(label.action, Action::Write { rmw: true, .. })
-                        || label.action.is_decision()
+                    let writes = matches!(label.action, Action::Write { rmw: true, .. });
+                    writes || label.continues || label.action.is_decision()
                 }
                 _ => false,
             };
             events.iter().enumerate().any(|(index, event)| {
                 let read = event.added != 0 && event.is_rmw() && event.is_read();
+                let parts = events[index + 1..].iter();
+                let mut parts = parts.take_while(|part| part.is_read() && part.label.continues);
                 read && match after_read(events, index) {
-                    None => next(),
+                    None => parts.any(LocalEvent::is_open) || next(),
                     Some(event) => write(event) && event.is_open(),
                 }
             })

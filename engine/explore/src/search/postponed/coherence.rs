@@ -21,7 +21,9 @@ impl PartialExecution {
     /// The read of a read-modify-write's write.
     pub fn read_of(&self, write: EventPosition) -> Option<EventPosition> {
         let events = &self.threads[write.thread].events[..write.index];
-        let index = events.iter().rposition(LocalEvent::is_read)?;
+        let location = self.event(write).location;
+        let reads = |event: &LocalEvent| event.is_read() && event.location == location;
+        let index = events.iter().rposition(reads)?;
         Some(EventPosition { index, ..write })
     }
 
@@ -123,7 +125,8 @@ impl PartialExecution {
     /// it, has no place: another one follows what it reads from.
     pub fn loses_update<T: Clone>(&self, states: &ThreadStates<T>, read: EventPosition) -> bool {
         let event = self.event(read);
-        event.is_rmw() && self.is_shown(event) && self.is_updating(states, read) && {
+        let reads = event.is_read() && event.is_rmw();
+        reads && self.is_shown(event) && self.is_updating(states, read) && {
             let position = self.position_after(event.location, event.source);
             self.is_taken(event.location, position)
         }

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use crate::graph::execution_graph::{EventId, Graph, NONE};
-use crate::search::postponed::execution::{EventPosition, PartialExecution};
-use crate::source::{Action, Source};
+use crate::search::postponed::execution::{EventPosition, LocalEvent, PartialExecution};
+use crate::source::{Action, EventLabel, Source};
 use program::memory::Dep;
 use rustc_hash::FxHashMap;
 
@@ -22,6 +22,18 @@ impl KnownReads {
 }
 
 impl PartialExecution {
+    /// Whether the last of these events is a part of an access of which an earlier part is shown.
+    fn shows_part(&self, events: &[LocalEvent]) -> bool {
+        let mut parts = events.iter().rev();
+        let mut continues = |event: &LocalEvent| event.label.continues;
+        parts.next().is_some_and(&mut continues)
+            && parts
+                .scan(true, |within, event| {
+                    std::mem::replace(within, event.label.continues).then_some(event)
+                })
+                .any(|event| self.is_shown(event))
+    }
+
     /// Sets `out` to the graph, in an order in which every thread's events follow its creation.
     pub fn graph<S: Source>(&self, source: &S, sets: &mut KnownReads, out: &mut Graph) {
         out.reset();
@@ -57,7 +69,12 @@ impl PartialExecution {
                         }
                         false => NONE,
                     };
-                    let id = out.push(thread, &event.label, location);
+                    let events = &self.threads[thread].events[..next[thread]];
+                    let label = EventLabel {
+                        continues: self.shows_part(events),
+                        ..event.label
+                    };
+                    let id = out.push(thread, &label, location);
                     out.set_value(id, event.value);
                     ids[thread].push(id);
                     if let Action::Create { thread } = event.label.action {

@@ -76,10 +76,18 @@ impl LocalEvent {
     }
 }
 
-/// What follows the read of a read-modify-write, among the events of its thread, but for decisions.
+/// What follows the read of a read-modify-write, among the events of its thread, but for decisions and
+/// for other parts of it: the write of the same location, if there is one.
 pub fn after_read(events: &[LocalEvent], read: usize) -> Option<&LocalEvent> {
     let mut later = events[read + 1..].iter();
-    later.find(|event| !event.label.action.is_decision())
+    let is_within = |event: &&LocalEvent| {
+        event.label.action.is_decision() || event.is_read() && event.label.continues
+    };
+    let first = later.find(|event| !is_within(event))?;
+    match first.is_write() && first.is_rmw() && first.location != events[read].location {
+        true => later.find(|event| event.location == events[read].location),
+        false => Some(first),
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -59,6 +59,7 @@ impl<'t> Threads<'t> {
             action,
             site: at as SiteId,
             dependencies,
+            continues: false,
         })
     }
 
