@@ -9,7 +9,7 @@ use crate::exploration::Violation;
 use crate::graph::execution_graph::{Event, EventId};
 use crate::graph::interleaving::node;
 use crate::source::{Action, FaultKind, Next};
-use crate::witness::nodes::Nodes;
+use crate::witness::nodes::{node_of, Nodes};
 use crate::witness::slice::Slice;
 use crate::witness::value::WaitingThread;
 use relation::cycle::Edge;
@@ -156,7 +156,7 @@ pub fn race(slice: &mut Slice, nodes: &Nodes, conflict: (EventId, EventId)) -> S
     let (a, b) = (node(graph, conflict.0), node(graph, conflict.1));
     let mut edges = nodes.po.union(&nodes.rf);
     edges.union_with(&starts(slice));
-    let (from, to) = (a as usize, b as usize);
+    let (from, to) = (node_of(graph, a), node_of(graph, b));
     edges.remove(from, to);
     edges.remove(to, from);
     let found = path(&edges, from, to).or_else(|| path(&edges, to, from));

@@ -1,4 +1,4 @@
-//! The relations of an execution graph whose read-modify-writes are one event each.
+//! The relations of an execution graph whose accesses are one event each.
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::graph::interleaving::node;
 use crate::source::Action;
@@ -6,7 +6,7 @@ use program::ir::Order;
 use relation::cycle::{cycle, Edge};
 use relation::Relation;
 
-/// A read-modify-write is one node, that of its read. Nodes are numbered as their events.
+/// An access is one node: that of its first part; a read-modify-write, that of its read. Nodes are numbered as their events.
 pub struct Nodes<'g> {
     graph: &'g Graph,
     pub po: Relation,
@@ -18,7 +18,7 @@ pub struct Nodes<'g> {
 impl<'g> Nodes<'g> {
     pub fn new(graph: &'g Graph, by_thread: &[Vec<EventId>]) -> Nodes<'g> {
         let n = graph.len();
-        let at = |id: EventId| node(graph, id) as usize;
+        let at = |id: EventId| node_of(graph, id);
         let mut all = Nodes {
             graph,
             po: Relation::new(n),
@@ -77,6 +77,15 @@ impl<'g> Nodes<'g> {
         ];
         cycle(&relations, self.graph.len())
     }
+}
+
+/// The node of an event.
+pub fn node_of(graph: &Graph, event: EventId) -> usize {
+    let mut id = node(graph, event);
+    while graph.event(id).continues {
+        id = graph.event(id).po_predecessor;
+    }
+    id as usize
 }
 
 pub fn order(graph: &Graph, id: EventId) -> Order {
