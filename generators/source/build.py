@@ -226,12 +226,12 @@ def _together(
     clang: list[str] = []
     searched: list[Path] = []
     known: set[tuple[str, ...]] = set()
-    standard = language.standard
+    named = ""
     for layer in layers:
         for each in layer:
             (first, *rest) = each.words
             if first.startswith("-std="):
-                standard = first[5:] if language.has_version(first[5:]) else standard
+                named = first[5:] if language.has_version(first[5:]) else named
             elif each.use == "meaning":
                 meaning += [first, os.path.relpath(rest[0], folder)] if rest else [first]
             elif each.use == "clang":
@@ -245,9 +245,11 @@ def _together(
                     searched.append(Path(path))
                     relative = os.path.relpath(os.path.realpath(path), folder)
                     meaning += [f"-I{relative}"] if name == "-I" else [name, relative]
+    standard = named or language.standard
     if re.fullmatch(language.old, standard):
         notes += (f"{standard} is read as {language.standard}",)
         standard = language.standard
+    if not named or standard != named:
         clang += language.of_old
     if standard:
         meaning.insert(0, f"-std={standard}")

@@ -110,7 +110,7 @@ def test_the_command_line_holds_before_weakspot_toml_before_the_database(tmp_pat
         compile_source(source, build=toml)
 
 
-def test_what_a_later_standard_removed_is_there_under_an_earlier_one(tmp_path: Path) -> None:
+def test_what_a_standard_removed_is_there_unless_the_build_names_it(tmp_path: Path) -> None:
     source = written(
         tmp_path,
         "a.cpp",
@@ -121,6 +121,7 @@ def test_what_a_later_standard_removed_is_there_under_an_earlier_one(tmp_path: P
         "int main() { return shared.unique() + call([](int x) { return x; }); }\n",
     )
     assert compile_source(source, build=Build(std=("c++17",))).text
+    assert compile_source(source).text
     with pytest.raises(BadInput):
         compile_source(source, build=Build(std=("c++20",)))
 

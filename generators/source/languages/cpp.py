@@ -11,7 +11,8 @@ _REMOVED = (
     *(f"20_REMOVED_{each}" for each in ("SHARED_PTR_UNIQUE", "TEMPORARY_BUFFER", "TYPE_TRAITS")),
     "20_REMOVED_UNCAUGHT_EXCEPTION",
 )
-"""What older standards have and C++20 has not, in the macros of libc++ 22."""
+"""What older standards have and C++20 has not, in the macros of libc++ 22; sources whose build
+names no standard have it too."""
 
 LEAN = "-D_LIBCPP_REMOVE_TRANSITIVE_INCLUDES"
 """libc++'s headers without optional includes: at most half the time."""

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { PROCESSORS = 2, PAGE = 4096, LINE = 64, PHYSICAL_PAGES = 1 << 20 };
@@ -31,6 +32,11 @@ WEAKSPOT_LIBRARY long sysconf(int name) {
 }
 
 WEAKSPOT_LIBRARY int getpagesize(void) { return PAGE; }
+
+WEAKSPOT_LIBRARY int getrlimit(int resource, struct rlimit *limits) {
+  *limits = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+  return 0;
+}
 
 WEAKSPOT_LIBRARY int sched_getcpu(void) { return (int)weakspot_choose(PROCESSORS); }
 
