@@ -151,43 +151,14 @@ struct mutex {
 
 // Locks. There are no interrupts.
 #define __ARCH_SPIN_LOCK_UNLOCKED {PTHREAD_MUTEX_INITIALIZER}
-#ifndef spin_lock_irq
-#define spin_lock_irq(lock) spin_lock(lock)
-#define spin_unlock_irq(lock) spin_unlock(lock)
-#define spin_lock_bh(lock) spin_lock(lock)
-#define spin_unlock_bh(lock) spin_unlock(lock)
-#define spin_lock_irqsave(lock, flags) ((void)((flags) = 0), spin_lock(lock))
-#define spin_unlock_irqrestore(lock, flags) spin_unlock(lock)
-#define raw_spin_lock(lock) spin_lock(lock)
-#define raw_spin_unlock(lock) spin_unlock(lock)
-#define raw_spin_lock_irq(lock) spin_lock(lock)
-#define raw_spin_unlock_irq(lock) spin_unlock(lock)
-#define raw_spin_lock_irqsave(lock, flags) spin_lock_irqsave(lock, flags)
-#define raw_spin_unlock_irqrestore(lock, flags) spin_unlock(lock)
-#define raw_spin_trylock_irqsave(lock, flags) (pthread_mutex_trylock(&(lock)->mutex) == 0)
-#define spin_lock_init(lock) ((void)pthread_mutex_init(&(lock)->mutex, NULL))
-#endif
 #define arch_spin_lock(lock) spin_lock(lock)
 #define arch_spin_unlock(lock) spin_unlock(lock)
-#ifndef assert_spin_locked
-#define assert_spin_locked(lock) ((void)0)
-#endif
 int arch_spin_is_locked(const arch_spinlock_t *lock); // without a meaning: an error where it is called
 #define DEFINE_MUTEX(name) struct mutex name = {PTHREAD_MUTEX_INITIALIZER}
 #define mutex_lock(lock) spin_lock(lock)
 #define mutex_unlock(lock) spin_unlock(lock)
 #define local_irq_save(flags) ((void)((flags) = 0))
 #define local_irq_restore(flags) ((void)(flags))
-
-// Bits
-#define WEAKSPOT_WORD(nr, address) ((atomic_long_t *)(address) + (nr) / 64)
-#define WEAKSPOT_BIT(nr) (1UL << (nr) % 64)
-#define set_bit(nr, address) atomic_long_or(WEAKSPOT_BIT(nr), WEAKSPOT_WORD(nr, address))
-#define clear_bit(nr, address) atomic_long_andnot(WEAKSPOT_BIT(nr), WEAKSPOT_WORD(nr, address))
-#define test_bit(nr, address)                                                                      \
-  ((atomic_long_read(WEAKSPOT_WORD(nr, address)) & WEAKSPOT_BIT(nr)) != 0)
-#define test_bit_acquire(nr, address)                                                              \
-  ((atomic_long_read_acquire(WEAKSPOT_WORD(nr, address)) & WEAKSPOT_BIT(nr)) != 0)
 
 // RCU, beside what weakspot/kernel.h has
 #define rcu_dereference_raw(pointer) rcu_dereference(pointer)

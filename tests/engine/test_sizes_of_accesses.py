@@ -31,8 +31,9 @@ def found(folder: Path, model: str, wrong: str, *bodies: str) -> set[str]:
     names = [f"t{at}" for at in range(len(bodies))]
     text = program(folder, WORD + "\n".join(threads), *names, after=f"assert(!({wrong}));")
     of_programs = models.load()[model].of_programs
-    path, acyclic = str(of_programs.path), of_programs.acyclic
-    answer = text.explore(path, folders=[str(of_programs.path.parent)], acyclic=acyclic, jobs=1)
+    assert of_programs.acyclic != "none"
+    path, folders = str(of_programs.path), [str(of_programs.path.parent)]
+    answer = text.explore(path, folders=folders, acyclic=of_programs.acyclic, jobs=1)
     assert answer["mixed_sizes"] is not None
     return kinds(answer)
 
