@@ -45,6 +45,7 @@ class Lowered:
             "complete": 5,
             "blocked": 1,
             "skips_calls": False,
+            "mixed_sizes": None,
             "evidence": {
                 "reductions": ["waits"],
                 "exhausted": True,

@@ -392,7 +392,7 @@ def test_a_program_that_cannot_be_explored_is_located(tmp_path: Path) -> None:
     void *two(void *p) { atomic_store(&u.part, 1); return 0; }
     """
     with pytest.raises(EngineError) as caught:
-        explored(program(tmp_path, text, "one", "two"), "sc")
+        explored(program(tmp_path, text, "one", "two"), "sc", part=Part(mixed_sizes=False))
     problem = caught.value.problem
     assert (problem["kind"], problem["file"]) == ("unsupported", "program.c")
     assert "other sizes" in problem["message"]

@@ -1,11 +1,11 @@
 //! Decides whether a cat model allows an execution graph, and what it flags.
 
 use crate::consistency::rows::{Rows, DEPENDENCIES, HAS_INDEX, RMW, SAME_INDEX};
+use crate::consistency::sets::{ASYMMETRIC, EMPTY, KERNEL_EMPTY, KERNEL_SETS, SETS};
 use crate::consistency::stale_access::StaleAccess;
+use crate::consistency::tag::{self, Tags};
 use crate::consistency::uses::Uses;
-use crate::consistency::view::{
-    tag, Tags, View, ASYMMETRIC, EMPTY, KERNEL_EMPTY, KERNEL_SETS, SETS,
-};
+use crate::consistency::view::View;
 use crate::exploration::{Acyclic, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::source::{Action, Fault, FaultKind};

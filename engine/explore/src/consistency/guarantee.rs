@@ -18,7 +18,8 @@
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::drawing::{at, label, read, write};
 use crate::consistency::stale_access::{StaleAccess, SyncEdge};
-use crate::consistency::view::{tag, Tags, View, ViewEvent};
+use crate::consistency::tag::{self, Tags};
+use crate::consistency::view::{View, ViewEvent};
 use crate::graph::execution_graph::{Graph, NONE};
 use crate::source::{Action, Initial};
 use cat::CatError;

@@ -5,6 +5,8 @@ pub mod drawing;
 pub mod guarantee;
 pub mod ordering_accesses;
 pub mod rows;
+pub mod sets;
 pub mod stale_access;
+pub mod tag;
 pub mod uses;
 pub mod view;

@@ -14,7 +14,7 @@
 
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::drawing::{at, label, read, write};
-use crate::consistency::view::{tag, Tags};
+use crate::consistency::tag::{self, Tags};
 use crate::graph::execution_graph::{Graph, NONE};
 use crate::source::{Action, Initial};
 use cat::CatError;

@@ -1,6 +1,8 @@
 //! The sets and relations of a graph that a model uses, as the rows of bits in which it reads them.
 
-use crate::consistency::view::{Index, Tags, View, ViewEvent, TAGS};
+use crate::consistency::sets::TAGS;
+use crate::consistency::tag::Tags;
+use crate::consistency::view::{Index, View, ViewEvent};
 use crate::graph::execution_graph::DependencyPairs;
 use cat::Consistency;
 use relation::by_stride;

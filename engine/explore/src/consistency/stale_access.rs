@@ -7,7 +7,8 @@
 //! few events once; if they violate an axiom whose relation only grows when events are added, every
 //! graph that contains them violates it.
 
-use crate::consistency::view::{tag, Tags, View, ViewEvent};
+use crate::consistency::tag::{self, Tags};
+use crate::consistency::view::{View, ViewEvent};
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE};
 use crate::source::Action;
 use program::ir::Order;

@@ -8,6 +8,7 @@
 //! added where they order something. Choices, allocations, frees, and what operation calls return are
 //! not events of a model.
 
+use crate::consistency::tag::{self, Tags};
 use crate::graph::execution_graph::{Event, EventId, Graph, NONE, PROMISED};
 use crate::source::{Action, ThreadId};
 use program::ir::{Annotation, Order};
@@ -15,119 +16,6 @@ use program::library::mutex::is_held;
 
 /// The index of an event in the view.
 pub type Index = u32;
-
-/// The sets that an event is in, a bit each.
-pub type Tags = u64;
-
-/// Sets of events.
-pub mod tag {
-    use super::Tags;
-
-    pub const READ: Tags = 1;
-    pub const WRITE: Tags = 1 << 1;
-    pub const FENCE: Tags = 1 << 2;
-    pub const INITIAL: Tags = 1 << 3;
-    pub const RMW: Tags = 1 << 4;
-    pub const ATOMIC: Tags = 1 << 5;
-    pub const PLAIN: Tags = 1 << 6;
-    pub const RLX: Tags = 1 << 7;
-    pub const ACQ: Tags = 1 << 8;
-    pub const REL: Tags = 1 << 9;
-    pub const ACQ_REL: Tags = 1 << 10;
-    pub const SC: Tags = 1 << 11;
-    pub const CASF: Tags = 1 << 12;
-    pub const LIGHT: Tags = 1 << 13;
-    pub const HEAVY: Tags = 1 << 14;
-    pub const NORETURN: Tags = 1 << 15;
-    pub const RMB: Tags = 1 << 16;
-    pub const WMB: Tags = 1 << 17;
-    pub const BARRIER: Tags = 1 << 18;
-    pub const BEFORE_ATOMIC: Tags = 1 << 19;
-    pub const AFTER_ATOMIC: Tags = 1 << 20;
-    pub const AFTER_SPINLOCK: Tags = 1 << 21;
-    pub const AFTER_UNLOCK_LOCK: Tags = 1 << 22;
-    pub const RCU_LOCK: Tags = 1 << 23;
-    pub const RCU_UNLOCK: Tags = 1 << 24;
-    pub const SYNC_RCU: Tags = 1 << 25;
-    pub const LKR: Tags = 1 << 26;
-    pub const LKW: Tags = 1 << 27;
-    pub const UL: Tags = 1 << 28;
-    pub const LF: Tags = 1 << 29;
-    pub const RL: Tags = 1 << 30;
-    pub const RU: Tags = 1 << 31;
-    pub const SRCU_LOCK: Tags = 1 << 32;
-    pub const SRCU_UNLOCK: Tags = 1 << 33;
-    pub const SYNC_SRCU: Tags = 1 << 34;
-}
-
-/// How many tags there are.
-pub const TAGS: usize = 35;
-
-/// The sets that events of C may be in, by their tags: an event with one of the tags is in the set.
-/// The names are herd7's, but for CASF, the reads of compare-exchanges that fail, and for the two
-/// sorts of asymmetric fences (P1202R5), of which a heavy one is also a seq_cst fence.
-pub const SETS: [(&str, Tags); 18] = [
-    ("M", tag::READ | tag::WRITE),
-    ("Exp", tag::READ | tag::WRITE),
-    ("R", tag::READ),
-    ("W", tag::WRITE),
-    ("F", tag::FENCE),
-    ("IW", tag::INITIAL),
-    ("AMO", tag::RMW),
-    ("RMW", tag::RMW),
-    ("A", tag::ATOMIC),
-    ("NA", tag::PLAIN),
-    ("RLX", tag::RLX),
-    ("ACQ", tag::ACQ),
-    ("REL", tag::REL),
-    ("ACQ_REL", tag::ACQ_REL),
-    ("SC", tag::SC),
-    ("CASF", tag::CASF),
-    ("LIGHT", tag::LIGHT),
-    ("HEAVY", tag::HEAVY),
-];
-
-/// Sets of C to which no event of an exploration belongs: locks are read-modify-writes here, and
-/// consume is acquire.
-pub const EMPTY: [&str; 17] = [
-    "CON", "LK", "LS", "LF", "UL", "LKR", "LKW", "RL", "RU", "annot", "Rcu-lock", "B", "BCC",
-    "Rreg", "Wreg", "DATA", "FW",
-];
-
-/// The sets of asymmetric fences, for programs without any.
-pub const ASYMMETRIC: [&str; 2] = ["LIGHT", "HEAVY"];
-
-/// The sets of the Linux kernel's model, besides those of C that it has too. Accesses have the memory
-/// orders relaxed, acquire and release alone, a full fence is seq_cst.
-pub const KERNEL_SETS: [(&str, Tags); 24] = [
-    ("Once", tag::RLX),
-    ("Acquire", tag::ACQ),
-    ("Release", tag::REL),
-    ("Mb", tag::SC),
-    ("Noreturn", tag::NORETURN),
-    ("Rmb", tag::RMB),
-    ("Wmb", tag::WMB),
-    ("Barrier", tag::BARRIER),
-    ("Before-atomic", tag::BEFORE_ATOMIC),
-    ("After-atomic", tag::AFTER_ATOMIC),
-    ("After-spinlock", tag::AFTER_SPINLOCK),
-    ("After-unlock-lock", tag::AFTER_UNLOCK_LOCK),
-    ("Rcu-lock", tag::RCU_LOCK),
-    ("Rcu-unlock", tag::RCU_UNLOCK),
-    ("Sync-rcu", tag::SYNC_RCU),
-    ("LKR", tag::LKR),
-    ("LKW", tag::LKW),
-    ("UL", tag::UL),
-    ("LF", tag::LF),
-    ("RL", tag::RL),
-    ("RU", tag::RU),
-    ("Srcu-lock", tag::SRCU_LOCK),
-    ("Srcu-unlock", tag::SRCU_UNLOCK),
-    ("Sync-srcu", tag::SYNC_SRCU),
-];
-
-/// What the Linux kernel's model lets reads of locks read from: this is a part of the graph here.
-pub const KERNEL_EMPTY: [&str; 2] = ["rfe-lf", "rf-ru"];
 
 #[derive(Clone, Copy, Debug)]
 pub struct ViewEvent {
