@@ -1,6 +1,6 @@
 //! Functions of the library that the engine models.
 
-use super::instruction::Annotation;
+use super::annotation::Annotation;
 
 /// The kinds of synchronisation objects that calls initialise and destroy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 //! operations, their memory orders, the names of variables and their members.
 
 pub mod allocation;
+pub mod annotation;
 pub mod arithmetic;
 pub mod bits;
 pub mod exceptions;
