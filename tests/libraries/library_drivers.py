@@ -22,8 +22,7 @@ class Driver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     are read with the program and `include` are searched for headers. `flags` are the compiler's.
     `mutation` is a header or a file of the archive, a text in it, and the text that replaces it
     everywhere; a `repair` is the same for a mistake of the library's own, without which the
-    mutation is tested. `loops` is the bound for loops, where the default is too low. `unsupported`
-    is part of the message where it cannot be read."""
+    mutation is tested. `loops` is the bound for loops, where the default is too low."""
 
     file: str
     package: str = ""
@@ -37,7 +36,6 @@ class Driver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     result: str = ""
     mutation: tuple[str, str, str] | None = None
     repair: tuple[str, str, str] | None = None
-    unsupported: str = ""
 
     @property
     def path(self) -> Path:

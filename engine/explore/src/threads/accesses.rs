@@ -167,14 +167,12 @@ impl ThreadEnvironment<'_> {
         }
     }
 
-    /// The locations of an atomic access, by addresses and sizes: one, unless atomic accesses of several
-    /// sizes overlap.
-    fn parts(&self, spot: AccessTarget) -> Done<Vec<(u64, u32)>> {
-        let mut pieces = Vec::new();
+    /// The locations of an atomic access: one, unless atomic accesses of several sizes overlap.
+    fn parts(&self, spot: AccessTarget) -> Done<Vec<Location>> {
         let AccessTarget { address, size, .. } = spot;
-        self.sharing.pieces(address, size.into(), 16, &mut pieces)?;
+        let pieces = self.sharing.pieces(address, size.into(), 16)?;
         let end = address + u64::from(size);
-        if pieces == [(address, size)] || self.sharing.is_divided(address, end) {
+        if pieces == [Location { address, size }] || self.sharing.is_divided(address, end) {
             return Ok(pieces);
         }
         Err(match self.sharing.learn_whole(address, end) {
@@ -188,7 +186,7 @@ impl ThreadEnvironment<'_> {
         match self.settings.mixed_sizes {
             true => self.sharing.learn_divided((of.address, end), of.site).into(),
             false => Interruption::Unsupported(
-                "an atomic access to memory that is also accessed atomically with other sizes is not supported".to_string(),
+                "an access to memory that is accessed atomically with other sizes is not supported under this model".to_string(),
                 of.site,
             ),
         }
@@ -269,11 +267,7 @@ impl Accesses for ThreadEnvironment<'_> {
             uninitialised_ok,
         } = how;
         let mut bytes = Vec::new();
-        for (k, (address, bytes_of_part)) in parts.iter().copied().enumerate() {
-            let at = Location {
-                address,
-                size: bytes_of_part,
-            };
+        for (k, at) in parts.iter().copied().enumerate() {
             let ignored = spot.update && self.sharing.is_unobserved(at);
             let action = Action::Read {
                 at,
@@ -329,15 +323,11 @@ impl Accesses for ThreadEnvironment<'_> {
         }
         let bits = mask(value.bits, 8 * size);
         let whole = Val { bits, ..value };
-        for (k, (address, bytes_of_part)) in self.parts(spot)?.into_iter().enumerate() {
-            let at = Location {
-                address,
-                size: bytes_of_part,
-            };
+        for (k, at) in self.parts(spot)?.into_iter().enumerate() {
             let value = match at.size == size {
                 true => whole,
                 false => {
-                    let from = (address - spot.address) as usize;
+                    let from = (at.address - spot.address) as usize;
                     self.value_of(&bytes_of(whole, size)[from..from + at.size as usize])
                 }
             };
@@ -376,13 +366,12 @@ impl Accesses for ThreadEnvironment<'_> {
             }
             return Ok(bytes);
         }
-        let mut pieces = Vec::new();
-        self.sharing.pieces(spot.address, size, 8, &mut pieces)?;
+        let pieces = self.sharing.pieces(spot.address, size, 8)?;
         let uninitialised_ok = uninitialised_ok || pieces.len() > 1;
         let whole = size;
         let mut bytes = Vec::with_capacity(size as usize);
-        for (address, size) in pieces {
-            let at = Location { address, size };
+        for at in pieces {
+            let Location { address, size } = at;
             self.check_part(at, spot, whole)?;
             let ignored = spot.update && self.sharing.is_unobserved(at);
             let action = Action::Read {
@@ -424,10 +413,9 @@ impl Accesses for ThreadEnvironment<'_> {
             self.has_stored(t, [before, stored]);
             return Ok(());
         }
-        let mut pieces = Vec::new();
-        self.sharing
-            .pieces(spot.address, bytes.len() as u64, 8, &mut pieces)?;
-        for (address, size) in pieces {
+        let pieces = self.sharing.pieces(spot.address, bytes.len() as u64, 8)?;
+        for at in pieces {
+            let Location { address, size } = at;
             let end = spot.address + bytes.len() as u64;
             if address < spot.address || address + u64::from(size) > end {
                 return Err(self.divide(spot, end));
@@ -437,7 +425,6 @@ impl Accesses for ThreadEnvironment<'_> {
                 return Err(self.divide(spot, end));
             }
             let value = self.value_of(&bytes[from..from + size as usize]);
-            let at = Location { address, size };
             let action = Action::Write {
                 at,
                 order: Order::Na,

@@ -14,6 +14,7 @@ pub mod ledger;
 mod left_out_reads;
 mod local_state;
 mod location_uses;
+mod ranges;
 mod repetitions;
 pub mod request;
 mod retries;

@@ -5,6 +5,7 @@
 //! into the same pieces each time. Neither is known in advance. So each exploration starts with
 //! what earlier ones have learned, and is restarted when it learns more.
 mod barriers;
+mod pieces;
 pub mod stored;
 mod undone;
 
@@ -15,6 +16,7 @@ use crate::threads::failed_rounds::FailedRounds;
 use crate::threads::ledger::{ThreadNumbers, User};
 use crate::threads::left_out_reads::{LeftOutRead, LeftOutReads};
 use crate::threads::location_uses::LocationUses;
+use crate::threads::ranges::{insert, insert_whole, overlaps};
 use crate::threads::thread_symmetry::ThreadSymmetry;
 use borsh::{BorshDeserialize, BorshSerialize};
 use program::ir::{Order, SiteId};
@@ -381,186 +383,11 @@ impl LearnedSharing {
     pub fn threads(&self) -> usize {
         self.facts().threads.len() + 1
     }
-
-    /// Learns that an atomic access has these bytes whole. None if another one has some of them and
-    /// others.
-    pub fn learn_whole(&self, start: u64, end: u64) -> Option<SharingChanged> {
-        // accesses to ranges in this one will be to parts of it
-        let reaches_out = |wholes: &BTreeMap<u64, u64>| {
-            let mut over = wholes.range(..end).rev().take_while(|(_, e)| **e > start);
-            over.any(|(s, e)| *s < start || *e > end)
-        };
-        if reaches_out(&self.known.wholes) {
-            return None;
-        }
-        let mut learned = lock(&self.learned);
-        // a range that another worker has just learned is known from the restart on
-        if !reaches_out(&learned.wholes) {
-            insert_whole(&mut learned.wholes, start, end);
-            learned.splits.extend([start, end]);
-        }
-        drop(learned);
-        Some(self.change())
-    }
-
-    /// Learns that atomic accesses have parts of these bytes, as an access shows at a site.
-    pub fn learn_divided(&self, (start, end): (u64, u64), site: SiteId) -> SharingChanged {
-        let mut learned = lock(&self.learned);
-        let overlapping = self.known.wholes.range(..end);
-        let overlapping: Vec<u64> = overlapping
-            .filter(|(_, e)| **e > start)
-            .flat_map(|(s, e)| [*s, *e])
-            .chain([start, end])
-            .collect();
-        let first = overlapping.iter().min().map_or(start, |first| *first);
-        let last = overlapping.iter().max().map_or(end, |last| *last);
-        learned.splits.extend(overlapping);
-        insert(&mut learned.divided, first, last);
-        learned.mixed.get_or_insert(site);
-        drop(learned);
-        self.change()
-    }
-
-    /// Whether atomic accesses have parts of these bytes.
-    pub fn is_divided(&self, start: u64, end: u64) -> bool {
-        let before = self.known.divided.range(..=start).next_back();
-        before.is_some_and(|(_, e)| *e >= end)
-    }
-
-    /// An access that has another size than an atomic one that it overlaps, if there is one.
-    pub fn mixed(&self) -> Option<SiteId> {
-        self.known.mixed
-    }
-
-    /// The range with this address that is not split.
-    fn whole(&self, address: u64) -> Option<(u64, u64)> {
-        let (start, end) = self.known.wholes.range(..=address).next_back()?;
-        (*end > address).then_some((*start, *end))
-    }
-
-    /// The pieces of at most `most` bytes that an access is split into: addresses and sizes. The first
-    /// and the last may reach beyond it.
-    pub fn pieces(
-        &self,
-        address: u64,
-        size: u64,
-        most: u64,
-        out: &mut Vec<(u64, u32)>,
-    ) -> Result<(), SharingChanged> {
-        out.clear();
-        let end = address + size;
-        let mut start = address;
-        while start < end {
-            if let Some((from, to)) = self.whole(start) {
-                out.push((from, (to - from) as u32));
-                start = to;
-                continue;
-            }
-            let split = self.known.splits.range(start + 1..end).next();
-            let mut stop = split.map_or(end, |c| *c);
-            if size > most {
-                stop = stop.min((start / 8 + 1) * 8);
-            }
-            out.push((start, (stop - start) as u32));
-            start = stop;
-        }
-        for (start, size) in out.iter() {
-            self.piece(*start, start + u64::from(*size))?;
-        }
-        Ok(())
-    }
-}
-
-impl LearnedSharing {
-    /// Records a piece that an access was split into. Fails if it overlaps another one.
-    fn piece(&self, start: u64, end: u64) -> Result<(), SharingChanged> {
-        let pieces = &mut self.facts().pieces;
-        let mut over = pieces.range(..end).rev().take_while(|(_, e)| **e > start);
-        match over.next().map(|(s, e)| (*s, *e)) {
-            None => {
-                pieces.insert(start, end);
-            }
-            Some(other) if other == (start, end) => {}
-            Some(other) => {
-                let more: Vec<u64> = over.flat_map(|(s, e)| [*s, *e]).collect();
-                let mut learned = lock(&self.learned);
-                learned.splits.extend([start, end, other.0, other.1]);
-                learned.splits.extend(more);
-                return Err(self.change());
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Whether one of these disjoint ranges has some of the bytes.
-fn overlaps(ranges: &BTreeMap<u64, u64>, start: u64, end: u64) -> bool {
-    let before = ranges.range(..end).next_back();
-    before.is_some_and(|(_, e)| *e > start)
-}
-
-/// Adds a range to disjoint ones, and merges those that overlap.
-fn insert(ranges: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
-    let (mut start, mut end) = (start, end);
-    while let Some((s, e)) = ranges.range(..end).next_back().map(|(s, e)| (*s, *e)) {
-        if e <= start {
-            break;
-        }
-        ranges.remove(&s);
-        start = start.min(s);
-        end = end.max(e);
-    }
-    ranges.insert(start, end);
-}
-
-/// Adds a range that is not split, in place of those in it.
-fn insert_whole(wholes: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
-    wholes.retain(|s, e| *s < start || *e > end);
-    wholes.insert(start, end);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    pub fn pieces(
-        sharing: &LearnedSharing,
-        address: u64,
-        size: u64,
-    ) -> Result<Vec<(u64, u32)>, SharingChanged> {
-        let mut out = Vec::new();
-        sharing.pieces(address, size, 8, &mut out).map(|()| out)
-    }
-
-    #[test]
-    fn overlapping_accesses_are_split_at_the_same_places_from_then_on() {
-        let mut sharing = LearnedSharing::default();
-        assert_eq!(pieces(&sharing, 64, 8), Ok(vec![(64, 8)]));
-        assert_eq!(pieces(&sharing, 68, 4), Err(SharingChanged));
-        assert!(sharing.has_changed());
-        sharing.restart(0);
-        assert_eq!(pieces(&sharing, 64, 8), Ok(vec![(64, 4), (68, 4)]));
-        assert_eq!(pieces(&sharing, 68, 4), Ok(vec![(68, 4)]));
-        assert_eq!(
-            pieces(&sharing, 60, 20),
-            Ok(vec![(60, 4), (64, 4), (68, 4), (72, 8)])
-        );
-        assert!(!sharing.has_changed());
-    }
-
-    #[test]
-    fn an_atomic_access_contains_others() {
-        let mut sharing = LearnedSharing::default();
-        for (start, end) in [(64, 65), (66, 68), (64, 72)] {
-            assert_eq!(sharing.learn_whole(start, end), Some(SharingChanged));
-            sharing.restart(0);
-        }
-        for (start, size) in [(64, 1), (66, 2), (64, 8)] {
-            assert_eq!(pieces(&sharing, start, size), Ok(vec![(64, 8)]));
-        }
-        assert_eq!(sharing.learn_whole(64, 65), None);
-        assert_eq!(sharing.learn_whole(60, 68), None);
-    }
 
     #[test]
     fn ranges_that_meet_are_one() {

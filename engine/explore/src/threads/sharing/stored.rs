@@ -104,7 +104,7 @@ impl LearnedSharing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::pieces;
+    use super::super::pieces::tests::pieces;
     use super::*;
     use crate::source::ThreadId;
 
