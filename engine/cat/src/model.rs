@@ -16,6 +16,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 const PRELUDE: &str = include_str!("prelude.cat");
 const PRELUDE_NAME: &str = "stdlib.cat";
 
+/// The variant of herd7 in which accesses of several sizes may overlap.
+pub const MIXED: &str = "mixed";
+
 /// What users of a model have derived from it, for the next that asks.
 type Derived = RwLock<Vec<Arc<dyn Any + Send + Sync>>>;
 
@@ -163,6 +166,12 @@ impl Model {
         let taken = self.takes(&|_| false)?;
         let takes = |name: &str| taken.iter().any(|taken| taken == name);
         Ok(takes("rmw") && ["addr", "data", "ctrl"].iter().any(|name| takes(name)))
+    }
+
+    /// Whether the model says itself what accesses of several sizes do that overlap: by herd7's variant
+    /// `mixed`.
+    pub fn knows_mixed_sizes(&self) -> bool {
+        self.files.variants.iter().any(|name| name == MIXED)
     }
 
     /// Whether both models were read from the same texts.

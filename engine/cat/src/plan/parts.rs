@@ -10,7 +10,8 @@
 //! order of every part, and no access reads before a write, and from that or a later one of another
 //! thread; from its own thread a store may be forwarded to a part of a load. See Flur,
 //! Sarkar, Pulte, Nienhuis, Maranget, Gray, Sezgin, Batty, Sewell, "Mixed-size concurrency: ARM, POWER,
-//! C/C++11, and SC", POPL 2017.
+//! C/C++11, and SC", POPL 2017. A model that says itself what holds, by herd7's variant `mixed`, is
+//! planned as it stands.
 
 use super::grain::Grain;
 use super::operation::{Op, OpId, Operations};

@@ -9,7 +9,7 @@ use crate::consistency::view::View;
 use crate::exploration::{Acyclic, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::source::{Action, Fault, FaultKind};
-use cat::{CatError, Complete, Consistency, Extent, Flags, Model, MAX_CLASSES};
+use cat::{CatError, Complete, Consistency, Extent, Flags, Model, MAX_CLASSES, MIXED};
 use program::ir::Order;
 use rustc_hash::FxHashMap;
 
@@ -74,7 +74,8 @@ impl ConsistencyChecker {
     }
 
     /// This one, for graphs whose accesses may have parts ([`EventLabel::continues`]). Coherence is
-    /// that of each part; what else is known of the model holds for whole accesses.
+    /// that of each part; what else is known of the model holds for whole accesses, unless the model
+    /// says what holds for them.
     ///
     /// [`EventLabel::continues`]: crate::source::EventLabel::continues
     pub fn in_parts(
@@ -148,13 +149,14 @@ impl ConsistencyChecker {
             relations.push(RMW);
             empty.retain(|name| *name != RMW);
         }
+        let own = in_parts && model.knows_mixed_sizes();
         let consistency = model.consistency(
-            &|_| false,
+            &|variant| own && variant == MIXED,
             &Complete {
                 sets: &sets,
                 relations: &relations,
                 empty: &empty,
-                in_parts,
+                in_parts: in_parts && !own,
             },
         )?;
         if acyclic.is_none() && !consistency.shows_porf_acyclic() {

@@ -61,8 +61,7 @@ impl Rows {
                     seen.location.map(|at| at as usize)
                 }),
                 "ext" => self.external(stride, out, view),
-                "sm" => memory(stride, out, view, std::iter::once),
-                "si" => memory(stride, out, view, |event| view.access(event)),
+                "sm" | "si" => memory(stride, out, view),
                 RMW => halves(stride, out, view),
                 HAS_INDEX => indexed(stride, out, view, |_, _| true),
                 SAME_INDEX => indexed(stride, out, view, |one, other| one == other),
@@ -223,17 +222,12 @@ fn relate(stride: usize, out: &mut [u64], view: &View, (from, to): (Index, Index
     }
 }
 
-/// Each event that accesses memory, related to these.
+/// Each event that accesses memory, related to the parts of its access.
 #[inline(always)]
-fn memory<I: Iterator<Item = Index>>(
-    stride: usize,
-    out: &mut [u64],
-    view: &View,
-    to: impl Fn(Index) -> I,
-) {
+fn memory(stride: usize, out: &mut [u64], view: &View) {
     for (event, seen) in view.events.iter().enumerate() {
         if seen.location.is_some() {
-            for to in to(event as Index) {
+            for to in view.access(event as Index) {
                 out[event * stride + to as usize / 64] |= 1 << (to % 64);
             }
         }
