@@ -1,7 +1,6 @@
 //! The sets and relations of a graph that a model uses, as the rows of bits in which it reads them.
 
-use crate::consistency::sets::TAGS;
-use crate::consistency::tag::Tags;
+use crate::consistency::tag::{self, Tags};
 use crate::consistency::view::{Index, View, ViewEvent};
 use crate::graph::execution_graph::DependencyPairs;
 use cat::Consistency;
@@ -96,7 +95,7 @@ impl Rows {
 
     fn sets(&self, consistency: &mut Consistency, view: &View) {
         for (word, events) in view.events.chunks(64).enumerate() {
-            let mut tagged = [0u64; TAGS];
+            let mut tagged = [0u64; tag::COUNT];
             for (bit, seen) in events.iter().enumerate() {
                 let mut tags = seen.tags;
                 while tags != 0 {

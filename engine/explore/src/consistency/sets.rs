@@ -2,9 +2,6 @@
 
 use crate::consistency::tag::{self, Tags};
 
-/// How many tags there are.
-pub const TAGS: usize = 35;
-
 /// The sets that events of C may be in, by their tags: an event with one of the tags is in the set.
 /// The names are herd7's, but for CASF, the reads of compare-exchanges that fail, and for the two
 /// sorts of asymmetric fences (P1202R5), of which a heavy one is also a seq_cst fence.

@@ -38,3 +38,6 @@ pub const RU: Tags = 1 << 31;
 pub const SRCU_LOCK: Tags = 1 << 32;
 pub const SRCU_UNLOCK: Tags = 1 << 33;
 pub const SYNC_SRCU: Tags = 1 << 34;
+
+/// How many tags there are.
+pub const COUNT: usize = SYNC_SRCU.trailing_zeros() as usize + 1;

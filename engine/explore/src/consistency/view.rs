@@ -1,7 +1,8 @@
 //! An execution graph in the form that a cat model is evaluated on.
 //!
 //! A read-modify-write is one event, or, for a model with the relation `rmw`, its read and its write
-//! are two. An access has an event for each part of memory that other accesses have alone. Each location has an initial write. Creating a thread is a
+//! are two. An access has an event for each part of memory that other accesses have alone. Each
+//! location has an initial write. Creating a thread is a
 //! release write to a location of its own, from which the thread's first event, an acquire read,
 //! reads; the end of a thread and the join that waits for it likewise. Every model of C, and every
 //! hardware model, orders the two sides by this, and it leaves no choice. These events are only

@@ -127,7 +127,7 @@ impl<'a> Explorer<'a> {
             asymmetric_fences: checked.defines_asymmetric_fences(),
             dependencies,
             kernel: checked.is_kernel(),
-            mixed_sizes: !options.one_size && !checked.is_kernel(),
+            mixed_sizes: checked.takes_mixed_sizes(options),
             branches: checked.branches,
         };
         let guarantee = match checked.is_kernel() {

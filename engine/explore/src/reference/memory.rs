@@ -122,11 +122,28 @@ impl ReferenceEnvironment<'_, '_> {
         }
         Ok(())
     }
-}
 
-impl ReferenceEnvironment<'_, '_> {
-    /// Writes the locations that an access is divided into. Those of a plain one are accesses of their
-    /// own.
+    /// Reads the locations that an access is divided into. Those of a plain one are accesses of their own.
+    fn read_parts(
+        &mut self,
+        t: &mut Thread,
+        (from, parts): (AccessTarget, &[Location]),
+        how: ReadMode,
+    ) -> Done<Vec<Byte>> {
+        let atomic = how.order != Order::Na || how.rmw;
+        let how = ReadMode {
+            uninitialised_ok: how.uninitialised_ok || parts.len() > 1,
+            ..how
+        };
+        let mut bytes = Vec::new();
+        for (k, at) in parts.iter().enumerate() {
+            let value = self.read_location(t, (from, *at), how, atomic && k > 0)?;
+            bytes.extend(bytes_of(value, at.size));
+        }
+        Ok(bytes)
+    }
+
+    /// Writes the locations that an access is divided into.
     fn write_parts(
         &mut self,
         t: &mut Thread,
@@ -176,15 +193,7 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
         let parts = self
             .semantics
             .divide(from.address, size.into(), true, site)?;
-        let how = ReadMode {
-            uninitialised_ok: how.uninitialised_ok || parts.len() > 1,
-            ..how
-        };
-        let mut bytes = Vec::with_capacity(size as usize);
-        for (k, at) in parts.into_iter().enumerate() {
-            let value = self.read_location(t, (from, at), how, k > 0)?;
-            bytes.extend(bytes_of(value, at.size));
-        }
+        let bytes = self.read_parts(t, (from, &parts), how)?;
         Ok(value_of(&self.semantics.sets, &bytes))
     }
 
@@ -264,15 +273,10 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
             .semantics
             .divide(from.address, size, false, from.site)?;
         let how = ReadMode {
-            uninitialised_ok: uninitialised_ok || pieces.len() > 1,
+            uninitialised_ok,
             ..ReadMode::PLAIN
         };
-        let mut bytes = Vec::with_capacity(size as usize);
-        for at in pieces {
-            let value = self.read_location(t, (from, at), how, false)?;
-            bytes.extend(bytes_of(value, at.size));
-        }
-        Ok(bytes)
+        self.read_parts(t, (from, &pieces), how)
     }
 
     /// Writes plain bytes.

@@ -36,7 +36,7 @@ pub type Position = (ThreadId, u32);
 /// whether it is one. A compare-exchange may succeed or not without what follows depending on that.
 type Write = (ThreadId, usize, bool);
 
-/// More ways in which a value comes from writes are not told apart.
+/// More ways in which a value comes from writes are not distinguished.
 const MOST_WAYS: usize = 16;
 
 /// The writes that a value comes from, and how many of them come one from another.
@@ -338,7 +338,7 @@ fn add(all: &mut Vec<Known>, new: Known) -> bool {
     true
 }
 
-/// The values, each with the ways that are told apart.
+/// The values, each with the ways that are distinguished.
 fn by_answer(all: impl Iterator<Item = (Answer, Origin)>) -> Vec<(Answer, Origin)> {
     let mut answers: Vec<(Answer, Vec<Origin>)> = Vec::new();
     for (answer, from) in all {

@@ -149,6 +149,12 @@ impl CheckedModel {
         self.checker.is_kernel()
     }
 
+    /// Whether programs are explored in which atomic accesses of several sizes overlap. The kernel's
+    /// model has a flag for them.
+    pub fn takes_mixed_sizes(&self, options: &Options) -> bool {
+        !options.one_size && !self.is_kernel()
+    }
+
     /// Whether a read that another one makes superfluous may be left out.
     pub fn allows_fewer_reads(&self) -> bool {
         self.acyclic == Acyclic::ProgramOrder && self.holds_in_smaller()

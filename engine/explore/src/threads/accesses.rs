@@ -211,6 +211,55 @@ impl ThreadEnvironment<'_> {
         extent.is_some_and(|(_, extent)| matches!(extent.named, Named::Global(_)))
     }
 
+    /// Reads a location of an access. `continues`: see [`EventLabel`](crate::source::EventLabel).
+    fn read_piece(
+        &mut self,
+        t: &mut Thread,
+        (spot, at): (AccessTarget, Location),
+        how: ReadMode,
+        continues: bool,
+    ) -> Done<Val> {
+        let plain = how.order == Order::Na && !how.rmw;
+        let ignored = spot.update && self.sharing.is_unobserved(at);
+        let action = Action::Read {
+            at,
+            order: how.order,
+            rmw: how.rmw,
+            uninitialised_ok: how.uninitialised_ok,
+            ignored,
+        };
+        let (bits, new) = self.ask_with(t, action, spot.site, (spot.addr, 0), continues)?;
+        if new {
+            self.has_read(t, at, bits, spot, (ignored, plain));
+        }
+        let mut value = Val::new(bits, self.answered(t, plain));
+        value.undefined = self.undefined();
+        Ok(value)
+    }
+
+    /// Writes a location of an access.
+    fn write_piece(
+        &mut self,
+        t: &mut Thread,
+        (spot, at): (AccessTarget, Location),
+        (order, rmw): (Order, bool),
+        value: Val,
+        continues: bool,
+    ) -> Done<()> {
+        let action = Action::Write {
+            at,
+            order,
+            value: value.bits,
+            rmw,
+            undefined: value.undefined,
+        };
+        let depends = (spot.addr, value.dep);
+        if self.ask_with(t, action, spot.site, depends, continues)?.1 {
+            self.has_written(t, at, value, spot, order == Order::Na && !rmw);
+        }
+        Ok(())
+    }
+
     /// The number that these bytes are, the lowest first.
     fn value_of(&self, bytes: &[Byte]) -> Val {
         if bytes.len() == wide::SIZE as usize {
@@ -261,27 +310,13 @@ impl Accesses for ThreadEnvironment<'_> {
             return Ok(self.value_of(&bytes));
         }
         let parts = self.parts(spot)?;
-        let ReadMode {
-            order,
-            rmw,
-            uninitialised_ok,
-        } = how;
+        let how = ReadMode {
+            uninitialised_ok: how.uninitialised_ok || parts.len() > 1,
+            ..how
+        };
         let mut bytes = Vec::new();
-        for (k, at) in parts.iter().copied().enumerate() {
-            let ignored = spot.update && self.sharing.is_unobserved(at);
-            let action = Action::Read {
-                at,
-                order,
-                rmw,
-                uninitialised_ok: uninitialised_ok || parts.len() > 1,
-                ignored,
-            };
-            let (bits, new) = self.ask_with(t, action, site, (spot.addr, 0), k > 0)?;
-            if new {
-                self.has_read(t, at, bits, spot, (ignored, false));
-            }
-            let mut value = Val::new(bits, self.answered(t, false));
-            value.undefined = self.undefined();
+        for (k, at) in parts.into_iter().enumerate() {
+            let value = self.read_piece(t, (spot, at), how, k > 0)?;
             if at.size == size {
                 return Ok(value);
             }
@@ -331,17 +366,7 @@ impl Accesses for ThreadEnvironment<'_> {
                     self.value_of(&bytes_of(whole, size)[from..from + at.size as usize])
                 }
             };
-            let action = Action::Write {
-                at,
-                order,
-                value: value.bits,
-                rmw,
-                undefined: value.undefined,
-            };
-            let depends = (spot.addr, value.dep);
-            if self.ask_with(t, action, site, depends, k > 0)?.1 {
-                self.has_written(t, at, Val::new(value.bits, value.dep), spot, false);
-            }
+            self.write_piece(t, (spot, at), (order, rmw), value, k > 0)?;
         }
         Ok(())
     }
@@ -367,26 +392,16 @@ impl Accesses for ThreadEnvironment<'_> {
             return Ok(bytes);
         }
         let pieces = self.sharing.pieces(spot.address, size, 8)?;
-        let uninitialised_ok = uninitialised_ok || pieces.len() > 1;
+        let how = ReadMode {
+            uninitialised_ok: uninitialised_ok || pieces.len() > 1,
+            ..ReadMode::PLAIN
+        };
         let whole = size;
         let mut bytes = Vec::with_capacity(size as usize);
         for at in pieces {
             let Location { address, size } = at;
             self.check_part(at, spot, whole)?;
-            let ignored = spot.update && self.sharing.is_unobserved(at);
-            let action = Action::Read {
-                at,
-                order: Order::Na,
-                rmw: false,
-                uninitialised_ok,
-                ignored,
-            };
-            let (bits, new) = self.ask_with(t, action, spot.site, (spot.addr, 0), false)?;
-            if new {
-                self.has_read(t, at, bits, spot, (ignored, true));
-            }
-            let mut value = Val::new(bits, self.answered(t, true));
-            value.undefined = self.undefined();
+            let value = self.read_piece(t, (spot, at), how, false)?;
             let part = |k: u64| (k.clamp(address, address + u64::from(size)) - address) as usize;
             let (from, to) = (part(spot.address), part(spot.address + whole));
             bytes.extend(&bytes_of(value, size)[from..to]);
@@ -425,19 +440,7 @@ impl Accesses for ThreadEnvironment<'_> {
                 return Err(self.divide(spot, end));
             }
             let value = self.value_of(&bytes[from..from + size as usize]);
-            let action = Action::Write {
-                at,
-                order: Order::Na,
-                value: value.bits,
-                rmw: false,
-                undefined: value.undefined,
-            };
-            let new = self
-                .ask_with(t, action, spot.site, (spot.addr, value.dep), false)?
-                .1;
-            if new {
-                self.has_written(t, at, value, spot, true);
-            }
+            self.write_piece(t, (spot, at), (Order::Na, false), value, false)?;
         }
         Ok(())
     }
@@ -445,43 +448,27 @@ impl Accesses for ThreadEnvironment<'_> {
     fn read_outside(
         &mut self,
         t: &mut Thread,
-        (of, at): (AccessTarget, Location),
+        of: (AccessTarget, Location),
         order: Order,
         rmw: bool,
     ) -> Done<u64> {
-        let action = Action::Read {
-            at,
+        let how = ReadMode {
             order,
             rmw,
             uninitialised_ok: true,
-            ignored: false,
         };
-        let (found, new) = self.ask_with(t, action, of.site, (of.addr, 0), false)?;
-        if new {
-            self.has_read(t, at, found, of, (false, false));
-        }
-        self.answered(t, false);
-        Ok(found)
+        Ok(self.read_piece(t, of, how, false)?.bits)
     }
 
     fn write_outside(
         &mut self,
         t: &mut Thread,
-        (of, at): (AccessTarget, Location),
+        of: (AccessTarget, Location),
         order: Order,
         (before, value): (u64, u64),
     ) -> Done<()> {
-        let action = Action::Write {
-            at,
-            order,
-            value,
-            rmw: true,
-            undefined: 0,
-        };
         self.local.unchanged = before == value;
-        if self.ask_with(t, action, of.site, (of.addr, 0), false)?.1 {
-            self.has_written(t, at, Val::constant(value), of, false);
-        }
+        self.write_piece(t, of, (order, true), Val::constant(value), false)?;
         self.local.unchanged = false;
         Ok(())
     }

@@ -116,8 +116,7 @@ impl ProgramSource<'_> {
         self.sharing.ordering = model.ordering_accesses()?;
         // without a round, fewer calls may precede one another
         self.compares_calls = options.specification.is_some();
-        // the kernel's model has a flag for them
-        self.settings.mixed_sizes = !options.one_size && !model.is_kernel();
+        self.settings.mixed_sizes = model.takes_mixed_sizes(options);
         self.settings.asymmetric_fences = model.defines_asymmetric_fences();
         self.settings.branches = model.branches;
         self.settings.fails_once = options.fails_once;
