@@ -23,6 +23,7 @@ Reduction = Literal[
     "bounded-spins",
     "unnoticed-writes",
     "notified-sleepers",
+    "later-writes",
     "unshared-objects",
     "main-alone",
 ]

@@ -129,6 +129,22 @@ impl Exchanges {
         self.each.get().map_or(&[], Vec::as_slice)
     }
 
+    /// The locations that exchanges lead to from one, which is the first.
+    pub fn orbit(&self, at: Location) -> Vec<Location> {
+        let mut found = vec![at];
+        let mut next = 0;
+        while next < found.len() {
+            for exchange in self.each() {
+                let to = exchange.location(found[next]);
+                if !found.contains(&to) {
+                    found.push(to);
+                }
+            }
+            next += 1;
+        }
+        found
+    }
+
     /// Notes that an object is freed. Returns whether no location in it is exchanged with one outside.
     pub fn free(&self, object: Range<u64>) -> bool {
         let mut freed = lock(&self.freed);
@@ -171,6 +187,11 @@ impl Exchange {
         }
     }
 
+    fn location(&self, at: Location) -> Location {
+        let known = lock(&self.known);
+        known.locations.get(&at).copied().unwrap_or(at)
+    }
+
     /// The value that corresponds to a value of a location.
     pub fn value(&self, at: Location, value: u64) -> Option<u64> {
         lock(&self.known).values.get(&(at, value)).copied()
@@ -193,8 +214,7 @@ impl Exchange {
     /// As `pair_values`, where the location that corresponds is known. What threads return has one
     /// location for all of them.
     fn joins_value(&self, (at, value): (Location, u64), to: u64) -> bool {
-        let other = lock(&self.known).locations.get(&at).copied();
-        self.pair_values((at, value), (other.unwrap_or(at), to))
+        self.pair_values((at, value), (self.location(at), to))
     }
 
     /// Notes that a value at a location corresponds to one at the location that is exchanged with
@@ -231,6 +251,16 @@ mod tests {
             assert!(exchange.pair_values((at(*one), 7), (at(*other), 8)));
         }
         found
+    }
+
+    #[test]
+    fn an_orbit_has_what_several_exchanges_lead_to() {
+        let found = Exchanges::default();
+        assert!(found.set(&[[1, 2], [2, 3]]));
+        found.each()[0].pair(at(64), at(72));
+        found.each()[1].pair(at(72), at(80));
+        assert_eq!(found.orbit(at(64)), [at(64), at(72), at(80)]);
+        assert_eq!(found.orbit(at(88)), [at(88)]);
     }
 
     #[test]

@@ -17,12 +17,13 @@ pub enum Reduction {
     BoundedSpins,
     UnnoticedWrites,
     NotifiedSleepers,
+    LaterWrites,
     UnsharedObjects,
     MainAlone,
 }
 
 impl Reduction {
-    pub const ALL: [Reduction; 12] = [
+    pub const ALL: [Reduction; 13] = [
         Reduction::Symmetry,
         Reduction::Elements,
         Reduction::Arrivals,
@@ -33,6 +34,7 @@ impl Reduction {
         Reduction::BoundedSpins,
         Reduction::UnnoticedWrites,
         Reduction::NotifiedSleepers,
+        Reduction::LaterWrites,
         Reduction::UnsharedObjects,
         Reduction::MainAlone,
     ];
@@ -91,6 +93,10 @@ impl Reduction {
             Reduction::NotifiedSleepers => (
                 "notified-sleepers",
                 "notifications that wake all threads that sleep at an atomic object",
+            ),
+            Reduction::LaterWrites => (
+                "later-writes",
+                "nothing, but gives up a read that waits for a write that no thread performs",
             ),
             Reduction::UnsharedObjects => (
                 "unshared-objects",

@@ -459,6 +459,38 @@ impl Answer {
     }
 }
 
+/// Writes of one location by one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Writes {
+    pub count: u32,
+    /// Each is added to a graph after all events before it.
+    pub last: bool,
+}
+
+impl Default for Writes {
+    /// None.
+    fn default() -> Writes {
+        Writes {
+            count: 0,
+            last: true,
+        }
+    }
+}
+
+impl Writes {
+    /// What includes these and others.
+    pub fn and(self, other: Writes) -> Writes {
+        Writes {
+            count: self.count.max(other.count),
+            last: self.last && other.last,
+        }
+    }
+
+    pub fn include(self, other: Writes) -> bool {
+        self.and(other) == self
+    }
+}
+
 /// How a thread would continue that a limit has stopped.
 pub enum Resumed<T> {
     /// With an event, before which it is in this state.
@@ -553,6 +585,16 @@ pub trait Source: Sync {
     fn reads(&self, _set: Dep) -> Vec<u32> {
         Vec::new()
     }
+
+    /// The writes of a location that are expected of a thread and those that behave like it, if that
+    /// is known. From then on the exploration assumes that there are no more.
+    fn expected_writes(&self, _thread: ThreadId, _at: Location) -> Option<Writes> {
+        None
+    }
+
+    /// Records how a thread has written a location. If that was not expected, what is explored is void,
+    /// and an exploration that expects it follows.
+    fn wrote(&self, _thread: ThreadId, _at: Location, _writes: Writes) {}
 
     /// How a thread continues that a limit has stopped, if that is known.
     fn resumed(&self, _thread: &Self::Thread) -> Option<Resumed<Self::Thread>> {

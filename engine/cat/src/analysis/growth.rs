@@ -70,13 +70,15 @@ pub fn shrinks_with_more(typed: &TypedPlan) -> Vec<bool> {
 
 /// For each check: whether it still holds after the addition of an event that is last in coherence
 /// order. If no pair between old events is added and none leads from the new event, there is no new
-/// cycle.
+/// cycle. The write of a read-modify-write comes directly after what its read reads from, so that
+/// no write is between the two.
 pub fn keeps_maximal(typed: &TypedPlan) -> impl Fn(&CheckStep) -> bool + '_ {
     let found = growths(typed, Position::Last);
     move |check| {
         let growth = found[check.value as usize];
         let empty = typed.is_nothing(check.value);
-        !check.negated && (empty || check.claim != Claim::Empty && growth.down && growth.sink)
+        let holds = check.claim != Claim::Empty || is_write_between(typed, check.value);
+        !check.negated && (empty || holds && growth.down && growth.sink)
     }
 }
 
@@ -251,6 +253,41 @@ pub fn covers(typed: &TypedPlan, id: OpId, part: &dyn Fn(&Op) -> bool) -> bool {
             Op::Sequence(a, b) => {
                 optional(typed, *a) && covers(typed, *b, part)
                     || optional(typed, *b) && covers(typed, *a, part)
+            }
+            _ => false,
+        }
+}
+
+/// Whether a relation is a part of `rmw & (fr; co)`, as far as its operations show.
+fn is_write_between(typed: &TypedPlan, id: OpId) -> bool {
+    let op = |id: OpId| typed.plan.operations.op(typed.root(id));
+    let is_rmw =
+        |found: &Op| matches!(found, Op::Given(name) if typed.plan.names.text(*name) == "rmw");
+    let is_co = |found: &Op| is_coherence(typed, found);
+    let is_fr = |found: &Op| match found {
+        Op::Sequence(back, co) => {
+            is_co(op(*co))
+                && matches!(op(*back), Op::Unary(Unary::Inverse, rf) if *op(*rf) == Op::ReadsFrom)
+        }
+        _ => false,
+    };
+    let is_path = |found: &Op| match found {
+        Op::Sequence(fr, co) => is_within(typed, *fr, &is_fr) && is_within(typed, *co, &is_co),
+        _ => false,
+    };
+    is_within(typed, id, &is_rmw) && is_within(typed, id, &is_path)
+}
+
+/// Whether a relation is a part of one that `whole` accepts, as far as its operations show.
+fn is_within(typed: &TypedPlan, id: OpId, whole: &dyn Fn(&Op) -> bool) -> bool {
+    let op = typed.plan.operations.op(typed.root(id));
+    whole(op)
+        || match op {
+            Op::Binary(Binary::Intersection, a, b) => {
+                is_within(typed, *a, whole) || is_within(typed, *b, whole)
+            }
+            Op::Binary(Binary::Difference, a, _) | Op::Restrict(_, a, _) => {
+                is_within(typed, *a, whole)
             }
             _ => false,
         }

@@ -10,6 +10,7 @@ pub mod environment;
 mod events;
 mod explorations;
 mod failed_rounds;
+mod later_writes;
 pub mod ledger;
 mod left_out_reads;
 mod local_state;

@@ -11,8 +11,9 @@ mod undone;
 
 use crate::consistency::ordering_accesses::OrderingAccesses;
 use crate::reductions::{Reduction, Reductions};
-use crate::source::{Action, Location, ThreadId};
+use crate::source::{Action, Location, ThreadId, Writes};
 use crate::threads::failed_rounds::FailedRounds;
+use crate::threads::later_writes::LaterWrites;
 use crate::threads::ledger::{ThreadNumbers, User};
 use crate::threads::left_out_reads::{LeftOutRead, LeftOutReads};
 use crate::threads::location_uses::LocationUses;
@@ -79,6 +80,7 @@ struct Facts {
     conflicts: LocationUses,
     left_out: LeftOutReads,
     failed_rounds: FailedRounds,
+    later_writes: LaterWrites,
     symmetry: ThreadSymmetry,
     /// The threads that use each barrier.
     barrier_users: BTreeMap<u64, BTreeSet<ThreadId>>,
@@ -173,6 +175,7 @@ impl LearnedSharing {
         facts.conflicts.restart();
         facts.left_out.restart();
         facts.failed_rounds.restart();
+        facts.later_writes.restart();
         facts.symmetry.restart();
     }
 
@@ -329,6 +332,18 @@ impl LearnedSharing {
         facts
             .failed_rounds
             .continues(thread, rounds, &facts.threads)
+    }
+
+    /// See [`LaterWrites::expected`].
+    pub fn expected_writes(&self, thread: ThreadId, at: Location) -> Option<Writes> {
+        let expects = self.reductions.has(Reduction::LaterWrites);
+        expects.then(|| self.facts().later_writes.expected(thread, at))
+    }
+
+    /// See [`LaterWrites::record`].
+    pub fn wrote(&self, thread: ThreadId, at: Location, writes: Writes) {
+        let contradicts = self.facts().later_writes.record(thread, at, writes);
+        let _ = self.change_if(contradicts);
     }
 
     /// See [`LocationUses::is_own`].

@@ -426,6 +426,14 @@ impl Source for ProgramSource<'_> {
         self.sets.reads(set)
     }
 
+    fn expected_writes(&self, thread: ThreadId, at: Location) -> Option<Writes> {
+        self.sharing.expected_writes(thread, at)
+    }
+
+    fn wrote(&self, thread: ThreadId, at: Location, writes: Writes) {
+        self.sharing.wrote(thread, at, writes);
+    }
+
     fn resumed(&self, thread: &ProgramThread) -> Option<Resumed<ProgramThread>> {
         let limits = Limits {
             loops: u32::MAX,

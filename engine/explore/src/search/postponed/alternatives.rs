@@ -158,7 +158,8 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         execution: &PartialExecution,
         ready: &[EventPosition],
     ) -> Option<(EventPosition, bool)> {
-        let settled = |at: &&EventPosition| !self.may_be_written(execution, **at, ready);
+        let all = self.everything(execution);
+        let settled = |at: &&EventPosition| !self.may_be_written(execution, **at, (ready, &all));
         match ready.iter().find(settled) {
             Some(settled) => Some((*settled, false)),
             None => ready.first().map(|first| (*first, true)),

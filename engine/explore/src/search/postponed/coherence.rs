@@ -54,8 +54,7 @@ impl PartialExecution {
             true => Some(at),
             false => event.source,
         };
-        let mut later = self.threads[at.thread].events[at.index + 1..].iter();
-        write.as_ref() == order.last() && !later.any(|event| event.added != 0)
+        write.as_ref() == order.last() && self.ends_thread(at)
     }
 
     /// Whether a read reads from the last write of its location.

@@ -18,6 +18,14 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         execution: &PartialExecution,
         ready: &[EventPosition],
     ) -> bool {
+        let waits = |at: &EventPosition| {
+            let event = execution.event(*at);
+            event.is_read() && event.is_open()
+        };
+        let decided = execution.threads.iter().all(|run| run.waits.is_none());
+        if decided && execution.positions().filter(waits).count() == ready.len() {
+            return false;
+        }
         let progress = self.progress(execution, ready, None);
         // where the thread waits, it does not come to the event
         let after_left_out = |at: EventPosition| {
@@ -41,17 +49,32 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     }
 
     /// Whether a write that the read may read from may still be added while the read is not in the
-    /// graph.
+    /// graph. `all`: where everything can be added ([`everything`](Self::everything)).
     pub(super) fn may_be_written(
         &mut self,
         execution: &PartialExecution,
         read: EventPosition,
-        ready: &[EventPosition],
+        (ready, all): (&[EventPosition], &Progress),
     ) -> bool {
+        if !self.may_get_source(execution, read, all) {
+            return false;
+        }
         let progress = self.progress(execution, ready, Some(read));
         let may = self.may_get_source(execution, read, &progress);
         self.progress = progress;
         may
+    }
+
+    /// As if all events could be added, and all threads continued that may.
+    pub(super) fn everything(&self, execution: &PartialExecution) -> Progress {
+        let threads = 0..execution.threads.len();
+        let continues = |thread| execution.may_continue(&self.states, thread);
+        let runs = execution.threads.iter();
+        Progress {
+            events: runs.map(|run| vec![true; run.events.len()]).collect(),
+            continuing: threads.map(continues).collect(),
+            changed: false,
+        }
     }
 
     /// What can be added before this read. `ready`: the reads that have a write to read from.
@@ -121,7 +144,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
 
     /// Whether a read has a write to read from, among those that can be added.
     fn may_get_source(
-        &self,
+        &mut self,
         execution: &PartialExecution,
         read: EventPosition,
         progress: &Progress,
@@ -131,7 +154,9 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             let events = &execution.threads[thread].events;
             let own = thread == read.thread && self.checker.coherent;
             let before = if own { read.index } else { events.len() };
-            !own && progress.continuing[thread]
+            let continues = !own && progress.continuing[thread];
+            let all = progress.events[thread].iter().all(|can| *can);
+            continues && self.may_write(execution, (thread, all), read)
                 || events[..before].iter().enumerate().any(|(index, event)| {
                     let can = event.is_open() && progress.has(EventPosition { thread, index });
                     let writes = event.is_write() && event.location == location;

@@ -64,6 +64,11 @@ impl LocalEvent {
         self.label.action.is_rmw()
     }
 
+    /// Whether it writes, or is the read of a read-modify-write, which may.
+    pub fn attempts(&self) -> bool {
+        self.is_write() != self.is_rmw()
+    }
+
     /// Whether a thread's event is this one, as far as its answer is known.
     fn is_repeated_by(&self, action: &Action) -> bool {
         match (*action, self.label.action) {
@@ -161,6 +166,34 @@ impl PartialExecution {
 
     pub fn event_mut(&mut self, at: EventPosition) -> &mut LocalEvent {
         &mut self.threads[at.thread].events[at.index]
+    }
+
+    /// Whether no later event of its thread is in the graph.
+    pub fn ends_thread(&self, at: EventPosition) -> bool {
+        let mut later = self.threads[at.thread].events[at.index + 1..].iter();
+        !later.any(|event| event.added != 0)
+    }
+
+    /// How often a thread has come to write a location: writes, and read-modify-writes by their reads.
+    pub fn attempts(&self, thread: ThreadId, location: usize) -> u32 {
+        let events = self.threads[thread].events.iter();
+        let attempts = events.filter(|event| event.location == location && event.attempts());
+        attempts.count() as u32
+    }
+
+    /// How many of these are over: there is a write, or the read is in the graph and none follows.
+    pub fn attempted(&self, thread: ThreadId, location: usize) -> u32 {
+        let events = &self.threads[thread].events;
+        let is_over = |(index, event): &(usize, &LocalEvent)| {
+            event.location == location
+                && match after_read(events, *index) {
+                    _ if !event.attempts() => false,
+                    _ if event.is_write() => true,
+                    Some(next) => event.added != 0 || next.is_write() && next.is_rmw(),
+                    None => false,
+                }
+        };
+        events.iter().enumerate().filter(is_over).count() as u32
     }
 
     pub fn len(&self) -> usize {

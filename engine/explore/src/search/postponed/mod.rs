@@ -6,6 +6,7 @@ mod coherence;
 mod completion;
 mod drawing;
 mod execution;
+mod later_writes;
 mod progress;
 mod symmetry;
 mod waiting;

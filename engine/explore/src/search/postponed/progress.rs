@@ -1,6 +1,8 @@
 //! Which events of a partial execution can still be added to the graph.
 
 use crate::search::postponed::execution::{EventPosition, PartialExecution};
+use crate::source::{Location, ThreadId, Writes};
+use rustc_hash::FxHashMap;
 
 /// What can be added to the graph, as far as it is known.
 #[derive(Default)]
@@ -10,6 +12,13 @@ pub struct Progress {
     /// The threads that may have events that they have not reached.
     pub continuing: Vec<bool>,
     pub changed: bool,
+}
+
+/// What is known of writes: what a worker has asked and told the source, which it does once.
+#[derive(Default)]
+pub struct KnownWrites {
+    pub expected: FxHashMap<(ThreadId, Location), Option<Writes>>,
+    pub told: FxHashMap<(ThreadId, Location), Writes>,
 }
 
 impl Progress {

@@ -44,7 +44,7 @@ use crate::search::findings::Findings;
 use crate::search::halt::Halt;
 use crate::search::postponed::drawing::KnownReads;
 use crate::search::postponed::execution::{acquires, EventPosition, PartialExecution};
-use crate::search::postponed::progress::Progress;
+use crate::search::postponed::progress::{KnownWrites, Progress};
 use crate::search::queue::{BranchQueue, SearchWorker, CLOCK_INTERVAL};
 use crate::search::thread_states::{ThreadStates, Transition};
 use crate::source::{Action, EventLabel, Next, Source, ThreadId};
@@ -65,6 +65,7 @@ pub struct PostponingWorker<'s, S: Source> {
     pub(super) states: ThreadStates<S::Thread>,
     pub(super) sets: KnownReads,
     pub(super) progress: Progress,
+    pub(super) writes: KnownWrites,
     graph: Graph,
     /// Steps since the last look at the clock.
     steps: u32,
@@ -82,6 +83,7 @@ impl<'s, S: Source> SearchWorker<'s, S> for PostponingWorker<'s, S> {
             states: ThreadStates::new(queue.exchanges.clone()),
             sets: KnownReads::default(),
             progress: Progress::default(),
+            writes: KnownWrites::default(),
             graph: Graph::new(),
             steps: 0,
         }
@@ -235,6 +237,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                     return Ok(true);
                 };
                 let at = execution.push(thread, label, location);
+                self.foresee(execution, at);
                 // forwarding does not wait for what the value of the store depends on
                 let pending = |own: EventPosition| execution.event(own).is_open();
                 let forwarded = execution.own_write(at).is_some_and(pending);
@@ -418,7 +421,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     /// that is consistent, which it is left in. `by` returns whether it adds the event to the graph;
     /// with `may_wait`, one after which its thread waits is left out: its thread waits already. So is
     /// one in which its thread waits because of what is overwritten.
-    /// Returns whether one is consistent.
+    /// Returns whether one is consistent; if not, the execution is used up.
     fn extend<C>(
         &mut self,
         execution: &mut PartialExecution,
@@ -429,13 +432,17 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     ) -> Result<bool, Halt> {
         let source = self.queue.source;
         let mut left: Option<PartialExecution> = None;
-        let only = choices.len() == 1;
+        let count = choices.len();
+        let only = count == 1;
         let waited = execution.is_waiting(&self.states, added.thread);
-        for choice in choices {
+        for (number, choice) in choices.into_iter().enumerate() {
             if let Some(extended) = left.take() {
                 self.branch(extended)?;
             }
-            let mut extended = execution.clone();
+            let mut extended = match number + 1 == count {
+                true => std::mem::replace(execution, PartialExecution::new()),
+                false => execution.clone(),
+            };
             extended.refresh_states(source, &mut self.states)?;
             if by(&mut extended, choice) {
                 let unchanged = extended.proceed(source, &mut self.states, added);

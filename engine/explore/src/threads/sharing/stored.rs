@@ -77,6 +77,7 @@ impl LearnedSharing {
         changed |= own.conflicts.join(facts.conflicts, threads);
         changed |= own.left_out.join(facts.left_out, threads);
         changed |= own.failed_rounds.join(facts.failed_rounds, threads);
+        changed |= own.later_writes.join(facts.later_writes);
         changed |= own.symmetry.join(facts.symmetry);
         // more threads use a barrier than either has shown: their order may have to be fixed
         for (barrier, users) in facts.barrier_users {

@@ -1,0 +1,54 @@
+//! Which writes a thread may still perform, as far as is known
+//! ([`later_writes`](crate::threads::later_writes) has the argument).
+
+use crate::search::postponed::execution::{EventPosition, PartialExecution};
+use crate::search::postponed::worker::PostponingWorker;
+use crate::source::{Source, ThreadId, Writes};
+
+impl<'s, S: Source> PostponingWorker<'s, S> {
+    /// Records that a thread has come to a write, or the read of a read-modify-write. Those that behave
+    /// like it may do so, wherever exchanges of threads lead to.
+    pub(super) fn foresee(&mut self, execution: &PartialExecution, at: EventPosition) {
+        let event = execution.event(at);
+        if !event.attempts() {
+            return;
+        }
+        let place = execution.locations[event.location].at;
+        let thread = execution.threads[at.thread].class;
+        let writes = Writes {
+            count: execution.attempts(at.thread, event.location),
+            last: self.follows_all(event),
+        };
+        for place in self.queue.exchanges.orbit(place) {
+            let told = self.writes.told.entry((thread, place)).or_default();
+            if !told.include(writes) {
+                *told = told.and(writes);
+                self.queue.source.wrote(thread, place, writes);
+            }
+        }
+    }
+
+    /// Whether a thread that continues may still write the location of a read, before that is in the
+    /// graph. `all`: whether all events of the thread can be added.
+    pub(super) fn may_write(
+        &mut self,
+        execution: &PartialExecution,
+        (thread, all): (ThreadId, bool),
+        read: EventPosition,
+    ) -> bool {
+        if !self.checker.extensible || !execution.ends_thread(read) {
+            return true;
+        }
+        let location = execution.event(read).location;
+        let key = (
+            execution.threads[thread].class,
+            execution.locations[location].at,
+        );
+        let source = self.queue.source;
+        let expected = self.writes.expected.entry(key);
+        let expected = *expected.or_insert_with(|| source.expected_writes(key.0, key.1));
+        expected.is_none_or(|writes| {
+            (all || !writes.last) && writes.count > execution.attempted(thread, location)
+        })
+    }
+}

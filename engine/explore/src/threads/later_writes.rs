@@ -1,0 +1,116 @@
+//! How often threads write each location, as far as executions have shown.
+//!
+//! Where reads may be postponed, a read may wait for a write that is added to the graph later
+//! (`search/postponed`). If none comes, everything that was explored meanwhile is in vain. So the
+//! search assumes that a thread writes a location no more often than it, or one that behaves like
+//! it, has been seen to, and lets a read wait only where a thread that continues may still write. A
+//! write that was not foreseen refutes the assumption, and exploration starts again.
+//!
+//! A read-modify-write counts from its read on, whose write may take a place that the search has given
+//! to another.
+//!
+//! Let E be an execution that is left out because a read r is not let wait, at a node whose graph is
+//! P, and w the first write of the location that E adds after P. No event of r's thread after r is in P.
+//! What w needs, or its read if it is of a read-modify-write, does not need r, so the graph of P and of
+//! that is consistent, being a part of E. In it r is the last event of its thread, and if it reads from
+//! the last write of P, nothing follows it, nor its own write if it has one: the graph with it stays
+//! consistent, under a model that is extensible. That execution passes the node, with r's other choice, and
+//! its thread comes to w, which was not expected. The same holds for a read that waits already, at the
+//! node where it is given up.
+use crate::source::{Location, ThreadId, Writes};
+use borsh::{BorshDeserialize, BorshSerialize};
+use rustc_hash::FxHashMap;
+
+#[derive(Clone, Default, BorshSerialize, BorshDeserialize)]
+pub struct LaterWrites {
+    seen: FxHashMap<(ThreadId, Location), Writes>,
+    /// What this exploration assumes: what was seen when it was first asked for.
+    assumed: FxHashMap<(ThreadId, Location), Writes>,
+}
+
+impl LaterWrites {
+    /// Discards what is assumed. What was seen remains: to expect too many writes leaves nothing out.
+    pub fn restart(&mut self) {
+        self.assumed.clear();
+    }
+
+    /// The writes that are expected of a thread. From then on the exploration assumes that there are no
+    /// more.
+    pub fn expected(&mut self, thread: ThreadId, at: Location) -> Writes {
+        let seen = self.seen.get(&(thread, at)).copied().unwrap_or_default();
+        *self.assumed.entry((thread, at)).or_insert(seen)
+    }
+
+    /// Records writes; returns whether they contradict what is assumed.
+    pub fn record(&mut self, thread: ThreadId, at: Location, writes: Writes) -> bool {
+        let seen = self.seen.entry((thread, at)).or_default();
+        *seen = seen.and(writes);
+        let assumed = self.assumed.get(&(thread, at));
+        assumed.is_some_and(|assumed| !assumed.include(writes))
+    }
+
+    /// Adds what another exploration of the same tree assumes and has shown. Returns whether what one
+    /// has shown contradicts what the other assumes.
+    pub fn join(&mut self, other: LaterWrites) -> bool {
+        for ((thread, at), writes) in other.seen {
+            self.record(thread, at, writes);
+        }
+        let mut assumed = self.assumed.iter().chain(&other.assumed);
+        let contradicted = assumed.any(|(key, assumed)| {
+            let seen = self.seen.get(key).copied().unwrap_or_default();
+            !assumed.include(seen)
+        });
+        self.assumed.extend(other.assumed);
+        contradicted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: Location = Location {
+        address: 64,
+        size: 4,
+    };
+
+    fn writes(count: u32, last: bool) -> Writes {
+        Writes { count, last }
+    }
+
+    #[test]
+    fn more_writes_than_expected_contradict() {
+        let mut known = LaterWrites::default();
+        assert!(!known.record(1, AT, writes(1, true)));
+        assert_eq!(known.expected(1, AT), writes(1, true));
+        assert_eq!(known.expected(2, AT), Writes::default());
+        assert!(!known.record(1, AT, writes(1, true)));
+        assert!(known.record(1, AT, writes(1, false)));
+        assert!(known.record(1, AT, writes(2, true)));
+        assert!(known.record(2, AT, writes(1, true)));
+        assert_eq!(known.expected(1, AT), writes(1, true));
+        known.restart();
+        assert_eq!(known.expected(1, AT), writes(2, false));
+    }
+
+    #[test]
+    fn writes_contradict_what_another_exploration_assumes() {
+        let assumes = || {
+            let mut known = LaterWrites::default();
+            known.expected(1, AT);
+            known
+        };
+        let writes_by = |thread| {
+            let mut known = LaterWrites::default();
+            known.record(thread, AT, writes(1, true));
+            known
+        };
+        for (thread, contradicts) in [(1, true), (2, false)] {
+            assert_eq!(assumes().join(writes_by(thread)), contradicts);
+            assert_eq!(writes_by(thread).join(assumes()), contradicts);
+        }
+        let mut both = assumes();
+        both.join(writes_by(2));
+        assert!(both.record(1, AT, writes(1, true)));
+    }
+}
