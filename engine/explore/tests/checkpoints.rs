@@ -2,8 +2,8 @@
 //! not interrupted finds.
 use cat::Model;
 use explore::{
-    join, request, Acyclic, Checkpoint, Exploration, ExploredProgram, Limit, Limits, Options,
-    Reduction, Reductions, Request, Search, Violation,
+    join, request, Acyclic, Checkpoint, Exploration, ExploredProgram, Extent, Frontier, Limit,
+    Limits, OpenBranch, Options, ProgramSource, Reduction, Reductions, Request, Search, Violation,
 };
 use program::interpreter;
 use program::Program;
@@ -383,5 +383,29 @@ fn what_is_no_checkpoint_or_one_of_another_program_is_not_resumed() {
             assert_eq!(found.earlier, 0, "{name}");
             assert_eq!(Found::of(&found), Found::of(&whole), "{name}");
         }
+    }
+}
+
+#[test]
+fn what_is_left_open_of_another_tree_is_explored_from_the_root() {
+    let branch = OpenBranch {
+        path: vec![1_000],
+        met: Vec::new(),
+    };
+    let open = Frontier {
+        branches: vec![branch],
+        ..Frontier::default()
+    };
+    let (_, program) = &programs()[0];
+    for (model, options) in configurations() {
+        let again = Options {
+            extent: Extent::Open(open.clone()),
+            ..options.clone()
+        };
+        let mut source = ProgramSource::new(program, limits());
+        // what is shared is known the second time
+        let found = [options, again].map(|options| source.explore(&model, &options));
+        let [whole, again] = found.map(|found| Found::of(&found.expect("an exploration")));
+        assert_eq!(again, whole);
     }
 }

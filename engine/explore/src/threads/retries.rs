@@ -17,12 +17,12 @@
 //! Nothing is assumed of the program, since the state is compared: the thread is run again from
 //! before the first read, with the value that the second one has read. It has to reach the same
 //! header, before any other event, with the same frames, live registers, private memory and mutexes
-//! held. The two reads are atomic, each is the whole of its instruction, no event is between them,
-//! and they have the same location and memory order: the second one then is to the model what the
-//! first one would be. They read different values: a thread that reads the same again and again, and
-//! waits, would be left out each time, and its hang with it. (What distinguishes a failed compare-exchange from a load is compared as well,
-//! if the model does.) That the thread has a smaller number of rounds behind it in the counterpart
-//! can only mean that it reaches a limit later.
+//! held. No event is between the two reads, and they have the same location and memory order: the
+//! second one then is to the model what the first one would be. They read different values: a thread
+//! that reads the same again and again, and waits, would be left out each time, and its hang with it.
+//! (What distinguishes a failed compare-exchange from a load is compared as well, if the model does.)
+//! That the thread has a smaller number of rounds behind it in the counterpart can only mean that it
+//! reaches a limit later.
 //!
 //! What is assumed of the model is asked of its text ([`holds_in_smaller`]): that an execution
 //! without a read is consistent if the execution is. Nothing reads from a read, and it has no place
@@ -44,7 +44,7 @@
 //! [`holds_in_smaller`]: cat::Consistency::holds_in_smaller
 use crate::source::{Action, Answer, Location};
 use program::interpreter::thread::{Frame, Raised, Thread};
-use program::ir::{Inst, Op, Order, Program, Register, SiteId};
+use program::ir::{Order, Program, Register, SiteId};
 use program::memory::Memory;
 use std::sync::Arc;
 
@@ -70,19 +70,12 @@ pub struct EarlierRead<T> {
 }
 
 impl<T> EarlierRead<T> {
-    /// `before`: the thread that is about to perform it, as the first event of `instruction`. None for
-    /// a read that cannot be left out.
-    pub fn new(
-        action: Action,
-        answer: Answer,
-        instruction: &Inst,
-        before: &Arc<T>,
-    ) -> Option<EarlierRead<T>> {
+    /// `before`: the thread that is about to perform it. None for another event.
+    pub fn new(action: Action, answer: Answer, before: &Arc<T>) -> Option<EarlierRead<T>> {
         let Action::Read { at, order, rmw, .. } = action else {
             return None;
         };
-        let whole = matches!(instruction.op, Op::Load { .. } | Op::Cas { .. });
-        (whole && order != Order::Na).then(|| EarlierRead {
+        Some(EarlierRead {
             at,
             order,
             rmw,

@@ -423,4 +423,29 @@ mod tests {
         assert!(sharing.owns(1, 3) && sharing.owns(1, 3) && sharing.owns(0, 2));
         assert!(!sharing.owns(1, 2));
     }
+
+    #[test]
+    fn a_call_that_returns_after_a_thread_has_stopped_starts_the_exploration_again() {
+        let mut sharing = LearnedSharing::default();
+        sharing.restart(0);
+        let (waits, other) = (sharing.thread(0, 0), sharing.thread(0, 1));
+        assert!(!sharing.continues(waits, 0));
+        for (thread, again) in [(waits, false), (other, true)] {
+            let returns = Action::Write {
+                at: Location::of_call(thread as u32, true),
+                order: Order::Na,
+                value: 0,
+                rmw: false,
+                undefined: 0,
+            };
+            let by = User {
+                thread,
+                created: 0,
+                joined: 0,
+                site: 0,
+            };
+            sharing.record_change(returns, by);
+            assert_eq!(sharing.has_changed(), again);
+        }
+    }
 }

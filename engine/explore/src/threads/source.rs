@@ -286,10 +286,7 @@ impl ProgramSource<'_> {
             .and_then(|next| runner.shift(&thread.now, next, answer));
         if self.retries != Retries::All {
             let (next, now) = (thread.next.take(), &thread.now);
-            let is_first = now.local.answers.is_empty();
-            let instruction = now.thread.inst(self.program).filter(|_| is_first);
-            let read = next.zip(instruction);
-            thread.last = read.and_then(|(next, inst)| EarlierRead::new(next, answer, inst, now));
+            thread.last = next.and_then(|next| EarlierRead::new(next, answer, now));
         }
         let run = Arc::make_mut(&mut thread.now);
         run.awaits_answer = false;

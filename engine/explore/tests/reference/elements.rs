@@ -299,7 +299,7 @@ fn a_thread_that_does_the_same_elsewhere_is_not_exchanged() {
     }
 }
 
-/// What the second thread stores depends on what it has read before.
+/// What the second thread adds depends on what it has read before.
 #[test]
 fn a_thread_with_another_dependency_is_not_exchanged() {
     let text = format!(
@@ -309,7 +309,7 @@ fn a_thread_with_another_dependency_is_not_exchanged() {
          br i1 %second, label %test, label %out\n\
          test:\n  %same = xor i32 %read, %read\n  br label %out\n\
          out:\n  %none = phi i32 [ 0, %0 ], [ %same, %test ]\n  %new = or i32 %none, 1\n  \
-         store atomic i32 %new, ptr @y monotonic, align 4\n  \
+         atomicrmw add ptr @y, i32 %new monotonic\n  \
          %one = icmp eq i32 %read, 1\n  br i1 %one, label %keep, label %end\n\
          keep:\n  store atomic i32 1, ptr @seen monotonic, align 4\n  br label %end\n\
          end:\n  ret ptr null\n}}\n\
@@ -317,7 +317,7 @@ fn a_thread_with_another_dependency_is_not_exchanged() {
          call i32 @pthread_create(ptr %g, ptr null, ptr @t, ptr @e)\n  \
          call i32 @pthread_create(ptr %h, ptr null, ptr @t, ptr @f)\n  \
          %read = load atomic i32, ptr @y monotonic, align 4\n  \
-         %none = icmp eq i32 %read, 0\n  br i1 %none, label %end, label %copy\n\
+         %both = icmp eq i32 %read, 2\n  br i1 %both, label %copy, label %end\n\
          copy:\n  store atomic i32 1, ptr @x monotonic, align 4\n  br label %end\n\
          end:\n  %a = load i64, ptr %g\n  call i32 @pthread_join(i64 %a, ptr null)\n  \
          %b = load i64, ptr %h\n  call i32 @pthread_join(i64 %b, ptr null)\n  \

@@ -171,7 +171,7 @@ impl PartialExecution {
             let mut events = its.events.iter();
             let index = events.position(LocalEvent::is_open)?;
             let read = run.events.get(index)?.added != 0;
-            (read && self.are_the_same([thread, other], index)).then_some(EventPosition {
+            read.then_some(EventPosition {
                 thread: other,
                 index,
             })

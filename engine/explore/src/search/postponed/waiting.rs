@@ -21,7 +21,7 @@ use crate::search::halt::Halt;
 use crate::search::postponed::execution::{EventPosition, LocalEvent, PartialExecution};
 use crate::search::postponed::worker::PostponingWorker;
 use crate::search::thread_states::{ThreadStates, Transition};
-use crate::source::{Action, Initial, Next, Source, ThreadId, Wait};
+use crate::source::{Initial, Next, Source, ThreadId, Wait};
 
 const MISSING: &str =
     "executions are not explored in which the thread does not come to this access, \
@@ -171,8 +171,7 @@ impl PartialExecution {
             drop(places);
             let event = self.event(at);
             let last = self.locations[event.location].order.last().copied();
-            let decided = self.threads[at.thread].waits.is_some();
-            if !event.left_out || self.is_waiting(states, at.thread) && !decided {
+            if !event.left_out {
                 return None;
             }
             self.add_read(at, last);
@@ -199,7 +198,8 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     pub(super) fn decide(&mut self, execution: &mut PartialExecution) -> Result<bool, Halt> {
         let source = self.queue.source;
         let mut threads = 0..execution.threads.len();
-        let Some(thread) = threads.find(|thread| self.is_to_be_decided(execution, *thread)) else {
+        let undecided = |thread: &ThreadId| execution.is_undecided(source, &self.states, *thread);
+        let Some(thread) = threads.find(undecided) else {
             return Ok(false);
         };
         let twins = execution.twins(thread);
@@ -215,20 +215,6 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         execution.refresh_states(source, &mut self.states)?;
         execution.go_on(&twins);
         Ok(true)
-    }
-
-    /// Whether a thread could perform its next event, if it does not wait before it.
-    fn is_to_be_decided(&self, execution: &PartialExecution, thread: ThreadId) -> bool {
-        let Some(Next::Event(label)) = execution.next(&self.states, thread) else {
-            return false;
-        };
-        execution.is_undecided(self.queue.source, &self.states, thread)
-            && match label.action {
-                // it waits for the reads
-                Action::Fence { .. } => false,
-                Action::Join { thread } => execution.result(&self.states, thread).is_some(),
-                _ => true,
-            }
     }
 
     /// Records that executions are missing, if a thread does not come to an event that is in the
