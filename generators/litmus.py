@@ -18,7 +18,9 @@ from weakspot.errors import BadInput, excerpt, reported
 if TYPE_CHECKING:
     from weakspot._engine import LitmusFile
 
-Order = Literal["na", "rlx", "acq", "rel", "acq_rel", "sc"]
+Order = Literal[
+    "na", "rlx", "acq", "rel", "acq_rel", "sc", "once", "acquire", "release", "mb", "noreturn"
+]
 
 #: memory orders as C spells them; "na" is a plain, non-atomic access
 C_ORDER: dict[str, str] = {
@@ -28,6 +30,9 @@ C_ORDER: dict[str, str] = {
     "acq_rel": "memory_order_acq_rel",
     "sc": "memory_order_seq_cst",
 }
+
+#: memory orders as the Linux kernel's model names them
+KERNEL_ORDER: dict[str, Order] = {"rlx": "once", "acq": "acquire", "rel": "release", "sc": "mb"}
 
 
 class Site(msgspec.Struct, frozen=True):

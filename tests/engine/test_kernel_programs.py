@@ -16,7 +16,6 @@ from weakspot.errors import BadInput
 from weakspot.generators.source.frontend import compile_source
 from weakspot.harness.checkers.engine_answers import sentences_of
 from weakspot.harness.corpus import models
-from weakspot.system import kernel
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict
@@ -48,12 +47,9 @@ static void *two(void *unused) {{ {two} return 0; }}
     return Program(compile_source(path).text)
 
 
-@pytest.fixture(scope="module")
-def model() -> str:
-    folder = kernel.folder()
-    if folder is None:
-        pytest.skip(f"the Linux kernel's memory model is not installed: {kernel.ADVICE}")
-    return str(folder / kernel.CONFIGURATION)
+@pytest.fixture
+def model(kernel_model: Path) -> str:
+    return str(kernel_model)
 
 
 def explored(found: Program, model: str) -> ExplorationDict:
