@@ -19,7 +19,23 @@ if TYPE_CHECKING:
     from weakspot._engine import LitmusFile
 
 Order = Literal[
-    "na", "rlx", "acq", "rel", "acq_rel", "sc", "once", "acquire", "release", "mb", "noreturn"
+    "na",
+    "rlx",
+    "acq",
+    "rel",
+    "acq_rel",
+    "sc",
+    # of the Linux kernel: of accesses, then of fences alone
+    "once",
+    "acquire",
+    "release",
+    "mb",
+    "noreturn",
+    "rmb",
+    "wmb",
+    "before-atomic",
+    "after-atomic",
+    "sync-rcu",
 ]
 
 #: memory orders as C spells them; "na" is a plain, non-atomic access
@@ -133,13 +149,17 @@ class Origin(msgspec.Struct, frozen=True):
 
 class Body(msgspec.Struct, frozen=True):
     """The threads of a C11 Test. The condition is `exists` over the conjunction of `atoms`.
-    `init` holds the locations that do not start as 0; `plain` those accessed as plain ints."""
+    `init` holds the locations that do not start as 0; `plain` those accessed as plain ints.
+    `kernel`: the primitives are those of the Linux kernel; then the threads in `sections` are in
+    critical sections of RCU as a whole."""
 
     threads: tuple[Thread, ...]
     atoms: tuple[Atom, ...]
     locations: tuple[str, ...]
     init: dict[str, int]
     plain: frozenset[str]
+    kernel: bool = False
+    sections: frozenset[int] = frozenset()
 
 
 class Test(msgspec.Struct, frozen=True):
@@ -178,9 +198,11 @@ class Test(msgspec.Struct, frozen=True):
 
     @property
     def statements(self) -> Body | None:
-        """The body; for a C test that was read from a file, the body that its text describes, if
-        its threads are straight lines of accesses, fences and guards and its condition is a
-        conjunction."""
+        """The body, if it is one of C11; for a C test that was read from a file, the body that its
+        text describes, if its threads are straight lines of accesses, fences and guards and its
+        condition is a conjunction."""
+        if self.body is not None and self.body.kernel:
+            return None
         if self.body is not None or self.arch != "C":
             return self.body
         return _read(self.text)

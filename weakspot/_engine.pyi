@@ -251,6 +251,10 @@ class Program:
         """What is used and not defined, "the function f": an error if it is reached."""
 
     @property
+    def of_kernel(self) -> bool:
+        """Whether it has the Linux kernel's primitives, those of <weakspot/kernel.h>."""
+
+    @property
     def orders(self) -> list[str]:
         """The memory order of each site as `with_orders` takes it; "" where none can be chosen.
 

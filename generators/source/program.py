@@ -67,7 +67,7 @@ class Program(msgspec.Struct, frozen=True):
     maps the names of its source files to files; `others` are its translation units besides
     `source`; `given` are the options of the `build` that it was read with, with names relative to
     `base`. `key` stands for the text that it was read from; see Ir. `assembly`: it contains inline
-    assembly, which orders as its machine does. `kernel`: it has the Linux kernel's primitives."""
+    assembly, which orders as its machine does."""
 
     source: Path
     files: dict[str, Path]
@@ -81,12 +81,16 @@ class Program(msgspec.Struct, frozen=True):
     base: Path | None = None
     key: str = ""
     assembly: bool = False
-    kernel: bool = False
 
     @property
     def orders(self) -> tuple[str, ...]:
         """The memory order of each site; see _engine.Program.orders."""
         return tuple(self.lowered.orders)
+
+    @property
+    def kernel(self) -> bool:
+        """Whether it has the Linux kernel's primitives."""
+        return self.lowered.of_kernel
 
     @property
     def name(self) -> str:
@@ -221,12 +225,8 @@ def read_program(
         base=base,
         key=ir.key,
         assembly=WRAPPER in ir.text,
-        kernel=_KERNEL in ir.text,
     )
 
-
-_KERNEL = "@weakspot_kernel_header"
-"""What <weakspot/kernel.h> defines."""
 
 _TRIED = 1.0
 """For how many seconds an execution is looked for that reaches what is not defined."""

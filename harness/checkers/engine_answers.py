@@ -66,10 +66,16 @@ def exploration_of(
     made: dict[str, Test] = {}
     for each in found["violations"]:
         test = None
-        # tests of C11 mean nothing to a model with annotations of its own
-        if tests and each["witness"] is not None and not model.is_configuration:
+        # tests of C11 mean nothing to a model with annotations of its own, nor its tests to others
+        kernel = program.program.kernel
+        if tests and each["witness"] is not None and kernel == model.is_configuration:
             test = cycle_test(
-                each["witness"], sites, program.habits, structure=structure, scenario=scenario
+                each["witness"],
+                sites,
+                program.habits,
+                structure=structure,
+                scenario=scenario,
+                of_kernel=kernel,
             )
         if test is not None:
             made[test.name] = test

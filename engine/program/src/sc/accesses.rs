@@ -114,6 +114,11 @@ impl Environment for StepEnvironment<'_, '_> {
         t.log.len() as u32
     }
 
+    /// A test of the Linux kernel's must not depend on more than the program does.
+    fn branches_end(&self) -> bool {
+        self.context.program.of_kernel
+    }
+
     fn refuses_undefined(&self) -> bool {
         false
     }
