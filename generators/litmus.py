@@ -151,7 +151,8 @@ class Body(msgspec.Struct, frozen=True):
     """The threads of a C11 Test. The condition is `exists` over the conjunction of `atoms`.
     `init` holds the locations that do not start as 0; `plain` those accessed as plain ints.
     `kernel`: the primitives are those of the Linux kernel; then the threads in `sections` are in
-    critical sections of RCU as a whole."""
+    critical sections of RCU as a whole, and what is stored to one of the `pointers` is the address
+    of the location that it is mapped to, which the thread that reads it accesses through it."""
 
     threads: tuple[Thread, ...]
     atoms: tuple[Atom, ...]
@@ -160,6 +161,7 @@ class Body(msgspec.Struct, frozen=True):
     plain: frozenset[str]
     kernel: bool = False
     sections: frozenset[int] = frozenset()
+    pointers: dict[str, str] = {}
 
 
 class Test(msgspec.Struct, frozen=True):

@@ -7,8 +7,9 @@ lacks what has no part in its cycle, and so may allow what the program forbids, 
   (smp_mb__after_spinlock) is left out.
 - `barrier` and SRCU are left out. A thread is in a critical section of RCU if all its accesses are
   in the same one.
-- An address dependency from a read to a read is left out; one to a write, and a data dependency,
-  are control dependencies, which order a write as much.
+- An address dependency of a load is one where the pointer is read from a store of the cycle that
+  has no other access there, and left out otherwise. One of a store, and a data dependency, are
+  control dependencies, which order a store as much.
 - An update is an addition if it is neither an exchange nor a subtraction.
 """
 
@@ -82,3 +83,8 @@ def depends(event: EventDict, earlier: int) -> bool:
     """Whether an access depends on an earlier one in a way that a control dependency expresses."""
     reads = [*event["ctrl"], *event["addr"], *event["data"]]
     return earlier in (reads if event["kind"] in ("W", "RMW") else event["ctrl"])
+
+
+def is_addressed(event: EventDict, earlier: EventDict, index: int) -> bool:
+    """Whether a load uses an address that an earlier load, with this index, has read."""
+    return event["kind"] == earlier["kind"] == "R" and index in event["addr"]

@@ -57,12 +57,14 @@ class Edge(msgspec.Struct, frozen=True):
     `kind` is po, rfi or coi. `fence` is the strongest memory order that the thread fences between
     them amount to ("" for none), of the Linux kernel's the fences, `fences` their sites.
     `dependent` says that the later access is not reached, or goes elsewhere, unless the earlier
-    reads what it read (ctrl or addr)."""
+    reads what it read (ctrl or addr). `addressed`, of the Linux kernel's: the later, a load, uses
+    an address that the earlier, a load, has read."""
 
     kind: str
     fence: str = ""
     fences: tuple[Site, ...] = ()
     dependent: bool = False
+    addressed: bool = False
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -132,18 +134,20 @@ def pattern(
 
 class Habits(msgspec.Struct, frozen=True):
     """Properties of a program's events in every run, by the number of their sites: the operation of
-    a read-modify-write; the operation that an event belongs to; and which accesses depend on an
-    earlier read (control and address dependencies)."""
+    a read-modify-write; the operation that an event belongs to; which accesses depend on an earlier
+    read (control and address dependencies); and on which for their address."""
 
     updates: dict[int, str] = {}
     operations: dict[int, str] = {}
     dependent: frozenset[tuple[int, int]] = frozenset()
+    addressed: frozenset[tuple[int, int]] = frozenset()
 
 
 def habits(trace: TraceDict) -> Habits:
     updates: dict[int, str] = {}
     operations: dict[int, str] = {}
     dependent: set[tuple[int, int]] = set()
+    addressed: set[tuple[int, int]] = set()
     for run in trace["runs"]:
         for events in run["threads"]:
             for event in events:
@@ -152,7 +156,9 @@ def habits(trace: TraceDict) -> Habits:
                     updates[event["site"]] = event["op"]
                 for earlier in (*event["ctrl"], *event["addr"]):
                     dependent.add((events[earlier]["site"], event["site"]))
-    return Habits(updates, operations, frozenset(dependent))
+                for earlier in event["addr"]:
+                    addressed.add((events[earlier]["site"], event["site"]))
+    return Habits(updates, operations, frozenset(dependent), frozenset(addressed))
 
 
 class _Step(msgspec.Struct, frozen=True):
@@ -320,6 +326,7 @@ def _edge_of_kernel(
         " ".join(name for name, _ in found),
         tuple(sites[site] for _, site in found),
         kernel.depends(event, steps[at].index),
+        kernel.is_addressed(event, steps[at].event, steps[at].index),
     )
 
 

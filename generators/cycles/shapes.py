@@ -46,7 +46,7 @@ FAMILIES = {
 }
 
 _DIRECTIONS = ("W", "WW", "RR", "RW", "WR")
-_EDGES = ("fence", "ctrl", "po", "coi", "rfi", "rmw", "rcu")
+_EDGES = ("fence", "ctrl", "po", "coi", "rfi", "rmw", "rcu", "addr")
 _ORDERS = ("acq", "rel", "ar", "sc", "rlx", "na", "acquire", "release", "mb", "once")
 
 

@@ -108,6 +108,7 @@ def _test(named: Named) -> Test:
         sections=frozenset(
             number for number, each in enumerate(named.cycle.segments) if _in_section(each)
         ),
+        pointers=values.pointers,
     )
     edges = _diy_cycle(named.cycle, named.parts)
     return Test(
@@ -160,6 +161,22 @@ def _is_of_kernel(access: Access) -> bool:
     return access.order in (*KERNEL_ORDER.values(), kernel.NORETURN)
 
 
+def _is_addressed(cycle: Cycle, number: int) -> bool:
+    """Whether a thread's second access uses the address that its first reads: from a store with
+    which the thread before it ends, and which is the cycle's only other access there."""
+    segment, before = cycle.segments[number], cycle.segments[number - 1]
+    if len(segment.edges) != 1 or not segment.edges[0].addressed or not before.edges:
+        return False
+    pointer, target = segment.first.loc, segment.last.loc
+    those = [each for one in cycle.segments for each in one.accesses]
+    return (
+        before.last.kind == "W"
+        and cycle.communications[number - 1] == "rf"
+        and [each.loc for each in those].count(pointer) == 2
+        and all(each.kind != "RMW" for each in those if each.loc == target)
+    )
+
+
 def _in_section(segment: Segment) -> bool:
     """Whether a thread is in a critical section of RCU as a whole."""
     return segment.first.section == segment.last.section != 0
@@ -185,7 +202,9 @@ def _parts(cycle: Cycle) -> list[shapes.Part]:
             fence = "ar" if edge.fence == "acq_rel" else re.sub(r"\W", "", edge.fence)
             word = f"fence{fence}" if edge.fence else ""
             guarded = at == 0 and _guarded(edge, source, target, incoming)
-            if edge.kind == "po" and guarded:
+            if _is_addressed(cycle, index):
+                word = f"addr{word}"
+            elif edge.kind == "po" and guarded:
                 word = f"ctrl{word}"  # as diy7 writes ctrlisb and ctrlisync
             if edge.kind == "po" and _in_section(segment):
                 word = f"rcu{word}"
@@ -247,6 +266,8 @@ def _diy_edge(step: shapes.Step) -> str:
             return f"Rcu{_diy_edge(step)}"
         case "po":
             return f"Pod{step.directions}"
+        case word if word.startswith("addr"):
+            return f"DpAddr{_diy_fence(word.removeprefix('addr'))}d{step.directions[1]}"
         case word if word.startswith("ctrl"):
             return f"DpCtrl{_diy_fence(word.removeprefix('ctrl'))}d{step.directions[1]}"
         case word if word.startswith(("rfi", "coi")):
@@ -277,6 +298,7 @@ class _Values:
         self.names = _location_names(cycle)
         self.init: dict[str, int] = {}
         self.plain: set[str] = set()
+        self.pointers: dict[str, str] = {}
         self._before: dict[_At, int] = {}  # the value that an access finds
         self._after: dict[_At, int] = {}  # the value that a write leaves
         self._operand: dict[_At, int] = {}
@@ -335,7 +357,9 @@ class _Values:
                 edge = segment.edges[index - 1]
                 statements += [Fence(_fence_order(each)) for each in edge.fence.split()]
                 source = segment.accesses[index - 1]
-                if index == 1 and _guarded(edge, source, access, incoming):
+                if _is_addressed(self.cycle, number):
+                    self.pointers[self.names[source.loc]] = self.names[access.loc]
+                elif index == 1 and _guarded(edge, source, access, incoming):
                     statements.append(self._guard(number, source))
             register = ""
             if access.reads and access.order != kernel.NORETURN:

@@ -212,7 +212,11 @@ def _traced(
                     for index, earlier in enumerate(made)
                     if (earlier["site"], site) in habits.dependent
                 ],
-                "addr": [],
+                "addr": [
+                    index
+                    for index, earlier in enumerate(made)
+                    if (earlier["site"], site) in habits.addressed
+                ],
                 "data": [],
             }
         )

@@ -6,10 +6,11 @@ of that type; others are `int`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from weakspot.generators.emit.c11 import UNREACHED, guarded_registers
 from weakspot.generators.litmus import (
+    Atom,
     Body,
     Cas,
     Fence,
@@ -20,6 +21,9 @@ from weakspot.generators.litmus import (
     Statement,
     Store,
 )
+
+_OTHER = "other"
+"""What pointers point to at first."""
 
 IN_A_KERNEL = "it has the Linux kernel's primitives, which run in a kernel alone"
 """Why no program is made of a source or a test."""
@@ -46,13 +50,23 @@ def thread(number: int, body: Body) -> str:
     statements = body.threads[number]
     atomic = _atomics(body)
     guarded = guarded_registers(statements)
-    names = dict.fromkeys(
-        each.loc for each in statements if isinstance(each, Load | Store | Rmw | Cas)
-    )
-    head = ", ".join(f"{'atomic_t' if name in atomic else 'int'} *{name}" for name in names)
+    through = _through(statements, body.pointers)
+    names: dict[str, None] = {}
+    for each in statements:
+        if isinstance(each, Load | Store | Rmw | Cas) and not (
+            isinstance(each, Load) and each.loc in through
+        ):
+            names[each.loc] = None
+        if isinstance(each, Store) and each.loc in body.pointers:
+            names[body.pointers[each.loc]] = None
+    types = dict.fromkeys(body.pointers, "int **") | dict.fromkeys(atomic, "atomic_t *")
+    head = ", ".join(f"{types.get(name, 'int *')}{name}" for name in names)
     lines = [f"P{number}({head})", "{"]
+    pointers = through.values()
     lines += [
-        f"\tint {register};" for register in _registers(statements) if register not in guarded
+        f"\tint {'*' if register in pointers else ''}{register};"
+        for register in _registers(statements)
+        if register not in guarded
     ]
     lines += [f"\tint {register} = {UNREACHED};" for register in guarded]
     depth = 1
@@ -64,7 +78,15 @@ def thread(number: int, body: Body) -> str:
             lines.append(f"{pad}if ({statement.reg} == {statement.value}) {{")
             depth += 1
             continue
-        lines.append(f"{pad}{expression(statement, atomic)};")
+        match statement:
+            case Store(loc=loc, order=order) if loc in body.pointers:
+                stored = _store(loc, body.pointers[loc], order, is_atomic=False)
+                lines.append(f"{pad}{stored};")
+            case Load(reg=reg, loc=loc, order=order) if loc in through:
+                loaded = _load(through[loc], order, is_atomic=False)
+                lines.append(f"{pad}{reg} = {loaded};")
+            case _:
+                lines.append(f"{pad}{expression(statement, atomic)};")
     lines += ["\t" * level + "}" for level in range(depth - 1, 0, -1)]
     if number in body.sections:
         lines.append("\trcu_read_unlock();")
@@ -76,10 +98,30 @@ def initial(body: Body) -> Iterator[str]:
     atomic = _atomics(body)
     for name in body.locations:
         value = body.init.get(name, 0)
-        if name in atomic:
+        if name in body.pointers:
+            yield f"{name}={_OTHER};"
+        elif name in atomic:
             yield f"atomic_t {name} = ATOMIC_INIT({value});"
         elif value:
             yield f"[{name}]={value};"
+
+
+def atom(each: Atom, body: Body) -> str:
+    """A part of the condition."""
+    if each.thread is not None:
+        for statement in body.threads[each.thread]:
+            if isinstance(statement, Load) and statement.reg == each.name:
+                target = body.pointers.get(statement.loc)
+                return str(each) if target is None else f"{each.thread}:{each.name}={target}"
+    elif each.name in body.pointers:
+        return f"[{each.name}]={body.pointers[each.name]}"
+    return str(each)
+
+
+def _through(statements: Sequence[Statement], pointers: Mapping[str, str]) -> dict[str, str]:
+    """The registers through which a thread accesses locations."""
+    loads = (each for each in statements if isinstance(each, Load))
+    return {pointers[each.loc]: each.reg for each in loads if each.loc in pointers}
 
 
 def _atomics(body: Body) -> frozenset[str]:
@@ -122,7 +164,7 @@ def _load(loc: str, order: Order, *, is_atomic: bool) -> str:
     return f"smp_load_acquire({loc})" if order == "acquire" else f"READ_ONCE(*{loc})"
 
 
-def _store(loc: str, value: int, order: Order, *, is_atomic: bool) -> str:
+def _store(loc: str, value: int | str, order: Order, *, is_atomic: bool) -> str:
     if order == "na":
         return f"*{loc} = {value}"
     if is_atomic:

@@ -18,6 +18,7 @@ def litmus_text(name: str, cycle: str, body: Body, metadata: Sequence[tuple[str,
     if body.kernel:
         threads = [kernel.thread(number, body) for number in range(len(body.threads))]
         init = " ".join(kernel.initial(body))
+        atoms = [kernel.atom(each, body) for each in body.atoms]
     else:
         expected: dict[str, int] = {}
         threads = [
@@ -25,6 +26,7 @@ def litmus_text(name: str, cycle: str, body: Body, metadata: Sequence[tuple[str,
             for number, statements in enumerate(body.threads)
         ]
         init = " ".join(f"[{loc}]={value};" for loc, value in (body.init | expected).items())
+        atoms = [str(each) for each in body.atoms]
     lines = [
         f"C {name}",
         f'"{cycle}"',
@@ -33,6 +35,6 @@ def litmus_text(name: str, cycle: str, body: Body, metadata: Sequence[tuple[str,
         f"{{ {init} }}" if init else "{}",
         "",
         *threads,
-        "exists (" + " /\\ ".join(str(atom) for atom in body.atoms) + ")",
+        "exists (" + " /\\ ".join(atoms) + ")",
     ]
     return "\n".join(lines) + "\n"

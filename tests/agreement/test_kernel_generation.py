@@ -128,6 +128,50 @@ def test_a_test_forbids_no_cycle_that_its_program_allows(
     assert sum(one == other for one, other in both) > 0.8 * len(both)
 
 
+POINTER = """
+#include <weakspot/kernel.h>
+static struct node { int value; } node;
+static struct node *head;
+static void *writer(void *unused)
+{
+    node.value = 1;
+    PUBLISH
+    return NULL;
+}
+static void *reader(void *unused)
+{
+    struct node *found = rcu_dereference(head);
+    if (found)
+        BUG_ON(found->value != 1);
+    return NULL;
+}
+int main(void)
+{
+    pthread_t one, other;
+    pthread_create(&one, NULL, writer, NULL);
+    pthread_create(&other, NULL, reader, NULL);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("publish", "observation"),
+    [("rcu_assign_pointer(head, &node);", "Never"), ("WRITE_ONCE(head, &node);", "Sometimes")],
+)
+def test_the_address_of_a_load_may_depend_on_a_pointer(
+    publish: str, observation: str, kernel_model: Path, herd7: Tool, tmp_path: Path
+) -> None:
+    program, file = tmp_path / "pointer.c", tmp_path / "pointer.litmus"
+    program.write_text(POINTER.replace("PUBLISH", publish))
+    (test,) = generate(program, structure="", scenario="pointer").tests
+    assert "+addr" in test.name
+    file.write_text(test.text)
+    (theirs,) = ask(herd7, kernel_model, [file]).values()
+    (ours,) = engine(kernel_model, [file]).values()
+    assert theirs == ours
+    assert ours.observation == observation
+
+
 def test_herd7_and_klitmus7_take_them(
     drawn: Iterator[tuple[KernelTest, str]],
     kernel_model: Path,

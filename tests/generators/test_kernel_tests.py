@@ -41,6 +41,7 @@ def made(folder: Path, globals_: str, one: str, two: str) -> dict[str, Test]:
 
 INTS = "static int x, y;"
 ATOMIC = "static int x; static atomic_t y;"
+NODE = "struct node { int value; } node; static struct node *head;"
 READER = "if (READ_ONCE(y)) { smp_rmb(); (void)READ_ONCE(x); }"
 NAMES = {
     "barriers": (
@@ -90,6 +91,30 @@ NAMES = {
             "atomic_inc_return(&y); READ_ONCE(x);",
         ),
         "MP+poonceexchrelease+pofetch.addmbonce",
+    ),
+    "a pointer": (
+        (
+            NODE,
+            "node.value = 1; rcu_assign_pointer(head, &node);",
+            "struct node *found = rcu_dereference(head); if (found) (void)found->value;",
+        ),
+        "MP+ponarelease+addroncena",
+    ),
+    "a pointer that is exchanged": (
+        (
+            NODE,
+            "node.value = 1; xchg(&head, &node);",
+            "struct node *found = rcu_dereference(head); if (found) (void)found->value;",
+        ),
+        "MP+ponaexchmb+ctrloncena",
+    ),
+    "an index": (
+        (
+            "static int x, y[2];",
+            "WRITE_ONCE(y[1], 1); smp_store_release(&x, 1);",
+            "(void)READ_ONCE(y[READ_ONCE(x)]);",
+        ),
+        "MP+pooncerelease+addronceonce",
     ),
     "a grace period": (
         (
@@ -152,6 +177,32 @@ def test_a_critical_section_and_a_branch_are_around_what_is_in_them(tmp_path: Pa
     text = made(tmp_path, *sources)[name].text
     assert (
         "\tint r1 = -1;\n\tr0 = smp_load_acquire(y);\n\tif (r0 == 1) {\n\t\tr1 = *x;\n\t}" in text
+    )
+
+
+def test_a_pointer_is_one_in_the_test(tmp_path: Path) -> None:
+    sources, name = NAMES["a pointer"]
+    text = made(tmp_path, *sources)[name].text
+    assert text[text.index("{") :] == textwrap.dedent(
+        """\
+        { y=other; }
+
+        P0(int *x, int **y)
+        {
+        \t*x = 1;
+        \tsmp_store_release(y, x);
+        }
+
+        P1(int **y)
+        {
+        \tint *r0;
+        \tint r1;
+        \tr0 = READ_ONCE(*y);
+        \tr1 = *r0;
+        }
+
+        exists (1:r0=x /\\ 1:r1=0)
+        """
     )
 
 
