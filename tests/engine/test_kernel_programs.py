@@ -496,19 +496,6 @@ int main(void) {{
     assert answer(found) == expected, found["reasons"]
 
 
-def test_the_program_of_the_page_is_safe_with_its_fence_alone(model: str, tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs/linux-kernel.md").read_text()
-    start = page.index("    #include <weakspot/kernel.h>")
-    shown = textwrap.dedent(page[start : page.index("This one is Safe")])
-    assert shown.count("smp_rmb();") == 1
-    answers = []
-    for text in (shown, shown.replace("smp_rmb();", "")):
-        path = tmp_path / "page.c"
-        path.write_text(text)
-        answers.append(answer(explored(Program(compile_source(path).text), model)))
-    assert answers == ["Safe", "Violated, assertion, race"]
-
-
 @pytest.mark.parametrize(
     "operation",
     [
