@@ -18,7 +18,25 @@ from weakspot.errors import BadInput, excerpt, reported
 if TYPE_CHECKING:
     from weakspot._engine import LitmusFile
 
-Order = Literal["na", "rlx", "acq", "rel", "acq_rel", "sc"]
+Order = Literal[
+    "na",
+    "rlx",
+    "acq",
+    "rel",
+    "acq_rel",
+    "sc",
+    # of the Linux kernel: of accesses, then of fences alone
+    "once",
+    "acquire",
+    "release",
+    "mb",
+    "noreturn",
+    "rmb",
+    "wmb",
+    "before-atomic",
+    "after-atomic",
+    "sync-rcu",
+]
 
 #: memory orders as C spells them; "na" is a plain, non-atomic access
 C_ORDER: dict[str, str] = {
@@ -28,6 +46,9 @@ C_ORDER: dict[str, str] = {
     "acq_rel": "memory_order_acq_rel",
     "sc": "memory_order_seq_cst",
 }
+
+#: memory orders as the Linux kernel's model names them
+KERNEL_ORDER: dict[str, Order] = {"rlx": "once", "acq": "acquire", "rel": "release", "sc": "mb"}
 
 
 class Site(msgspec.Struct, frozen=True):
@@ -128,13 +149,19 @@ class Origin(msgspec.Struct, frozen=True):
 
 class Body(msgspec.Struct, frozen=True):
     """The threads of a C11 Test. The condition is `exists` over the conjunction of `atoms`.
-    `init` holds the locations that do not start as 0; `plain` those accessed as plain ints."""
+    `init` holds the locations that do not start as 0; `plain` those accessed as plain ints.
+    `kernel`: the primitives are those of the Linux kernel; then the threads in `sections` are in
+    critical sections of RCU as a whole, and what is stored to one of the `pointers` is the address
+    of the location that it is mapped to, which the thread that reads it accesses through it."""
 
     threads: tuple[Thread, ...]
     atoms: tuple[Atom, ...]
     locations: tuple[str, ...]
     init: dict[str, int]
     plain: frozenset[str]
+    kernel: bool = False
+    sections: frozenset[int] = frozenset()
+    pointers: dict[str, str] = {}
 
 
 class Test(msgspec.Struct, frozen=True):
@@ -173,9 +200,11 @@ class Test(msgspec.Struct, frozen=True):
 
     @property
     def statements(self) -> Body | None:
-        """The body; for a C test that was read from a file, the body that its text describes, if
-        its threads are straight lines of accesses, fences and guards and its condition is a
-        conjunction."""
+        """The body, if it is one of C11; for a C test that was read from a file, the body that its
+        text describes, if its threads are straight lines of accesses, fences and guards and its
+        condition is a conjunction."""
+        if self.body is not None and self.body.kernel:
+            return None
         if self.body is not None or self.arch != "C":
             return self.body
         return _read(self.text)

@@ -84,7 +84,7 @@ def generate(
     trace = program.trace(loops=loops, interleavings=interleavings, seed=seed, seconds=tracing)
     found: tuple[Test, ...] = ()
     if threads:
-        accesses = pattern(trace, program.sites, end=end)
+        accesses = pattern(trace, program.sites, of_kernel=program.kernel, end=end)
         critical = cycles(accesses, threads=threads, end=end)
         found = merge(build_all(critical, structure=structure, scenario=scenario))
     return Generated(

@@ -12,6 +12,7 @@ import pytest
 
 from weakspot.harness.machines import Machine, local
 from weakspot.harness.report.doctor import requirements
+from weakspot.system import kernel
 from weakspot.system.tools import INSTALLED_BY_SCRIPT, Program, Tool, advice, find
 
 pytest_plugins = ["figures"]
@@ -69,6 +70,15 @@ def need(request: pytest.FixtureRequest) -> Callable[[str], Tool]:
         return tool
 
     return required
+
+
+@pytest.fixture(scope="session")
+def kernel_model() -> Path:
+    """The configuration of the Linux kernel's model; without it the test is skipped."""
+    folder = kernel.folder()
+    if folder is None:
+        pytest.skip(f"the Linux kernel's memory model is not installed: {kernel.ADVICE}")
+    return folder / kernel.CONFIGURATION
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import cast
 
-from weakspot.generators.emit.c11 import litmus_text
+from weakspot.generators.emit.text import litmus_text
 from weakspot.generators.litmus import (
     Atom,
     Body,

@@ -251,11 +251,16 @@ class Program:
         """What is used and not defined, "the function f": an error if it is reached."""
 
     @property
+    def of_kernel(self) -> bool:
+        """Whether it has the Linux kernel's primitives, those of <weakspot/kernel.h>."""
+
+    @property
     def orders(self) -> list[str]:
         """The memory order of each site as `with_orders` takes it; "" where none can be chosen.
 
         rlx acq rel acq_rel sc; for a compare-exchange those on success and on failure, as
-        "acq_rel/rlx"; "none" for a fence that is absent.
+        "acq_rel/rlx"; "none" for a fence that is absent. Fences of the Linux kernel's model are
+        rmb, wmb, before-atomic, after-atomic, after-spinlock, after-unlock-lock and sync-rcu.
         """
 
     def with_orders(

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from weakspot.generators.cycles import kernel
 from weakspot.generators.litmus import Order, Site
 from weakspot.system.deadline import NEVER, Deadline
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 class Access(msgspec.Struct, frozen=True):
     """One access of a thread. `kind` is R, W or RMW; `op` is diy7's word for the RMW (exch,
     fetch.add, cas, …); `failure` the order of a compare-exchange that fails. `held` are the
-    mutexes held; `mutex` is "lock" or "unlock" for the operations on a mutex themselves."""
+    mutexes held; `mutex` is "lock" or "unlock" for the operations on a mutex themselves. `section`
+    is the number of the critical section of RCU that it is in, 0 without."""
 
     site: Site
     loc: str
@@ -37,6 +40,7 @@ class Access(msgspec.Struct, frozen=True):
     failure: Order = "rlx"
     held: frozenset[str] = frozenset()
     mutex: str = ""
+    section: int = 0
 
     @property
     def reads(self) -> bool:
@@ -51,13 +55,16 @@ class Edge(msgspec.Struct, frozen=True):
     """Two accesses of one thread, next to each other in a segment.
 
     `kind` is po, rfi or coi. `fence` is the strongest memory order that the thread fences between
-    them amount to ("" for none), `fences` their sites. `dependent` says that the later access is
-    not reached, or goes elsewhere, unless the earlier reads what it read (ctrl or addr)."""
+    them amount to ("" for none), of the Linux kernel's the fences, `fences` their sites.
+    `dependent` says that the later access is not reached, or goes elsewhere, unless the earlier
+    reads what it read (ctrl or addr). `addressed`, of the Linux kernel's: the later, a load, uses
+    an address that the earlier, a load, has read."""
 
     kind: str
     fence: str = ""
     fences: tuple[Site, ...] = ()
     dependent: bool = False
+    addressed: bool = False
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -104,8 +111,11 @@ _OTHER_OP = "fetch.add"
 depends on what it reads too."""
 
 
-def pattern(trace: TraceDict, sites: Sequence[Site], *, end: Deadline = NEVER) -> Pattern:
-    """The access pattern of all runs; of the first ones, at least one, if the time is up."""
+def pattern(
+    trace: TraceDict, sites: Sequence[Site], *, of_kernel: bool = False, end: Deadline = NEVER
+) -> Pattern:
+    """The access pattern of all runs; of the first ones, at least one, if the time is up.
+    `of_kernel`: of a program with the Linux kernel's primitives."""
     count = max((len(run["threads"]) for run in trace["runs"]), default=0)
     found: list[dict[Segment, Reach]] = [{} for _ in range(count)]
     for number, run in enumerate(trace["runs"]):
@@ -114,7 +124,7 @@ def pattern(trace: TraceDict, sites: Sequence[Site], *, end: Deadline = NEVER) -
         order = _Creation(run)
         for thread, events in enumerate(run["threads"]):
             meets = [order.concurrent(thread, index) for index in range(len(events))]
-            for segment, first, last in segments(events, sites):
+            for segment, first, last in segments(events, sites, of_kernel=of_kernel):
                 if meets[first] and meets[last]:
                     known = found[thread].get(segment, Reach())
                     reach = Reach(known.first | meets[first], known.last | meets[last])
@@ -124,18 +134,20 @@ def pattern(trace: TraceDict, sites: Sequence[Site], *, end: Deadline = NEVER) -
 
 class Habits(msgspec.Struct, frozen=True):
     """Properties of a program's events in every run, by the number of their sites: the operation of
-    a read-modify-write; the operation that an event belongs to; and which accesses depend on an
-    earlier read (control and address dependencies)."""
+    a read-modify-write; the operation that an event belongs to; which accesses depend on an earlier
+    read (control and address dependencies); and on which for their address."""
 
     updates: dict[int, str] = {}
     operations: dict[int, str] = {}
     dependent: frozenset[tuple[int, int]] = frozenset()
+    addressed: frozenset[tuple[int, int]] = frozenset()
 
 
 def habits(trace: TraceDict) -> Habits:
     updates: dict[int, str] = {}
     operations: dict[int, str] = {}
     dependent: set[tuple[int, int]] = set()
+    addressed: set[tuple[int, int]] = set()
     for run in trace["runs"]:
         for events in run["threads"]:
             for event in events:
@@ -144,7 +156,9 @@ def habits(trace: TraceDict) -> Habits:
                     updates[event["site"]] = event["op"]
                 for earlier in (*event["ctrl"], *event["addr"]):
                     dependent.add((events[earlier]["site"], event["site"]))
-    return Habits(updates, operations, frozenset(dependent))
+                for earlier in event["addr"]:
+                    addressed.add((events[earlier]["site"], event["site"]))
+    return Habits(updates, operations, frozenset(dependent), frozenset(addressed))
 
 
 class _Step(msgspec.Struct, frozen=True):
@@ -156,9 +170,10 @@ class _Step(msgspec.Struct, frozen=True):
     access: Access | None
 
 
-def _steps(events: Sequence[EventDict], sites: Sequence[Site]) -> list[_Step]:
+def _steps(events: Sequence[EventDict], sites: Sequence[Site], *, of_kernel: bool) -> list[_Step]:
     held: frozenset[str] = frozenset()
     steps: list[_Step] = []
+    sections = kernel.sections(events) if of_kernel else None
     for index, event in enumerate(events):
         kind = event["kind"]
         site = sites[event["site"]] if event["site"] >= 0 else None
@@ -169,26 +184,33 @@ def _steps(events: Sequence[EventDict], sites: Sequence[Site]) -> list[_Step]:
             continue
         if kind == "UNLOCK":
             held -= {event["loc"]}
-        steps.append(_Step(index, event, site, _access(event, site, held)))
+        section = None if sections is None else sections[index]
+        steps.append(_Step(index, event, site, _access(event, site, held, section)))
         if kind == "LOCK":
             held |= {event["loc"]}
     return steps
 
 
-def _access(event: EventDict, site: Site, held: frozenset[str]) -> Access | None:
+def _access(
+    event: EventDict, site: Site, held: frozenset[str], section: int | None
+) -> Access | None:
+    """`section` is given for programs of the Linux kernel alone."""
+    of_kernel = section is not None
     kind = {"CASF": "R", "LOCK": "RMW", "UNLOCK": "W"}.get(event["kind"], event["kind"])
     op = ""
     if kind == "RMW":
         op = "exch" if event["kind"] == "LOCK" else _RMW_OPS.get(event["op"], _OTHER_OP)
+        op = kernel.update(op) if of_kernel else op
     return Access(
         site=site,
         loc=event["loc"],
         kind=kind,
-        order=_order(event["order"]),
+        order=kernel.order(event["order"]) if of_kernel else _order(event["order"]),
         operation=event["operation"],
         op=op,
         held=held,
         mutex={"LOCK": "lock", "UNLOCK": "unlock"}.get(event["kind"], ""),
+        section=section or 0,
     )
 
 
@@ -196,19 +218,19 @@ def _order(text: str) -> Order:
     match text:
         case "na" | "rlx" | "acq" | "rel" | "acq_rel" | "sc":
             return text
-        case "noreturn":  # of the Linux kernel
-            return "rlx"
         case _:
             raise ValueError(f"unknown memory order {text!r} from the engine")
 
 
 def segments(
-    events: Sequence[EventDict], sites: Sequence[Site]
+    events: Sequence[EventDict], sites: Sequence[Site], *, of_kernel: bool = False
 ) -> Iterator[tuple[Segment, int, int]]:
     """Every segment of one thread's events, with the indices of its first and last access. No
     segment crosses an asymmetric fence, which litmus tests do not have."""
-    steps = _steps(events, sites)
-    fences = [*itertools.accumulate((_is_asymmetric(step) for step in steps), initial=0)]
+    steps = _steps(events, sites, of_kernel=of_kernel)
+    edge = partial(_edge_of_kernel, sites) if of_kernel else _edge
+    asymmetric = (not of_kernel and _is_asymmetric(step) for step in steps)
+    fences = [*itertools.accumulate(asymmetric, initial=0)]
     accesses = [(at, step) for at, step in enumerate(steps) if step.access is not None]
     for number, (at, first) in enumerate(accesses):
         assert first.access is not None
@@ -219,16 +241,19 @@ def segments(
                 break
             if last.access.loc == first.access.loc:
                 continue
-            direct = Segment((first.access, last.access), (_edge(steps, at, until, "po"),))
+            direct = Segment((first.access, last.access), (edge(steps, at, until, "po"),))
             yield direct, first.index, last.index
             middle = _own_read(steps, at, until)
             if middle is not None:
-                yield _insert(steps, at, middle, until), first.index, last.index
+                chain = (steps[index].access for index in (at, middle, until))
+                accesses_of = tuple(access for access in chain if access is not None)
+                between = (edge(steps, at, middle, "rfi"), edge(steps, middle, until, "po"))
+                yield Segment(accesses_of, between), first.index, last.index
             overwrite = _own_overwrite(steps, until)
             if overwrite is not None and fences[overwrite] == fences[until]:
                 over = steps[overwrite].access
                 assert over is not None
-                coi = _edge(steps, until, overwrite, "coi")
+                coi = edge(steps, until, overwrite, "coi")
                 yield (
                     Segment((*direct.accesses, over), (*direct.edges, coi)),
                     first.index,
@@ -237,15 +262,9 @@ def segments(
 
 
 def _is_asymmetric(step: _Step) -> bool:
-    """Whether it is a fence that C has not: light, heavy, or one of the Linux kernel's."""
+    """Whether it is a fence that C has not: light, heavy."""
     orders = ("acq", "rel", "acq_rel", "sc")
     return step.access is None and step.event["order"] not in orders
-
-
-def _insert(steps: Sequence[_Step], at: int, middle: int, until: int) -> Segment:
-    chain = [steps[index].access for index in (at, middle, until)]
-    accesses = tuple(access for access in chain if access is not None)
-    return Segment(accesses, (_edge(steps, at, middle, "rfi"), _edge(steps, middle, until, "po")))
 
 
 def _own_read(steps: Sequence[_Step], at: int, until: int) -> int | None:
@@ -295,6 +314,20 @@ def _edge(steps: Sequence[_Step], at: int, until: int, kind: str) -> Edge:
     event = steps[until].event
     dependent = steps[at].index in (*event["ctrl"], *event["addr"])
     return Edge(kind, fence, tuple(dict.fromkeys(step.site for step in fences)), dependent)
+
+
+def _edge_of_kernel(
+    sites: Sequence[Site], steps: Sequence[_Step], at: int, until: int, kind: str
+) -> Edge:
+    event = steps[until].event
+    found = kernel.fences([step.event for step in steps[at + 1 : until]])
+    return Edge(
+        kind,
+        " ".join(name for name, _ in found),
+        tuple(sites[site] for _, site in found),
+        kernel.depends(event, steps[at].index),
+        kernel.is_addressed(event, steps[at].event, steps[at].index),
+    )
 
 
 class _Creation:

@@ -46,8 +46,8 @@ FAMILIES = {
 }
 
 _DIRECTIONS = ("W", "WW", "RR", "RW", "WR")
-_EDGES = ("fence", "ctrl", "po", "coi", "rfi", "rmw")
-_ORDERS = ("acq", "rel", "ar", "sc", "rlx", "na")
+_EDGES = ("fence", "ctrl", "po", "coi", "rfi", "rmw", "rcu", "addr")
+_ORDERS = ("acq", "rel", "ar", "sc", "rlx", "na", "acquire", "release", "mb", "once")
 
 
 class Step(msgspec.Struct, frozen=True):

@@ -7,17 +7,19 @@ do is left out. So a Test may allow what the program forbids, never the reverse.
 from __future__ import annotations
 
 import operator
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
 
-from weakspot.generators.cycles import shapes
+from weakspot.generators.cycles import kernel, shapes
 from weakspot.generators.cycles.critical import Cycle
 from weakspot.generators.cycles.patterns import Access, Edge, Segment
-from weakspot.generators.emit.c11 import litmus_text
+from weakspot.generators.emit.text import litmus_text
 from weakspot.generators.litmus import (
+    KERNEL_ORDER,
     Atom,
     Body,
     Cas,
@@ -102,6 +104,11 @@ def _test(named: Named) -> Test:
         locations=tuple(values.names.values()),
         init={values.names[loc]: value for loc, value in values.init.items() if value},
         plain=frozenset(values.names[loc] for loc in values.plain),
+        kernel=any(_is_of_kernel(each) for one in named.cycle.segments for each in one.accesses),
+        sections=frozenset(
+            number for number, each in enumerate(named.cycle.segments) if _in_section(each)
+        ),
+        pointers=values.pointers,
     )
     edges = _diy_cycle(named.cycle, named.parts)
     return Test(
@@ -119,8 +126,7 @@ def _sites(segment: Segment) -> tuple[Site, ...]:
     """The site of each access and fence of a thread."""
     sites = [segment.first.site]
     for edge, access in zip(segment.edges, segment.accesses[1:], strict=True):
-        if edge.fence:
-            sites.append(edge.fences[0])
+        sites += edge.fences[: len(edge.fence.split())]
         sites.append(access.site)
     return tuple(sites)
 
@@ -137,16 +143,43 @@ def _location_names(cycle: Cycle) -> dict[str, str]:
 
 
 def _annotation(access: Access) -> str:
-    order = "ar" if access.order == "acq_rel" else access.order
-    return access.op + order if access.kind == "RMW" else order
+    order = {"acq_rel": "ar", kernel.NORETURN: "once"}.get(access.order, access.order)
+    return _op(access) + order if access.kind == "RMW" else order
 
 
 def _guarded(edge: Edge, source: Access, target: Access, incoming: str) -> bool:
     """Whether the target must not run unless the source reads the cycle's value: a plain access
     would race otherwise, and the program does not execute it either; a critical section that comes
     first, whose lock reads no unlock of the cycle, is not the one that the test is about."""
+    if edge.kind == "po" and _is_of_kernel(source) and edge.dependent and target.writes:
+        return True  # there, it orders the two
     reached = edge.dependent or source.mutex == "lock"
     return reached and target.order == "na" and source.reads and incoming == "rf"
+
+
+def _is_of_kernel(access: Access) -> bool:
+    return access.order in (*KERNEL_ORDER.values(), kernel.NORETURN)
+
+
+def _is_addressed(cycle: Cycle, number: int) -> bool:
+    """Whether a thread's second access uses the address that its first reads: from a store with
+    which the thread before it ends, and which is the cycle's only other access there."""
+    segment, before = cycle.segments[number], cycle.segments[number - 1]
+    if len(segment.edges) != 1 or not segment.edges[0].addressed or not before.edges:
+        return False
+    pointer, target = segment.first.loc, segment.last.loc
+    those = [each for one in cycle.segments for each in one.accesses]
+    return (
+        before.last.kind == "W"
+        and cycle.communications[number - 1] == "rf"
+        and [each.loc for each in those].count(pointer) == 2
+        and all(each.kind != "RMW" for each in those if each.loc == target)
+    )
+
+
+def _in_section(segment: Segment) -> bool:
+    """Whether a thread is in a critical section of RCU as a whole."""
+    return segment.first.section == segment.last.section != 0
 
 
 def _parts(cycle: Cycle) -> list[shapes.Part]:
@@ -166,10 +199,15 @@ def _parts(cycle: Cycle) -> list[shapes.Part]:
         steps = []
         for at, edge in enumerate(segment.edges):
             source, target = segment.accesses[at], segment.accesses[at + 1]
-            word = f"fence{'ar' if edge.fence == 'acq_rel' else edge.fence}" if edge.fence else ""
-            guarded = _guarded(edge, source, target, incoming if at == 0 else "")
-            if edge.kind == "po" and guarded:
+            fence = "ar" if edge.fence == "acq_rel" else re.sub(r"\W", "", edge.fence)
+            word = f"fence{fence}" if edge.fence else ""
+            guarded = at == 0 and _guarded(edge, source, target, incoming)
+            if _is_addressed(cycle, index):
+                word = f"addr{word}"
+            elif edge.kind == "po" and guarded:
                 word = f"ctrl{word}"  # as diy7 writes ctrlisb and ctrlisync
+            if edge.kind == "po" and _in_section(segment):
+                word = f"rcu{word}"
             ends = at == len(segment.edges) - 1
             left = first if at == 0 else ("R" if target.kind == "R" and at else source.kind[0])
             right = last if ends else ("R" if target.kind == "R" else "W")
@@ -186,11 +224,22 @@ def _parts(cycle: Cycle) -> list[shapes.Part]:
     return parts
 
 
+_HALVES = {word: word for word in ("acq", "rel", "sc", "acquire", "release", "mb")}
+
+
+def _op(access: Access) -> str:
+    """diy7's word for an update; `add` for one of the Linux kernel's that returns nothing."""
+    return access.op.removeprefix("fetch.") if access.order == kernel.NORETURN else access.op
+
+
 def _rmw_step(access: Access) -> shapes.Step:
     """A read-modify-write that the cycle enters by its read and leaves by its write."""
-    word = "rmw" if access.op == "exch" else access.op
-    read = {"acq": "acq", "acq_rel": "acq", "sc": "sc"}.get(access.order, "rlx")
-    write = {"rel": "rel", "acq_rel": "rel", "sc": "sc"}.get(access.order, "rlx")
+    word = "rmw" if access.op == "exch" else _op(access)
+    weakest = "once" if _is_of_kernel(access) else "rlx"
+    read = {"acq_rel": "acq", **_HALVES, "release": "once", "rel": "rlx"}.get(access.order, weakest)
+    write = {"acq_rel": "rel", **_HALVES, "acquire": "once", "acq": "rlx"}.get(
+        access.order, weakest
+    )
     return shapes.Step(word, read, write, "RW")
 
 
@@ -212,8 +261,13 @@ def _diy_cycle(cycle: Cycle, parts: Sequence[shapes.Part]) -> str:
 
 def _diy_edge(step: shapes.Step) -> str:
     match step.word:
+        case word if word.startswith("rcu"):
+            step = msgspec.structs.replace(step, word=word.removeprefix("rcu") or "po")
+            return f"Rcu{_diy_edge(step)}"
         case "po":
             return f"Pod{step.directions}"
+        case word if word.startswith("addr"):
+            return f"DpAddr{_diy_fence(word.removeprefix('addr'))}d{step.directions[1]}"
         case word if word.startswith("ctrl"):
             return f"DpCtrl{_diy_fence(word.removeprefix('ctrl'))}d{step.directions[1]}"
         case word if word.startswith(("rfi", "coi")):
@@ -244,6 +298,7 @@ class _Values:
         self.names = _location_names(cycle)
         self.init: dict[str, int] = {}
         self.plain: set[str] = set()
+        self.pointers: dict[str, str] = {}
         self._before: dict[_At, int] = {}  # the value that an access finds
         self._after: dict[_At, int] = {}  # the value that a write leaves
         self._operand: dict[_At, int] = {}
@@ -285,7 +340,8 @@ class _Values:
         for at in path:
             self._before[at] = value
             value = self._after.get(at, value)
-        if any(at[1] == 0 and coms[at[0] - 1] == "co" for at in writes):
+        unread = any(self._access(at).order == kernel.NORETURN for at in writes)
+        if unread or any(at[1] == 0 and coms[at[0] - 1] == "co" for at in writes):
             self._finals.append(Atom(None, self.names[loc], value))
 
     def atoms(self) -> list[Atom]:
@@ -299,24 +355,26 @@ class _Values:
         for index, access in enumerate(segment.accesses):
             if index:
                 edge = segment.edges[index - 1]
-                if edge.fence:
-                    statements.append(Fence(_fence_order(edge.fence)))
+                statements += [Fence(_fence_order(each)) for each in edge.fence.split()]
                 source = segment.accesses[index - 1]
-                if _guarded(edge, source, access, incoming if index == 1 else ""):
+                if _is_addressed(self.cycle, number):
+                    self.pointers[self.names[source.loc]] = self.names[access.loc]
+                elif index == 1 and _guarded(edge, source, access, incoming):
                     statements.append(self._guard(number, source))
             register = ""
-            if access.reads:
+            if access.reads and access.order != kernel.NORETURN:
                 register, registers = f"r{registers}", registers + 1
             statement = self._statement((number, index), access, register)
             statements.append(statement)
-            if isinstance(statement, Cas):
+            if isinstance(statement, Cas) and not _is_of_kernel(access):
                 self._registers.append(Atom(number, register, 1))
-            elif access.reads:
+            elif register:
                 self._registers.append(Atom(number, register, self._before[number, index]))
         return tuple(statements)
 
     def _guard(self, number: int, source: Access) -> Guard:
-        return Guard("r0", 1 if source.op == "cas" else self._before[number, 0])
+        success = source.op == "cas" and not _is_of_kernel(source)
+        return Guard("r0", 1 if success else self._before[number, 0])
 
     def _statement(self, at: _At, access: Access, register: str) -> Statement:
         loc = self.names[access.loc]
@@ -380,6 +438,8 @@ _RESULT: dict[str, Callable[[int, int], int]] = {
 def _fence_order(fence: str) -> Order:
     match fence:
         case "sc" | "acq" | "rel" | "acq_rel":
+            return fence
+        case "mb" | "rmb" | "wmb" | "before-atomic" | "after-atomic" | "sync-rcu":
             return fence
         case _:
             raise ValueError(f"not the order of a fence: {fence!r}")

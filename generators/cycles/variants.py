@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from weakspot.generators.emit.c11 import litmus_text
+from weakspot.generators.emit.text import litmus_text
 from weakspot.generators.litmus import (
     Body,
     Cas,

@@ -38,6 +38,7 @@ def cycle_test(
     *,
     structure: str,
     scenario: str,
+    of_kernel: bool = False,
 ) -> Test | None:
     """The Test for the execution's smallest critical cycle: fewest threads, then fewest accesses,
     then fewest plain accesses that do not depend on the read before, then those that are closest
@@ -51,7 +52,7 @@ def cycle_test(
             _span(parts),
             parts,
         )
-        for parts in _cycles(_Graph(execution, sites, habits))
+        for parts in _cycles(_Graph(execution, sites, habits, of_kernel=of_kernel))
     ]
     least = min((each[:-1] for each in found), default=None)
     tests = [
@@ -78,7 +79,9 @@ class _Part(msgspec.Struct, frozen=True):
 class _Graph:
     """An execution: the parts of each thread, and which events communicate."""
 
-    def __init__(self, execution: ExecutionDict, sites: Sequence[Site], habits: Habits) -> None:
+    def __init__(
+        self, execution: ExecutionDict, sites: Sequence[Site], habits: Habits, *, of_kernel: bool
+    ) -> None:
         self._events = execution["events"]
         self._conflict = set(execution["conflict"] or ())
         self._from = {read: write for write, read in execution["rf"]}
@@ -91,7 +94,9 @@ class _Graph:
             [
                 _Part(segment, numbers[first], numbers[last])
                 for segment, first, last in segments(
-                    _traced([self._events[number] for number in numbers], sites, habits), sites
+                    _traced([self._events[number] for number in numbers], sites, habits),
+                    sites,
+                    of_kernel=of_kernel,
                 )
             ]
             for _, numbers in sorted(threads.items())
@@ -207,7 +212,12 @@ def _traced(
                     for index, earlier in enumerate(made)
                     if (earlier["site"], site) in habits.dependent
                 ],
-                "addr": [],
+                "addr": [
+                    index
+                    for index, earlier in enumerate(made)
+                    if (earlier["site"], site) in habits.addressed
+                ],
+                "data": [],
             }
         )
     return cast("list[EventDict]", made)

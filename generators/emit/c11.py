@@ -1,10 +1,10 @@
-"""A Test as a C litmus test, the text that herd7, litmus7 and people read."""
+"""The threads of a Test as C11."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weakspot.generators.litmus import C_ORDER, Body, Cas, Fence, Guard, Load, Rmw, Statement, Store
+from weakspot.generators.litmus import C_ORDER, Cas, Fence, Guard, Load, Rmw, Statement, Store
 
 #: the value of a register whose load is not reached; no generated write stores it
 UNREACHED = -1
@@ -20,34 +20,10 @@ CALL = {
 }
 
 
-def litmus_text(name: str, cycle: str, body: Body, metadata: Sequence[tuple[str, str]] = ()) -> str:
-    """The litmus source of a Test.
-
-    herd7 takes the expected value of a compare-exchange through a pointer parameter only, so each
-    one has a location of its own (`e0`, `e1`, …) that holds it. A guarded access becomes an `if`.
-    """
-    expected: dict[str, int] = {}
-    threads = [
-        _thread(number, statements, body.plain, expected)
-        for number, statements in enumerate(body.threads)
-    ]
-    init = " ".join(f"[{loc}]={value};" for loc, value in (body.init | expected).items())
-    lines = [
-        f"C {name}",
-        f'"{cycle}"',
-        *(f"{key}={value}" for key, value in metadata),
-        "",
-        f"{{ {init} }}" if init else "{}",
-        "",
-        *threads,
-        "exists (" + " /\\ ".join(str(atom) for atom in body.atoms) + ")",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _thread(
+def thread(
     number: int, statements: Sequence[Statement], plain: frozenset[str], expected: dict[str, int]
 ) -> str:
+    """A thread of a test; the locations that hold expected values are added to `expected`."""
     parameters: dict[str, str] = {}
     lines: list[str] = []
     guarded = guarded_registers(statements)

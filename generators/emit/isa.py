@@ -102,6 +102,11 @@ def mapped(test: Test, to: Target) -> Mapped:
     for one that needs more registers than there are.
     """
     body = test.statements
+    if test.body is not None and test.body.kernel:
+        raise Unsupported(
+            f"{test.name} has no assembly here: it has the Linux kernel's primitives",
+            advice="klitmus7 makes a kernel module of it",
+        )
     if body is None:
         raise Unsupported(
             f"{test.name} has no assembly here: its threads are not straight lines of C",

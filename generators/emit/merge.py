@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from weakspot.generators.emit.c11 import litmus_text
+from weakspot.generators.emit.text import litmus_text
 from weakspot.generators.litmus import Origin, Test
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from weakspot.errors import Unsupported
 from weakspot.generators.emit.c11 import expression, guarded_registers
+from weakspot.generators.emit.kernel import OF_A_TEST
 from weakspot.generators.litmus import Atom, Body, Cas, Fence, Guard, Load, Rmw, Test
 
 Observable = tuple[int | None, str]
@@ -28,6 +29,8 @@ def statements(test: Test) -> Body:
     """The threads and the condition of a test. Raises Unsupported if they are not known."""
     if test.arch != "C":
         raise Unsupported(f"it is {test.arch} assembly, not C")
+    if test.body is not None and test.body.kernel:
+        raise Unsupported(OF_A_TEST)
     if test.statements is None:
         raise Unsupported(
             "not read: its threads are no straight lines of atomic accesses, or its condition is "

@@ -88,6 +88,11 @@ class Program(msgspec.Struct, frozen=True):
         return tuple(self.lowered.orders)
 
     @property
+    def kernel(self) -> bool:
+        """Whether it has the Linux kernel's primitives."""
+        return self.lowered.of_kernel
+
+    @property
     def name(self) -> str:
         """The source as sites name it."""
         return self.shown(self.source.name)

@@ -141,16 +141,14 @@ def following(
     """The models under which a program is explored next: those of machines that are left, if it
     starts threads and is safe under the models of the language so far, which are at least one."""
     explored = list(explored)
-    results = {
-        each.result for model, each in explored if model.role == "language" and each.threads != 0
-    }
+    results = {each.result for model, each in explored if model.is_of_c and each.threads != 0}
     known = {model.name for model, _ in explored}
     return [each for each in machines if results == {"Safe"} and each.name not in known]
 
 
 def repaired_under(model: Model, machines: Sequence[Model]) -> Sequence[Model]:
     """The models besides this one under which a program must be safe when it is repaired."""
-    return machines if model.role == "language" else ()
+    return machines if model.is_of_c else ()
 
 
 def own_structures(material: Material) -> set[str]:

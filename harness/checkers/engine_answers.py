@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from weakspot.generators.litmus import Site, Test
+from weakspot.generators.litmus import KERNEL_ORDER, Site, Test
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import LOOPS, Bounds, Part
 from weakspot.harness.values.estimate import Estimate, Sample
@@ -66,14 +66,22 @@ def exploration_of(
     made: dict[str, Test] = {}
     for each in found["violations"]:
         test = None
-        # tests of C11 mean nothing to a model with annotations of its own
-        if tests and each["witness"] is not None and not model.is_configuration:
+        # tests of C11 mean nothing to a model with annotations of its own, nor its tests to others
+        kernel = program.program.kernel
+        if tests and each["witness"] is not None and kernel == model.is_configuration:
             test = cycle_test(
-                each["witness"], sites, program.habits, structure=structure, scenario=scenario
+                each["witness"],
+                sites,
+                program.habits,
+                structure=structure,
+                scenario=scenario,
+                of_kernel=kernel,
             )
         if test is not None:
             made[test.name] = test
         violation = _violation(each, sites, test, libraries)
+        if program.program.kernel:
+            violation = msgspec.structs.replace(violation, witness=_of_kernel(violation.witness))
         # an operation is one place here, whichever calls lead to it
         same = violations.get(violation.identity, violation)
         violations[violation.identity] = min(same, violation, key=_size)
@@ -323,6 +331,17 @@ def _event(
         call=call[0],
         caller=call[1],
     )
+
+
+def _of_kernel(witness: Execution | None) -> Execution | None:
+    """An execution with the memory orders as the Linux kernel's model names them."""
+    if witness is None:
+        return None
+    events = tuple(
+        msgspec.structs.replace(each, order=KERNEL_ORDER.get(each.order, each.order))
+        for each in witness.events
+    )
+    return msgspec.structs.replace(witness, events=events)
 
 
 def _execution(

@@ -34,6 +34,9 @@ weaker in some respect, as machines are."""
 LINUX = "lkmm"
 """The name of the Linux kernel's model."""
 
+OF_KERNEL = (LINUX, Path(kernel.CONFIGURATION).stem)
+"""The names that it has: the other one where its folder is named."""
+
 _ABOUT_LINUX = "The model of the kernel's source code, for litmus tests with the kernel's macros."
 _CONFIGURATION = ".cfg"
 _COMMENTS = r"\s*(?:(?:\(\*.*?\*\)|//[^\n]*)\s*)*"
@@ -84,6 +87,12 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def is_configuration(self) -> bool:
         return self.path.suffix == _CONFIGURATION
+
+    @property
+    def is_of_c(self) -> bool:
+        """Whether programs that are safe under it are explored under models of machines too. What
+        the primitives of the Linux kernel are there, none of these says."""
+        return self.role == "language" and not self.is_configuration
 
     @property
     def of_programs(self) -> Model:

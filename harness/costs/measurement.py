@@ -173,8 +173,8 @@ class Costing:
 
     def _orders(self, each: Annotation) -> tuple[str, ...]:
         """The memory orders that C11 allows there, with fences beside them if requested."""
-        orders = allowed(each.kind)
-        return fenced(each.kind, orders[-1], full=True) if self._fences else orders
+        orders = allowed(each.scale)
+        return fenced(each.scale, orders[-1], full=True) if self._fences else orders
 
     def _variant(self, job: _Job, folder: Path, until: Deadline) -> _Variant | str:
         try:

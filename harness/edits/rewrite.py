@@ -6,7 +6,8 @@ replaced. Where none is written, which means seq_cst, it is added to a call, and
 a call (`operators`). A macro that holds the memory order is changed where it is defined, if all
 annotations that use it are to have the same memory order; one that is passed it, where it is used.
 A fence is put before or after the statement. Everything else is left to the user and reported as
-`ByHand`. In Rust (`rust_orders`), constants are as macros here.
+`ByHand`. In Rust (`rust_orders`), constants are as macros here. The Linux kernel's primitives have
+their memory order in their name (`kernel_calls`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import msgspec
 import tree_sitter
 
 from weakspot.generators.litmus import C_ORDER
-from weakspot.harness.edits import rust_orders, syntax
+from weakspot.harness.edits import kernel_calls, rust_orders, syntax
 from weakspot.harness.edits.changes import ByHand, Edit, Rewritten, applied
 from weakspot.harness.edits.operators import as_call
 from weakspot.harness.edits.syntax import Call, Syntax, Unclear, statement
@@ -133,6 +134,8 @@ class _Sources(dict[str, Syntax]):
     def macro(self, each: Annotation, paths: Iterable[str]) -> tuple[str, str] | None:
         """The file and the name of the macro that holds the memory order, if one does; the file is
         its own, or the only other one of these that defines it. In Rust, a constant."""
+        if each.kernel:
+            return None
         if each.rust:
             name = rust_orders.constant(self[each.path], each)
             definitions = rust_orders.definitions
@@ -161,8 +164,10 @@ class _Sources(dict[str, Syntax]):
         if each.mixed:
             raise Unclear("operations with different memory orders come from this place")
         source = self[each.path]
-        if each.rust and order == "none" and not each.passed:
+        if order == "none" and (each.kernel or (each.rust and not each.passed)):
             return [self._removed(each)]
+        if each.kernel:
+            return [Edit(each.path, *one) for one in kernel_calls.changes(source, each, order)]
         if each.rust:
             return [Edit(each.path, *one) for one in rust_orders.changes(source, each, order)]
         found = self._call(each)
@@ -329,6 +334,8 @@ class _Sources(dict[str, Syntax]):
 
     def _fence(self, order: str, each: Annotation) -> str:
         """A fence, as a statement."""
+        if each.kernel:
+            return f"{each.spelled_fence(order)};"
         scope = "std::" if each.cpp else ""
         return f"{scope}atomic_thread_fence({self._spelled(order, each)});"
 

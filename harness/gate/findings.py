@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import WeakspotError
-from weakspot.generators.litmus import Site, Test
+from weakspot.generators.litmus import KERNEL_ORDER, Site, Test
 from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.campaign import GateCampaign, Question
@@ -274,7 +274,7 @@ class GateFindings:
             each for each in self.sites[file] if str(each) == site and column in (0, each.column)
         ]
         if event is not None:
-            here.sort(key=lambda each: (not _matches(each, event), each.order != event.order))
+            here.sort(key=lambda each: (not _matches(each, event), not _has_order(each, event)))
         else:
             here.sort(key=lambda each: each.kind not in ("assert", "call"))
         column = here[0].column if here else 0
@@ -382,6 +382,11 @@ def _of_input(id: str, file: str, there: SourceSpan, message: str, advice: str |
 
 def _length(violation: Violation) -> int:
     return len(violation.witness.events) if violation.witness is not None else 1 << 30
+
+
+def _has_order(site: Site, event: WitnessEvent) -> bool:
+    """Whether the event has the memory order of the site."""
+    return event.order in (site.order, KERNEL_ORDER.get(site.order))
 
 
 def _matches(site: Site, event: WitnessEvent) -> bool:

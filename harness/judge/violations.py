@@ -37,6 +37,14 @@ _CHECK = (
     "`weakspot check` reports the models under which this happens, with an execution that shows it"
 )
 
+_MARKED = (
+    "mark both accesses, with READ_ONCE or WRITE_ONCE, or order the two: smp_store_release and "
+    "smp_load_acquire"
+)
+_WITHOUT_CYCLE = "threads that merely take turns do this, so no memory order prevents it"
+_UNDECIDED = "no execution is shown that tells whether an order or a fence is too weak"
+_TOO_WEAK = "threads that merely take turns do not do this: an order or a fence is too weak"
+
 _Found = Sequence[tuple[Exploration, Violation]]
 _Same = tuple[str, str, bool]  # identity, what models say of it, whether it is recorded
 
@@ -214,8 +222,16 @@ def _fix(name: str, record: Record, explorations: Sequence[Exploration], given: 
         return KINDS[name].advice
     if repair := _repair(record, explorations[0].program, violated):
         return repair.fix + cycle
+    kernel = violated.issubset(models.OF_KERNEL)
+    if kernel and name == "WS102":
+        return _MARKED + cycle
     if name in _OF_MODEL:
         return KINDS[name].advice.rstrip(".") + cycle
+    if kernel:
+        witnesses = [violation.witness for _, violation in given]
+        if any(witness is not None and not witness.cycle for witness in witnesses):
+            return _WITHOUT_CYCLE
+        return (_UNDECIDED if None in witnesses else _TOO_WEAK) + cycle
     if "sc" in violated:
         return "this also happens under sequential consistency, so no memory order prevents it"
     if any(each.model == "sc" and each.result != "Unknown" for each in explorations):

@@ -92,7 +92,8 @@ are answered at once."""
 class Explorations:
     """The explorations of programs under one model and within the same bounds, none of which takes
     longer than until `end`. What is safe under the model is explored under those of `also`, one
-    after the other, as long as it is safe. An `executor` that is given performs several at once.
+    after the other, as long as it is safe; not if the model has primitives of its own, as the Linux
+    kernel's has. An `executor` that is given performs several at once.
     `finished` counts the answers before the `end`, since the time `begun`."""
 
     def __init__(
@@ -104,7 +105,7 @@ class Explorations:
         also: Sequence[Model] = (),
         end: Deadline = NEVER,
     ) -> None:
-        self.model, self.also = model, tuple(also)
+        self.model, self.also = model, () if model.is_configuration else tuple(also)
         self.bounds, self.end = bounds, end
         self.begun, self.finished = time.monotonic(), 0
         self._store, self._executor = MemoryStore(), executor or LocalExecutor()

@@ -40,6 +40,8 @@ class Mutant(msgspec.Struct, frozen=True, kw_only=True):
     noticed_by: str = ""
     violation: str = ""
     reasons: tuple[str, ...] = ()
+    primitives: tuple[str, str] | None = None
+    """In the Linux kernel's programs, the primitives that are written and that are weaker."""
     client: str = ""
     """Calls of operations that would notice it, if clients of the object were tried."""
 
@@ -205,7 +207,7 @@ def changes(scenarios: Sequence[tuple[str, Program]]) -> Iterator[Change]:
             written = annotated_program.orders.get(number)
             if written is None:
                 continue
-            for order in just_below(written, weaker(annotation.kind, written)):
+            for order in just_below(written, weaker(annotation.scale, written)):
                 steps.setdefault((written, order), []).append(
                     (name, _with(annotated_program, number, order))
                 )
@@ -217,6 +219,9 @@ def changes(scenarios: Sequence[tuple[str, Program]]) -> Iterator[Change]:
                 written=written,
                 weaker=order,
                 result="undecided",
+                primitives=(annotation.named(written), annotation.named(order))
+                if annotation.kernel
+                else None,
             )
             at = (annotation.path, annotation.line, annotation.column)
             yield Change(mutant, *at, tuple(programs))

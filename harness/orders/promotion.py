@@ -82,7 +82,7 @@ def recorded(relaxed: Relaxed) -> Weakest:
                 written=annotation.order,
                 weakest=tuple(weakest.orders[number] for weakest in relaxed.weakest),
                 why=tuple(
-                    reason(weakest.needs[number])
+                    reason(annotation, weakest.needs[number])
                     or ("not exercised" if number in relaxed.unexercised else "")
                     for weakest in relaxed.weakest
                 ),

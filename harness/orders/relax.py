@@ -200,7 +200,7 @@ class Relaxing:
         if self._version.needs_repair:  # those that nothing repairs are excluded
             written = [each.annotated.orders for each in self.scenes]
             tops = [
-                strongest(each.kind, [orders[n] for orders in written if n in orders])
+                strongest(each.scale, [orders[n] for orders in written if n in orders])
                 for n, each in enumerate(self._used)
             ]
         exercise = Exercise()
@@ -208,15 +208,15 @@ class Relaxing:
             self._report(f"{scene.name}: what it exercises")
             exercise.add(self._trace_of(number)["runs"], scene.annotated)
         choices: list[Values] = [
-            weaker(each.kind, top) for each, top in zip(self._used, tops, strict=True)
+            weaker(each.scale, top) for each, top in zip(self._used, tops, strict=True)
         ]
         bottoms: dict[int, tuple[str, frozenset[Guarantee]]] = {}
         for number, (each, top) in enumerate(zip(self._used, tops, strict=True)):
             kept = [
-                guarantees("R" if failed else each.kind, own) - exercise.guarantees[number, failed]
+                guarantees("R" if failed else each.scale, own) - exercise.guarantees[number, failed]
                 for own, failed in zip(top.split("/"), (False, True), strict=False)
             ]
-            bottom = least(each.kind, choices[number], kept)
+            bottom = least(each.scale, choices[number], kept)
             if bottom != choices[number][0]:
                 bottoms[number] = bottom, frozenset().union(*kept)
         # what an execution distinguishes is exercised, whatever the runs show
@@ -237,7 +237,7 @@ class Relaxing:
     def _rank(self, tried: Assignment) -> tuple[float, int]:
         """What an assignment costs; a repair also how much it changes."""
         pairs = list(zip(self._used, tried, strict=True))
-        thought = sum(cost(each.kind, order) for each, order in pairs)
+        thought = sum(cost(each.scale, order) for each, order in pairs)
         if self._repairs:
             changed = [n for n, (each, order) in enumerate(pairs) if order != each.order]
             foreign = sum(n in self._foreign for n in changed)
@@ -291,14 +291,14 @@ class Relaxing:
             if annotation.kind != "F" and any(each[number] != values[0] for each in known):
                 choices[number] = tuple(
                     each
-                    for each in fenced(annotation.kind, values[-1], full=full)
+                    for each in fenced(annotation.scale, values[-1], full=full)
                     if at_most(values[0], each)
                 )
         self._trials.choices = choices
         self._search(_FENCED)
         cheapest = known[0]
         for number, annotation in enumerate(self._used):
-            for each in instead(annotation.kind, cheapest[number]):
+            for each in instead(annotation.scale, cheapest[number]):
                 if not at_most(self.choices[number][0], each):
                     continue
                 orders = (*cheapest[:number], each, *cheapest[number + 1 :])
@@ -316,7 +316,8 @@ class Relaxing:
     def _just_less(self, number: int, order: str) -> list[str]:
         """The candidates for an annotation that are one step weaker than an order."""
         bottom = self.choices[number][0]
-        return [each for each in just_less(self._used[number].kind, order) if at_most(bottom, each)]
+        steps = just_less(self._used[number].scale, order)
+        return [each for each in steps if at_most(bottom, each)]
 
     def _confirmed(self, orders: Assignment) -> int | str:
         """The number of executions explored to confirm that the assignment suffices for every

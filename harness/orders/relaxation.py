@@ -9,7 +9,7 @@ from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.linearizability import Size
 from weakspot.harness.values.numbers import amount
-from weakspot.harness.values.strength import Assignment, Guarantee, below, spelled
+from weakspot.harness.values.strength import Assignment, Guarantee, below
 
 _OTHERS = 3  # places that are named at most
 
@@ -33,12 +33,13 @@ class Weakest(msgspec.Struct, frozen=True, kw_only=True):
     executions: int
 
 
-def reason(needs: tuple[Need, ...]) -> str:
+def reason(annotation: Annotation, needs: tuple[Need, ...]) -> str:
     """`rlx: race in push_vs_steal, MP+ponarlx+ctrlacqna`"""
     reasons = []
     for need in needs:
         test = f", {need.violation.test}" if need.violation.test else ""
-        reasons.append(f"{need.below}: {need.violation.kind} in {need.scenario}{test}")
+        below = annotation.named(need.below)
+        reasons.append(f"{below}: {need.violation.kind} in {need.scenario}{test}")
     return "; ".join(reasons)
 
 
@@ -168,16 +169,21 @@ def findings(relaxed: Relaxed) -> tuple[Finding, ...]:
         Finding(
             id="WS301",
             severity="warning",
-            message=f"{annotation.operation} in {annotation.function} is {annotation.order}: "
-            f"{'safe without it' if order == 'none' else f'{order} suffices'} "
+            message=f"{_written(annotation)}: "
+            f"{'safe without it' if order == 'none' else f'{annotation.named(order)} suffices'} "
             f"(checked in {relaxed.checked})",
             subject=relaxed.subject,
             sites=(str(annotation),),
             evidence=(evidence,),
-            fix="remove the fence"
-            if order == "none"
-            else f"write {spelled(order, annotation.path)}",
+            fix="remove the fence" if order == "none" else f"write {annotation.spelled(order)}",
         )
         for annotation, order in zip(relaxed.annotations, best.orders, strict=True)
         if order != annotation.order
     )
+
+
+def _written(annotation: Annotation) -> str:
+    """`store in push is sc`; `smp_mb in push` of the Linux kernel."""
+    if annotation.kernel:
+        return f"{annotation.named(annotation.order)} in {annotation.function}"
+    return f"{annotation.operation} in {annotation.function} is {annotation.order}"

@@ -89,7 +89,7 @@ class SearchRepair(Job, frozen=True, kw_only=True):
             f"{change.needs} under {self.model.name}",
             there.column,
             there.function,
-            f"{there.operation} ({change.before})",
+            there.named(change.before) if there.kernel else f"{there.operation} ({change.before})",
         )
 
     @classmethod

@@ -23,7 +23,6 @@ from weakspot.harness.values.strength import (
     beside,
     cost,
     spelled,
-    spelled_fence,
     split,
     stronger,
     strongest,
@@ -45,24 +44,30 @@ class Change(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         fence, own, last = split(self.after)
-        file = self.annotation.path
+        there = self.annotation
         braces = ", in braces with it," if self.unbraced else ""
         if own != self.before or (fence != "none" and last != "none"):
-            return f"{spelled(self.after, file)} at {self.annotation}"
+            return f"{there.spelled(self.after)} at {there}"
         if fence != "none":
-            return f"{spelled_fence(fence, file)} before {self.annotation}{braces}"
-        return f"{spelled_fence(last, file)} after {self.annotation}{braces}"
+            return f"{there.spelled_fence(fence)} before {there}{braces}"
+        return f"{there.spelled_fence(last)} after {there}{braces}"
 
     @property
     def needs(self) -> str:
         """What the annotation needs: `at least release`, `a seq_cst fence before it`."""
         fence, own, last = split(self.after)
-        parts = [f"at least {_short(spelled(own))}"] if own != self.before else []
+        there = self.annotation
+        least = there.spelled(own) if there.kernel else _short(spelled(own))
+        parts = [f"at least {least}"] if own != self.before else []
         sides = ((fence, "before it"), (last, "after it"))
         for order, where in sides:
-            if order != "none":
-                word = _short(C_ORDER[order])
-                parts.append(f"{'an' if word[0] in 'aeiou' else 'a'} {word} fence {where}")
+            if order == "none":
+                continue
+            if there.kernel:
+                parts.append(f"{there.spelled_fence(order)} {where}")
+                continue
+            word = _short(C_ORDER[order])
+            parts.append(f"{'an' if word[0] in 'aeiou' else 'a'} {word} fence {where}")
         return " and ".join(parts)
 
 
@@ -149,7 +154,7 @@ class Repairing:
         own = self._own.orders
         return self._search(
             [
-                stronger(each.kind, self._written[number])
+                stronger(each.scale, self._written[number])
                 if number in own
                 else (self._written[number],)
                 for number, each in enumerate(self._annotations)
@@ -164,12 +169,14 @@ class Repairing:
         change if these are several, use seq_cst, or are updates that acquire and release: a seq_cst
         fence for accesses of two locations, as in store buffering; an acquire fence after several
         loads, as in the reader of a sequence lock; an acquire fence after a release, as in a
-        reference count. None is put into a program's own file if there is a library.
+        reference count. In the Linux kernel's programs they are always looked for: smp_wmb and
+        smp_rmb are common there. None is put into a program's own file if there is a library.
         """
         changed = [change for repair in by_orders for change in repair.changes]
         if by_orders and not any(len(each.changes) > 1 for each in by_orders):
             orders = [change.after.partition("/")[0] for change in changed]
-            if not {"sc", "acq_rel"} & {*orders}:
+            of_kernel = any(change.annotation.kernel for change in changed)
+            if not of_kernel and not {"sc", "acq_rel"} & {*orders}:
                 return tuple(by_orders)
         places = {self._annotations.index(change.annotation) for change in changed}
         places = (places or {*self._own.orders}) - (
@@ -177,7 +184,7 @@ class Repairing:
         )
         repairs = self._search(
             [
-                beside(each.kind, self._written[number])
+                beside(each.scale, self._written[number])
                 if number in places
                 else (self._written[number],)
                 for number, each in enumerate(self._annotations)
@@ -201,7 +208,7 @@ class Repairing:
             return (
                 len(changed),
                 sum(n in self._foreign for n in changed),
-                sum(cost(annotations[n].kind, assignment[n]) for n in changed),
+                sum(cost(annotations[n].scale, assignment[n]) for n in changed),
             )
 
         repairs: list[Repair] = []
@@ -246,7 +253,7 @@ class Repairing:
     def repairable_twice(self) -> bool:
         """Whether the strongest memory orders repair the program in which each thread runs
         twice."""
-        own = {number: self._annotations[number].kind for number in self._own.orders}
+        own = {number: self._annotations[number].scale for number in self._own.orders}
         changed = {
             number: stronger(kind, self._written[number])[-1] for number, kind in own.items()
         }
@@ -280,7 +287,7 @@ class Repairing:
         """A program's own memory order together with a change."""
         if change is None:
             return own
-        kind = self._annotations[number].kind
+        kind = self._annotations[number].scale
         return with_own(change, strongest(kind, (own, split(change)[1])))
 
 

@@ -25,7 +25,7 @@ from weakspot.harness.orders.explorations import Explorations, within
 from weakspot.harness.orders.relaxation import LeftOut
 from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.linearizability import Size
-from weakspot.harness.values.strength import Assignment, Values, allowed, strongest, weaker
+from weakspot.harness.values.strength import Assignment, Values, stronger, strongest, weaker
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -193,7 +193,7 @@ class Inclusion:
         used = sorted({number for scene in self.scenes for number in scene.used})
         at = {number: place for place, number in enumerate(used)}
         self.used = [self.annotations[number] for number in used]
-        self.choices = [weaker(self.annotations[number].kind, top[number]) for number in used]
+        self.choices = [weaker(self.annotations[number].scale, top[number]) for number in used]
         self.scenes = [Scene(scene.name, scene.annotated.renumbered(at)) for scene in self.scenes]
 
     def _explore(self, name: str, annotated: Annotated, program: Program) -> None:
@@ -224,7 +224,7 @@ class Inclusion:
         if all programs are violated, or one of the user's own, the strongest there is."""
         version = self._version
         if len(version.violated) == len(version.programs) or version.needs_repair:
-            return tuple(allowed(annotation.kind)[-1] for annotation in self.annotations)
+            return tuple(stronger(each.scale, each.order)[-1] for each in self.annotations)
         good: list[list[str]] = [[] for _ in self.annotations]
         other: list[list[str]] = [[] for _ in self.annotations]
         for (name, _), annotated in zip(version.programs, self._annotated, strict=True):
@@ -232,6 +232,6 @@ class Inclusion:
             for number, order in annotated.orders.items():
                 written[number].append(order)
         return tuple(
-            strongest(annotation.kind, good[number] or other[number])
+            strongest(annotation.scale, good[number] or other[number])
             for number, annotation in enumerate(self.annotations)
         )

@@ -79,6 +79,8 @@ def change(mutant: Mutant) -> str:
         return "left out"
     if mutant.weaker == "one":
         return "all → one"
+    if mutant.primitives is not None:
+        return " → ".join(mutant.primitives)
     pair, side = (mutant.written, mutant.weaker), ""
     (success, _, failure), (below, _, other) = (each.partition("/") for each in pair)
     if failure and failure == other:

@@ -19,7 +19,7 @@ from weakspot.harness.report.terminal import advice, diagnostic, print_dim, prin
 from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.descriptions import STARTS_NO_THREAD
 from weakspot.harness.values.numbers import amount, rounded
-from weakspot.harness.values.strength import at_most, spelled, split
+from weakspot.harness.values.strength import at_most, split
 
 _COLUMNS = 4  # assignments that are printed side by side
 _LINES = 20  # further assignments
@@ -68,9 +68,7 @@ def by_hand(places: Iterable[ByHand]) -> Iterator[str]:
     """One line per annotation that the user has to change."""
     for each in places:
         what = (
-            "remove it"
-            if each.order == "none"
-            else f"write {spelled(each.order, each.annotation.path)}"
+            "remove it" if each.order == "none" else f"write {each.annotation.spelled(each.order)}"
         )
         yield f"by hand: {each.annotation}: {what} ({each.why})"
 
@@ -93,9 +91,11 @@ def _table(found: Relaxed) -> Iterator[list[str | Text]]:
         return
     yield [Text(head, style="dim") for head in ("site", "", "", "written", *heads, "why")]
     for number, each in enumerate(found.annotations):
-        orders = [Text(one.orders[number], style=_style(each, one.orders[number])) for one in shown]
-        why = next((reason(one.needs[number]) for one in shown if one.needs[number]), "")
-        yield [str(each), each.operation, each.function, each.order, *orders, why]
+        given = [one.orders[number] for one in shown]
+        orders = [Text(each.named(order), style=_style(each, order)) for order in given]
+        why = next((reason(each, one.needs[number]) for one in shown if one.needs[number]), "")
+        written = each.named(each.order)
+        yield [str(each), each.operation, each.function, written, *orders, why]
 
 
 def _style(each: Annotation, order: str) -> str:
@@ -113,7 +113,7 @@ def _unexercised(found: Relaxed) -> Iterator[str]:
     what = "scenario" if found.clients is None else "client"
     for number, one in found.unexercised.items():
         each = found.annotations[number]
-        yield f"    {each} {each.operation} {each.order}: needs a {what} {wanted(each, one)}"
+        yield f"    {_operation(each, each.order)}: needs a {what} {wanted(each, one)}"
 
 
 def _columns(found: Relaxed) -> int:
@@ -154,7 +154,16 @@ def _failing(found: Relaxed) -> Iterator[str]:
 def _with_fences(each: Annotation, order: str) -> str:
     before, own, after = split(order)
     first, last = (f"fence {fence}" if fence != "none" else "" for fence in (before, after))
+    if each.kernel:
+        return f"{each} {each.named(order)}"
     return f"{each} {', '.join(filter(None, (first, f'{each.operation} {own}', last)))}"
+
+
+def _operation(each: Annotation, order: str) -> str:
+    """`q.c:20 store rel`; `q.c:20 smp_store_release` of the Linux kernel."""
+    if each.kernel:
+        return f"{each} {each.named(order)}"
+    return f"{each} {each.operation} {order}"
 
 
 def _witnesses(found: Relaxed, most: int | None) -> Iterator[str]:
@@ -163,8 +172,8 @@ def _witnesses(found: Relaxed, most: int | None) -> Iterator[str]:
         for each, order, needs in zip(found.annotations, one.orders, one.needs, strict=True):
             for need in needs:
                 yield ""
-                head = f"{each} {each.operation} needs {order}"
-                yield f"{head}; with {need.below}, in {need.scenario}:"
+                head = f"{each} {each.operation} needs {each.named(order)}"
+                yield f"{head}; with {each.named(need.below)}, in {need.scenario}:"
                 yield f"  {need.violation.message}"
                 shown = witness.columns(need.violation.witness, most)
                 yield from (f"  {line}" for line in shown)

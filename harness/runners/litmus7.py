@@ -24,6 +24,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.generators.binary.isa import ISAS
+from weakspot.generators.emit.kernel import OF_A_TEST
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
 from weakspot.harness.machines import Lost, Machine, Session, compilers
@@ -88,6 +89,8 @@ class Litmus7(msgspec.Struct, frozen=True):
             if test.arch not in ("C", ISAS.get(machine.arch).dialect):
                 why = f"{machine.name} is {machine.arch}: {test.arch} tests do not run there"
                 done(not_run(test, machine, self.name, why))
+            elif test.body is not None and test.body.kernel:
+                done(not_run(test, machine, self.name, OF_A_TEST))
             else:
                 groups.setdefault(options(test, machine), []).append(test)
         remaining = sum(map(len, groups.values()))

@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import Unsupported
+from weakspot.generators.emit.kernel import IN_A_KERNEL
 from weakspot.generators.emit.whole import frame
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
@@ -82,6 +83,8 @@ def made(
 ) -> programs.Program:
     """The program, compiled to be run as a whole; with `counting` it may contain expressions of
     `counted`. Raises Failed, Unsupported."""
+    if program.kernel:
+        raise Failed(IN_A_KERNEL)
     units = [preprocessed(unit, machine, end) for unit in program.units]
     if counting:
         units = [

@@ -6,16 +6,19 @@ include the same header: their memory orders are changed together.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from weakspot.generators.litmus import Site
+from weakspot.harness.values import kernel_primitives
 from weakspot.harness.values.order_arguments import SourceText, written_at
-from weakspot.harness.values.strength import Assignment, split
+from weakspot.harness.values.strength import Assignment, spelled, spelled_fence, split
 
 if TYPE_CHECKING:
     from weakspot.generators.source.program import Program
@@ -29,7 +32,8 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     `path` is the file, `file` its name in the programs; `order` is the order in the source of the
     first program that has the annotation. `mixed` marks a place with several operations of one kind
     and different orders, as a macro can have; `passed` one where a function is called that takes
-    the memory order as an argument. `cpp` and `rust` tell these from C.
+    the memory order as an argument. `cpp` and `rust` tell these from C. `kernel` marks a program
+    with the Linux kernel's primitives, and `called` is what is called there then.
     """
 
     path: str
@@ -43,6 +47,8 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     passed: bool = False
     cpp: bool = False
     rust: bool = False
+    kernel: bool = False
+    called: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -51,6 +57,32 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     def operation(self) -> str:
         """The kind of operation: load, store, update, compare-exchange or fence."""
         return _OPERATIONS[self.kind]
+
+    @property
+    def scale(self) -> str:
+        """The kind of operation, as `strength` has it."""
+        return f"kernel {self.kind}" if self.kernel else self.kind
+
+    def named(self, order: str) -> str:
+        """A memory order, with fences beside the operation, in tables: that of C, or the name that
+        the Linux kernel has for the operation with it."""
+        return self.spelled(order) if self.kernel else order
+
+    def spelled(self, order: str) -> str:
+        """A memory order, with fences beside the operation, as it is written in the source."""
+        if not self.kernel:
+            return spelled(order, self.path)
+        before, own, after = split(order)
+        sides = ((before, "before it"), (after, "after it"))
+        fences = (f"{self.spelled_fence(one)} {at}" for one, at in sides if one != "none")
+        name = kernel_primitives.named(self.called, self.kind, own)
+        return " with ".join(filter(None, (name, " and ".join(fences))))
+
+    def spelled_fence(self, order: str) -> str:
+        """A fence beside the operation, as it is written in the source."""
+        if not self.kernel:
+            return spelled_fence(order, self.path)
+        return f"{kernel_primitives.fence(order)}()"
 
 
 class Annotated(msgspec.Struct, frozen=True):
@@ -122,6 +154,8 @@ def annotate(programs: Sequence[Program]) -> tuple[tuple[Annotation, ...], tuple
                     passed=site is not operation,
                     cpp=program.language == "c++" and not site.file.endswith(".c"),
                     rust=site.file.endswith(".rs"),
+                    kernel=program.kernel,
+                    called=_called(key[0], site) if program.kernel else "",
                 ),
             )
     keys = sorted(found, key=lambda key: (found[key].file, found[key].line, found[key].column, key))
@@ -134,6 +168,20 @@ def annotate(programs: Sequence[Program]) -> tuple[tuple[Annotation, ...], tuple
         )
         for program, sites, orders in zip(programs, places, written, strict=True)
     )
+
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def _called(path: str, site: Site) -> str:
+    """The name that stands at a place, if the file is as it was."""
+    try:
+        lines = Path(path).read_text(encoding="latin-1").splitlines()
+    except OSError:
+        return ""
+    line = lines[site.line - 1] if 0 < site.line <= len(lines) else ""
+    found = _NAME.match(line, max(site.column - 1, 0))
+    return found[0] if found else ""
 
 
 def _place(program: Program, site: Site) -> tuple[str, str, str]:

@@ -9,6 +9,10 @@ operation guarantees at least what a release operation does, and so does an acqu
 (C11, 7.17.4); neither makes it seq_cst. So a memory order is below the fences that can replace it.
 There is one exception, which callers confirm by exploration: a fence does not order the operation
 itself, which matters if its object is freed or accessed plainly.
+
+The Linux kernel has other fences, and fewer memory orders. Where a kind of operation is asked for,
+`kernel W` is a store of the kernel's, and so on. `rmb` and `wmb` are below a full fence, which is
+`sc`, and other fences beside both.
 """
 
 from __future__ import annotations
@@ -32,16 +36,21 @@ Guarantee = Literal["acquire", "release", "sc"]
 
 _READ, _WRITE = ("rlx", "acq", "sc"), ("rlx", "rel", "sc")
 _ALL = ("rlx", "acq", "rel", "acq_rel", "sc")
+_BESIDE_OTHERS = ("before-atomic", "after-atomic", "after-spinlock", "after-unlock-lock")
 _GIVES = {
     "none": frozenset(),
     "rlx": frozenset(),
     "acq": frozenset("a"),
     "rel": frozenset("r"),
     "acq_rel": frozenset("ar"),
-    "sc": frozenset("ars"),
+    "sc": frozenset("arsmw"),
+    "rmb": frozenset("m"),
+    "wmb": frozenset("w"),
+    "sync-rcu": frozenset("arsmwg"),
+    **{name: frozenset({name}) for name in _BESIDE_OTHERS},
 }
 _FENCE = " fence"
-_BEFORE, _AFTER = ("none", "rel", "sc"), ("none", "acq")
+_KERNEL = "kernel "
 
 
 @cache
@@ -107,7 +116,8 @@ def at_most(order: str, other: str) -> bool:
 
 @cache
 def allowed(kind: str) -> tuple[str, ...]:
-    """The memory orders that C11 allows for a kind of operation, weaker ones first.
+    """The memory orders that C11, or the Linux kernel, has for a kind of operation, weaker ones
+    first.
 
     The order of a compare-exchange on failure is not stronger than on success (7.17.7.4).
     """
@@ -123,6 +133,16 @@ def allowed(kind: str) -> tuple[str, ...]:
         case "CAS":
             pairs = itertools.product(_ALL, _READ)
             return tuple(f"{one}/{two}" for one, two in pairs if at_most(two, one))
+        case "kernel R":
+            return _READ[:-1]
+        case "kernel W":
+            return _WRITE[:-1]
+        case "kernel RMW":
+            return ("rlx", "acq", "rel", "sc")
+        case "kernel CAS":  # one that fails is relaxed
+            return ("rlx/rlx", "acq/rlx", "rel/rlx", "sc/rlx")
+        case "kernel F":
+            return ("none", "rmb", "wmb", "sc")
     raise ValueError(f"operations of kind {kind} have no memory order")
 
 
@@ -158,24 +178,35 @@ def strongest(kind: str, given: Iterable[str]) -> str:
     return min(enough, key=lambda each: len(weaker(kind, each)))
 
 
-_LETTERS: dict[Guarantee, str] = {"acquire": "a", "release": "r", "sc": "s"}
+_LETTERS: dict[Guarantee, str] = {"acquire": "am", "release": "rw", "sc": "s"}
 
 
 def guarantees(kind: str, order: str) -> frozenset[Guarantee]:
     """What the memory order of an operation guarantees, without adjacent fences and, of a
-    compare-exchange, on one side."""
-    own = _GIVES[order] - {"R": frozenset("r"), "W": frozenset("a")}.get(kind, frozenset())
-    return frozenset(each for each, letter in _LETTERS.items() if letter in own)
+    compare-exchange, on one side. Of fences of the Linux kernel, what it is needed for."""
+    if order in _BESIDE_OTHERS:
+        return frozenset(_LETTERS)
+    nothing: dict[str, frozenset[Guarantee]] = {
+        "R": frozenset({"release"}),
+        "W": frozenset({"acquire"}),
+    }
+    own = _GIVES[order]
+    given = frozenset(each for each, letters in _LETTERS.items() if own & {*letters})
+    return given - nothing.get(kind.removeprefix(_KERNEL), frozenset())
 
 
 def least(kind: str, orders: Iterable[str], guaranteed: Iterable[Iterable[Guarantee]]) -> str:
     """The weakest of these memory orders, of which the last is the strongest, that guarantees this,
     for a compare-exchange on success and on failure."""
-    wanted = [frozenset(_LETTERS[each] for each in side) for side in guaranteed]
+    wanted = [frozenset(side) for side in guaranteed]
+    sides = (kind, "R")
     enough = [
         order
         for order in orders
-        if all(side <= _GIVES[own] for side, own in zip(wanted, order.split("/"), strict=False))
+        if all(
+            side <= guarantees(of, own)
+            for side, of, own in zip(wanted, sides, order.split("/"), strict=False)
+        )
     ]
     return min(enough, key=lambda each: len(weaker(kind, each)))
 
@@ -189,13 +220,14 @@ def fenced(kind: str, order: str, *, full: bool) -> tuple[str, ...]:
     seq_cst fence before either, as far as the memory order guarantees the same. Of equivalent ones
     only one is listed.
     """
-    if kind == "F":
+    if is_fence(kind):
         return weaker(kind, order)
     gives = _GIVES[order.partition("/")[0]]
-    releases, acquires = "r" in gives and kind != "R", "a" in gives and kind != "W"
+    releases, acquires = "r" in gives, "a" in gives
     wanted = {"none": True, "rel": releases, "acq": acquires, "sc": full and "s" in gives}
-    before = [each for each in _BEFORE if wanted[each]]
-    after = [each for each in _AFTER if wanted[each]]
+    wanted |= {"wmb": releases, "rmb": acquires}
+    before = [each for each in _befores(kind) if wanted[each]]
+    after = [each for each in _afters(kind) if wanted[each]]
     found: list[str] = []
     for one, own, other in itertools.product(before, weaker(kind, order), after):
         made = joined(one, own, other)
@@ -209,10 +241,9 @@ def fenced(kind: str, order: str, *, full: bool) -> tuple[str, ...]:
 def beside(kind: str, order: str) -> tuple[str, ...]:
     """This memory order without and with fences beside the access, weaker ones first; for an update
     also a release with an acquire fence. An existing fence may become stronger."""
-    if kind == "F":
+    if is_fence(kind):
         return stronger(kind, order)
-    befores = _BEFORE if kind != "R" else ("none", "sc")
-    afters = _AFTER if kind != "W" else ("none",)
+    befores, afters = _befores(kind), _afters(kind)
     owns = [order]
     if kind == "RMW" and order in ("rlx", "acq"):
         # a release comes first, since a fence does not order the update itself before a free
@@ -242,12 +273,33 @@ def instead(kind: str, order: str) -> tuple[str, ...]:
 def just_less(kind: str, order: str) -> tuple[str, ...]:
     """The order with one component weakened: the order of the access, or an adjacent fence."""
     before, own, after = split(order)
-    befores = _BEFORE if kind != "R" else ("none", "sc")
     return (
         *(joined(before, each, after) for each in just_below(own, weaker(kind, own))),
-        *(joined(each, own, after) for each in just_below(before, befores)),
-        *(joined(before, own, each) for each in just_below(after, _AFTER)),
+        *(joined(each, own, after) for each in just_below(before, _befores(kind))),
+        *(joined(before, own, each) for each in just_below(after, _afters(kind))),
     )
+
+
+def is_fence(kind: str) -> bool:
+    return kind.removeprefix(_KERNEL) == "F"
+
+
+def _befores(kind: str) -> tuple[str, ...]:
+    """The fences that may stand before an access."""
+    match kind:
+        case "R":
+            return ("none", "sc")
+        case "kernel R":
+            return ("none", "rmb", "sc")
+        case _:
+            return ("none", "wmb" if kind.startswith(_KERNEL) else "rel", "sc")
+
+
+def _afters(kind: str) -> tuple[str, ...]:
+    """The fences that may stand after an access."""
+    if kind.endswith("W") and not kind.endswith("RMW"):
+        return ("none",)
+    return ("none", "rmb" if kind.startswith(_KERNEL) else "acq")
 
 
 def cost(kind: str, order: str) -> int:
@@ -257,11 +309,14 @@ def cost(kind: str, order: str) -> int:
     it orders all accesses around it.
     """
     before, own, after = split(order)
-    return _cost(own, kind == "F") + _cost(before, True) + _cost(after, True)
+    return _cost(own, is_fence(kind)) + _cost(before, True) + _cost(after, True)
+
+
+_COSTS = {"a": 1, "r": 1, "s": 3, "m": 0, "w": 0, "g": 100}
 
 
 def _cost(order: str, fence: bool) -> int:
-    gives = sum(3 if each == "s" else 1 for one in order.split("/") for each in _GIVES[one])
+    gives = sum(_COSTS.get(each, 3) for one in order.split("/") for each in _GIVES[one])
     return gives + (fence and order != "none")
 
 

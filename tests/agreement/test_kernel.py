@@ -22,7 +22,6 @@ from weakspot import _engine
 from weakspot.generators.source.frontend import compile_source
 from weakspot.harness.corpus import models
 from weakspot.harness.values.bounds import Bounds, Part
-from weakspot.system import kernel
 from weakspot.system.tools import Tool
 
 HAND_WRITTEN = Path(__file__).parent / "kernel"
@@ -32,13 +31,9 @@ ALL_PROGRAMS = 1000
 LONGEST = 20.0  # seconds for a program: retry loops of several threads take longer
 
 
-@pytest.fixture(scope="module")
-def model() -> Path:
-    """The configuration of the kernel's model."""
-    folder = kernel.folder()
-    if folder is None:
-        pytest.skip(f"the Linux kernel's memory model is not installed: {kernel.ADVICE}")
-    return folder / kernel.CONFIGURATION
+@pytest.fixture
+def model(kernel_model: Path) -> Path:
+    return kernel_model
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from weakspot.generators.emit.c11 import litmus_text
 from weakspot.generators.emit.cbmc import cbmc_source
+from weakspot.generators.emit.text import litmus_text
 from weakspot.generators.litmus import (
     Atom,
     Body,

@@ -32,6 +32,8 @@ SITES = tuple(
 class Lowered:
     """A program whose exploration gives a configured result."""
 
+    of_kernel = False
+
     def __init__(self, **given: Any) -> None:
         self.given = {
             "result": "Safe",

@@ -47,7 +47,7 @@ def _run(command: str, shown: str, folder: Path) -> None:
         text=True,
         check=False,
     )
-    wrong = re.search(r"^WS1|[1-9] tests failed|^::error", shown, re.M)
+    wrong = re.search(r"^WS[13]|[1-9] tests failed|^::error", shown, re.M)
     assert bool(ended.returncode) == bool(wrong), f"{command}\n{ended.stdout}{ended.stderr}"
     printed = iter(ended.stdout.splitlines())
     for line in shown.splitlines():

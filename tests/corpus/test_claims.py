@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from scenarios import generated
 
-from weakspot.generators.emit.c11 import litmus_text
+from weakspot.generators.emit.text import litmus_text
 from weakspot.generators.litmus import Fence, Guard, Store, Test
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer

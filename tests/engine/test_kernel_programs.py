@@ -16,7 +16,6 @@ from weakspot.errors import BadInput
 from weakspot.generators.source.frontend import compile_source
 from weakspot.harness.checkers.engine_answers import sentences_of
 from weakspot.harness.corpus import models
-from weakspot.system import kernel
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict
@@ -48,12 +47,9 @@ static void *two(void *unused) {{ {two} return 0; }}
     return Program(compile_source(path).text)
 
 
-@pytest.fixture(scope="module")
-def model() -> str:
-    folder = kernel.folder()
-    if folder is None:
-        pytest.skip(f"the Linux kernel's memory model is not installed: {kernel.ADVICE}")
-    return str(folder / kernel.CONFIGURATION)
+@pytest.fixture
+def model(kernel_model: Path) -> str:
+    return str(kernel_model)
 
 
 def explored(found: Program, model: str) -> ExplorationDict:
@@ -498,19 +494,6 @@ int main(void) {{
 """)
     found = explored(Program(compile_source(path).text), model)
     assert answer(found) == expected, found["reasons"]
-
-
-def test_the_program_of_the_page_is_safe_with_its_fence_alone(model: str, tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs/linux-kernel.md").read_text()
-    start = page.index("    #include <weakspot/kernel.h>")
-    shown = textwrap.dedent(page[start : page.index("This one is Safe")])
-    assert shown.count("smp_rmb();") == 1
-    answers = []
-    for text in (shown, shown.replace("smp_rmb();", "")):
-        path = tmp_path / "page.c"
-        path.write_text(text)
-        answers.append(answer(explored(Program(compile_source(path).text), model)))
-    assert answers == ["Safe", "Violated, assertion, race"]
 
 
 @pytest.mark.parametrize(

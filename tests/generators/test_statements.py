@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from weakspot.generators.emit.c11 import litmus_text
+from weakspot.generators.emit.text import litmus_text
 from weakspot.generators.litmus import Cas, Guard, Load, Rmw, Test
 from weakspot.harness.corpus.structures import Structure, structures
 

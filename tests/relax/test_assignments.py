@@ -10,7 +10,8 @@ import pytest
 from weakspot.harness.orders.trials import minimal
 from weakspot.harness.values.strength import Assignment, allowed, below, cost
 
-KINDS = ("R", "W", "RMW", "F", "CAS")
+OPERATIONS = ("R", "W", "RMW", "F", "CAS")
+KINDS = (*OPERATIONS, *(f"kernel {each}" for each in OPERATIONS))
 
 
 def drawn(seed: int) -> tuple[list[str], list[Assignment]]:

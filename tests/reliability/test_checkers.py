@@ -133,7 +133,7 @@ def test_without_the_tool_the_error_explains_how_to_install_it(
 
 
 def cbmc_test() -> Test:
-    from weakspot.generators.emit.c11 import litmus_text
+    from weakspot.generators.emit.text import litmus_text
     from weakspot.generators.litmus import Atom, Body, Store
 
     body = Body(

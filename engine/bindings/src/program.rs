@@ -98,6 +98,11 @@ impl Program {
     }
 
     #[getter]
+    fn of_kernel(&self) -> bool {
+        self.inner.of_kernel
+    }
+
+    #[getter]
     fn undefined(&self) -> Vec<String> {
         let undefined = self.inner.undefined.iter();
         undefined.map(|(what, _)| what.clone()).collect()

@@ -115,3 +115,23 @@ fn a_new_fence_stands_beside_its_access() {
         assert!(seen > 0);
     }
 }
+
+#[test]
+fn a_fence_may_be_one_of_the_kernels_but_half_a_section_is_none() {
+    let program = fixture("sb");
+    let at = of_kind(&program, "W")[0];
+    for order in ["rmb", "wmb", "before-atomic", "sync-rcu"] {
+        let after = true;
+        let fence = [NewFence { at, after, order }];
+        let program = program.with_fences(&fence).expect("a fence of the kernel");
+        let site = program.sites.len() as SiteId - 1;
+        assert_eq!(program.orders()[site as usize], order);
+        let full = with(&program, &[(site, "sc")]).expect("a full fence in its place");
+        let again = with(&full, &[(site, order)]).expect("it may come back");
+        assert_eq!(again.fingerprint(), program.fingerprint());
+        for half in ["rcu-lock", "rcu-unlock", "barrier", "lock"] {
+            let message = with(&program, &[(site, half)]).expect_err("no fence by itself");
+            assert!(message.contains("the Linux kernel's"), "{message}");
+        }
+    }
+}

@@ -34,6 +34,18 @@ pub enum Annotation {
 }
 
 impl Annotation {
+    /// Those of fences that a program may have or lack by themselves. The ends of critical sections come
+    /// in pairs.
+    pub const FENCES: [Annotation; 7] = [
+        Annotation::Rmb,
+        Annotation::Wmb,
+        Annotation::BeforeAtomic,
+        Annotation::AfterAtomic,
+        Annotation::AfterSpinlock,
+        Annotation::AfterUnlockLock,
+        Annotation::SyncRcu,
+    ];
+
     /// The name in the model.
     pub fn name(self) -> &'static str {
         match self {

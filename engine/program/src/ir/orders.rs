@@ -2,19 +2,29 @@
 //!
 //! An order is written `rlx acq rel acq_rel sc`; the orders of a compare-exchange are those of
 //! success and failure, `acq_rel/rlx` (C11, 7.17.7.4); the order of a fence that is removed is
-//! `none`. Asymmetric fences are not among them: there is no other order that they could have. C11
-//! restricts the orders of stores in 7.17.7.1 and those of loads in 7.17.7.2.
+//! `none`. Fences of the Linux kernel's memory model have the names of their annotations there: `rmb`,
+//! `wmb`, `before-atomic`, …. Asymmetric fences are not among them: there is no other order that they
+//! could have. C11 restricts the orders of stores in 7.17.7.1 and those of loads in 7.17.7.2.
 use crate::error::{Error, Result};
+use crate::ir::annotation::Annotation;
 use crate::ir::instruction::{Inst, Op, Order, SiteId};
 use crate::ir::program::Program;
 use rustc_hash::FxHashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 const NONE: &str = "none";
-const OF_A_NEW_FENCE: &str = "of a fence: acq, rel, acq_rel or sc";
+const OF_A_FENCE: &str =
+    "of a fence: acq, rel, acq_rel, sc, or the name of one of the Linux kernel's";
 const READS: [Order; 3] = [Order::Rlx, Order::Acq, Order::Sc];
 const WRITES: [Order; 3] = [Order::Rlx, Order::Rel, Order::Sc];
 const ALL: [Order; 5] = [Order::Rlx, Order::Acq, Order::Rel, Order::AcqRel, Order::Sc];
+
+/// The fence of this name, in this notation.
+fn fence(text: &str) -> Option<Order> {
+    let of_kernel = Annotation::FENCES.iter().map(|each| Order::Kernel(*each));
+    let mut known = ALL[1..].iter().copied().chain(of_kernel);
+    known.find(|order| order.name() == text)
+}
 
 fn parse(text: &str, allowed: &[Order]) -> Option<Order> {
     allowed.iter().copied().find(|order| order.name() == text)
@@ -84,9 +94,7 @@ fn set(op: &mut Op, text: &str) -> std::result::Result<Order, &'static str> {
         Op::Fence { order, .. } => {
             *order = match text {
                 NONE => Order::Na,
-                text => {
-                    parse(text, &ALL[1..]).ok_or("of a fence: none, acq, rel, acq_rel or sc")?
-                }
+                text => fence(text).ok_or(OF_A_FENCE)?,
             };
             Ok(*order)
         }
@@ -155,15 +163,12 @@ impl Program {
     pub fn with_fences(&self, fences: &[NewFence]) -> Result<Program> {
         let mut program = self.clone();
         let mut asked: FxHashMap<(SiteId, bool), Order> = FxHashMap::default();
-        for fence in fences {
-            let order = parse(fence.order, &ALL[1..]).ok_or_else(|| {
-                let message = format!(
-                    "memory order {:?} is not one {}",
-                    fence.order, OF_A_NEW_FENCE
-                );
+        for new in fences {
+            let order = fence(new.order).ok_or_else(|| {
+                let message = format!("memory order {:?} is not one {OF_A_FENCE}", new.order);
                 Error::invalid(message)
             })?;
-            asked.insert((fence.at, fence.after), order);
+            asked.insert((new.at, new.after), order);
         }
         for function in &mut program.functions {
             let code = std::mem::take(&mut function.code);

@@ -186,11 +186,16 @@ pub struct Program {
     pub parameters: Vec<u64>,
     /// Some call is a trylock, which tests a mutex without waiting: an unlock is then observable.
     pub has_trylock: bool,
+    /// It has the Linux kernel's primitives, whose header defines `KERNEL_HEADER`.
+    pub of_kernel: bool,
     /// A client of an object: its threads stand for threads that live on after these calls.
     pub is_client: bool,
     /// `file:line:column` of a `DILocation`, for messages.
     pub places: rustc_hash::FxHashMap<u32, String>,
 }
+
+/// What the header for the Linux kernel's primitives defines in each translation unit.
+pub const KERNEL_HEADER: &str = "weakspot_kernel_header";
 
 /// Function `k` has the address `FUNCTION_BASE + 16 k`.
 pub const FUNCTION_BASE: u64 = 0x4000_0000;

@@ -42,6 +42,11 @@ const ATOMIC: [&str; 4] = [
     "<core/src/sync/atomic.rs>",
 ];
 
+/// The header for the Linux kernel's primitives, whose functions have the memory order in their names,
+/// and the ends of the names of those that do more than one operation.
+const KERNEL: &str = "<kernel/weakspot/kernel.h>";
+const OF_SEVERAL: [&str; 3] = ["_unless", "_not_zero", "_if_positive"];
+
 /// The end of the name of the file with what futexes do.
 const FUTEX: &str = "futex.c>";
 
@@ -75,7 +80,10 @@ pub fn site(
     let step = |p: &Position| format!("{}@{}:{}:{}", p.function, p.file, p.line, p.column);
     // the function that the user calls
     let entry = start.checked_sub(1).map(|last| &chain[last]);
-    let is_atomic = |p: &Position| ATOMIC.iter().any(|name| p.file.starts_with(name));
+    let is_of_kernel =
+        |p: &Position| p.file == KERNEL && !OF_SEVERAL.iter().any(|end| p.function.ends_with(end));
+    let is_atomic =
+        |p: &Position| ATOMIC.iter().any(|name| p.file.starts_with(name)) || is_of_kernel(p);
     let fixed = chain.first().is_some_and(|p| p.file.starts_with(LINKED))
         || entry.is_some_and(|p| !is_atomic(p));
     let call = entry.filter(|p| !is_atomic(p));

@@ -10,8 +10,12 @@ use crate::lower::opcodes::order_of;
 impl<'a> Lower<'_, '_, 'a> {
     pub fn fence(&mut self, inst: &Inst<'a>, order: Order, signal: bool) {
         let site = self.site(inst, if signal { "SF" } else { "F" }, order);
-        if matches!(order, Order::Light | Order::Heavy | Order::Kernel(_)) {
-            // there is no other memory order that could be written
+        let has_no_other = match order {
+            Order::Light | Order::Heavy => true,
+            Order::Kernel(annotation) => !Annotation::FENCES.contains(&annotation),
+            _ => false,
+        };
+        if has_no_other {
             self.l.program.sites[site as usize].fixed = true;
         }
         let op = Op::Fence {

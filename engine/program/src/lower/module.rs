@@ -5,7 +5,7 @@ use crate::ir::arithmetic;
 use crate::ir::bits::{mask, sext};
 use crate::ir::exceptions::TypeKind;
 use crate::ir::instruction::{FuncId, TypeInfoId};
-use crate::ir::program::{Global, Program, FUNCTION_BASE};
+use crate::ir::program::{Global, Program, FUNCTION_BASE, KERNEL_HEADER};
 use crate::ir::shapes::Shapes;
 use crate::llvm::ast::{Expr, Module, Typed, Value};
 use crate::llvm::types::{Type, TypeId, MAX_SIZE};
@@ -45,6 +45,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         let mut shapes = Shapes::default();
         for (k, global) in self.module.globals.iter().enumerate() {
             self.globals.insert(global.name, k);
+            self.program.of_kernel |= global.name.starts_with(KERNEL_HEADER);
             let metadata = &self.module.metadata;
             let variable = global
                 .dbg

@@ -114,6 +114,11 @@ impl Environment for StepEnvironment<'_, '_> {
         t.log.len() as u32
     }
 
+    /// A test of the Linux kernel's must not depend on more than the program does.
+    fn branches_end(&self) -> bool {
+        self.context.program.of_kernel
+    }
+
     /// Looking more often shows no other accesses.
     fn looks_once(&self, t: &Thread, since: u32) -> bool {
         let round = t.log.iter().skip(since as usize);

@@ -25,6 +25,9 @@ typedef int16_t s16;
 typedef int32_t s32;
 typedef int64_t s64;
 
+// By this the front end knows the programs that include this header.
+__attribute__((used)) static const char weakspot_kernel_header = 0;
+
 // The type of an object that is pointed to, without qualifiers.
 #define WEAKSPOT_TYPE(pointer) __typeof__(((void)0, *(pointer)))
 
@@ -348,11 +351,13 @@ static inline void spin_lock_init(spinlock_t *lock) { pthread_mutex_init(&lock->
 
 // Assertions
 #define BUG() assert(!"BUG")
-#define BUG_ON(condition) assert(!(condition))
+#define WEAKSPOT_ASSERT(holds, text)                                                               \
+  ((void)((holds) || (__assert_fail(text, __FILE__, __LINE__, __func__), 0)))
+#define BUG_ON(condition) WEAKSPOT_ASSERT(!(condition), "!(" #condition ")")
 #define WARN_ON(condition)                                                                         \
   __extension__({                                                                                  \
     const bool weakspot_warns = (condition);                                                       \
-    assert(!weakspot_warns);                                                                       \
+    WEAKSPOT_ASSERT(!weakspot_warns, "!(" #condition ")");                                         \
     weakspot_warns;                                                                                \
   })
 #define WARN_ON_ONCE(condition) WARN_ON(condition)
