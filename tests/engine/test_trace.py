@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from generators.source.program import read_program
 from weakspot import _engine
 from weakspot._engine import EngineError, Program
 
@@ -141,3 +142,68 @@ def test_a_program_is_used_from_several_threads_at_once(sb: Program) -> None:
     for worker in workers:
         worker.join()
     assert traces == [traces[0]] * 4
+
+
+SPIN = """
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int lock, sleepers;
+static void *look(void *arg) {
+  for (int looks = 0; looks < 10000; looks++) {
+    if (!atomic_load(&lock)) return 0;
+    atomic_signal_fence(memory_order_acquire);
+  }
+  atomic_fetch_add(&sleepers, 1);
+  return 0;
+}
+int main(void) {
+  pthread_t t;
+  atomic_store(&lock, 1);
+  pthread_create(&t, 0, look, 0);
+  atomic_store(&lock, 0);
+  atomic_load(&sleepers);
+  pthread_join(t, 0);
+}
+"""
+
+DEPENDENT = """
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int flags[1500], set;
+static void *count(void *arg) {
+  for (int i = 0; i < 1500; i++)
+    if (atomic_load(&flags[i])) atomic_fetch_add(&set, 1);
+  return 0;
+}
+int main(void) {
+  pthread_t t, u;
+  pthread_create(&t, 0, count, 0);
+  pthread_create(&u, 0, count, 0);
+  for (int i = 0; i < 1500; i++) atomic_store(&flags[i], 1);
+  pthread_join(t, 0);
+  pthread_join(u, 0);
+}
+"""
+
+
+def traced(text: str, folder: Path) -> _engine.TraceDict:
+    (folder / "traced.c").write_text(text)
+    program = read_program(folder / "traced.c")
+    return program.trace(loops=4, interleavings=1000, seed=0)
+
+
+def test_a_loop_that_looks_often_is_traced_with_few_looks(tmp_path: Path) -> None:
+    trace = traced(SPIN, tmp_path)
+    looks = [sum(e["kind"] == "R" for e in run["threads"][1]) for run in trace["runs"]]
+    gives_up = [any(e["loc"] == "sleepers" for e in run["threads"][1]) for run in trace["runs"]]
+    assert trace["exhaustive"]
+    assert max(looks) <= 3
+    assert any(gives_up)
+    assert not all(gives_up)
+
+
+def test_a_trace_with_too_many_dependencies_ends(tmp_path: Path) -> None:
+    trace = traced(DEPENDENT, tmp_path)
+    assert trace["runs"]
+    assert not trace["exhaustive"]
+    assert "dependencies" in trace["how"]

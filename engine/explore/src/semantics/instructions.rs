@@ -182,8 +182,8 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         self.0.events() as u32
     }
 
-    fn looks_once(&self) -> bool {
-        self.0.looks_once()
+    fn looks_once(&self, t: &Thread, since: u32) -> bool {
+        self.0.looks_once() && self.now(t) == since + 1
     }
 
     fn refuses_undefined(&self) -> bool {

@@ -215,7 +215,7 @@ pub fn take<W: Environment>(
         && round.live == live
         && carried != Carried::Unknown;
     let same = returns && !counted_up;
-    let looked = (reads, now) == (round.reads + 1, round.events + 1);
+    let looked = reads == round.reads + 1;
     let doubted = doubts - round.doubts;
     thread.undecided |= environment.has_unknown()
         && !same
@@ -223,7 +223,7 @@ pub fn take<W: Environment>(
         && !counted_up
         && epoch - round.epoch == doubted
         && (round.private == private || doubted > 0);
-    let from = round.reads;
+    let (from, since) = (round.reads, round.events);
     // without it, what is read decides whether the next round differs from this one
     let moved = round.deciding != deciding || round.private != private || counted_up;
     let counted = std::mem::replace(&mut round.counted, false) && moved;
@@ -259,7 +259,7 @@ pub fn take<W: Environment>(
         }
     }
     if let Some(known) = &info.counter {
-        if returns && looked && !chosen && environment.looks_once() {
+        if returns && looked && !chosen && environment.looks_once(thread, since) {
             let last = known.after_rounds(counter, |bound| thread.get(bound).bits);
             let now = thread.get(Operand::Register(known.register));
             thread.set(known.register, Val { bits: last, ..now });

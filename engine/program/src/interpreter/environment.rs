@@ -79,8 +79,9 @@ pub trait Environment {
     fn computes_with_thread(&mut self, _t: &Thread) -> Result<(), Self::Interruption> {
         Ok(())
     }
-    /// Whether iterations of a loop that looks a limited number of times may be left out.
-    fn looks_once(&self) -> bool {
+    /// Whether iterations of a loop that looks a limited number of times may be left out, after one in
+    /// which the thread performed its events from number `since` on.
+    fn looks_once(&self, _t: &Thread, _since: u32) -> bool {
         false
     }
     /// The number of the thread's events so far.

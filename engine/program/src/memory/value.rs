@@ -7,6 +7,8 @@ use rustc_hash::FxHashMap;
 pub type Dep = u32;
 
 const NUMBERED: Dep = 1 << 31;
+/// What a set costs in the tables, besides its own words.
+const WORDS_OF_ENTRIES: usize = 32;
 /// Numbers from this on are not bits of a `Dep`.
 const BITS: usize = 31;
 
@@ -105,6 +107,7 @@ pub struct Deps {
     ids: FxHashMap<BitSet, Dep>,
     unions: FxHashMap<(Dep, Dep), Dep>,
     singles: FxHashMap<u32, Dep>,
+    words: usize,
 }
 
 impl Deps {
@@ -116,6 +119,7 @@ impl Deps {
             return *id;
         }
         let id = NUMBERED | self.sets.len() as Dep;
+        self.words += WORDS_OF_ENTRIES + set.get_ref().storage().len();
         self.sets.push(set.clone());
         self.ids.insert(set, id);
         id
@@ -179,9 +183,9 @@ impl Deps {
         self.sets[(dep & !NUMBERED) as usize].clone()
     }
 
-    /// The number of sets in the table, a measure of the memory they take.
-    pub fn count(&self) -> usize {
-        self.sets.len()
+    /// The 32-bit words of the table, roughly.
+    pub fn words(&self) -> usize {
+        self.words
     }
 }
 

@@ -28,8 +28,8 @@ pub struct Context<'p> {
     pub events: u64,
 }
 
-/// Limit of events per run.
-pub const MAX_EVENTS: u64 = 20_000;
+/// Limit of events per run. Each may depend on all before it.
+pub const MAX_EVENTS: u64 = 4_000;
 
 /// Memory and the state of threads that other threads see.
 #[derive(Clone)]

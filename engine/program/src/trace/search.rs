@@ -5,6 +5,7 @@
 //! again with it; at the fixed point every interleaving is equivalent to one that was run. If there
 //! are too many interleavings, the search visits states instead; if there are too many states,
 //! interleavings are sampled.
+use crate::interpreter::event::Log;
 use crate::interpreter::outcome::{Limits, Outcome};
 use crate::ir::instruction::SiteId;
 use crate::ir::program::Program;
@@ -35,12 +36,21 @@ struct InterleavingSearch<'p> {
     base: Machine,
     runs: Vec<RawRun>,
     index: FxHashMap<u64, usize>,
+    /// At least as many as the runs' events have dependencies.
+    dependencies: usize,
     starts: Vec<String>,
     /// When the search ends, with what it has found.
     end: Option<Instant>,
-    /// Decisions since the clock was last looked at, and whether it is late.
+    /// Decisions since the clock was last looked at.
     decisions: u32,
-    late: bool,
+    reached: Option<Limit>,
+}
+
+/// Why a search ended early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Limit {
+    Time,
+    Dependencies,
 }
 
 /// Where the search branches.
@@ -64,8 +74,9 @@ const MAX_TOTAL_STEPS: u64 = 100_000_000;
 /// How many decisions pass between two looks at the clock.
 const LOOKS: u32 = 16;
 
-/// Limit of dependency sets per trace.
-const MAX_SETS: usize = 4_000_000;
+/// Limit of dependencies per trace, and of the words of their sets. A dependency is four bytes here, and
+/// some ten in Python.
+const MAX_DEPENDENCIES: usize = 20_000_000;
 
 impl Program {
     pub fn trace(&self, options: &Options) -> Trace {
@@ -91,10 +102,11 @@ impl Program {
             base: Machine::new(self),
             runs: Vec::new(),
             index: FxHashMap::default(),
+            dependencies: 0,
             starts: Vec::new(),
             end: options.time.map(|time| Instant::now() + time),
             decisions: 0,
-            late: false,
+            reached: None,
         };
         search.base.construct(&mut search.context);
         search
@@ -107,8 +119,8 @@ impl InterleavingSearch<'_> {
         if let Some(count) = self.every(budget, Branch::Each) {
             return self.trace(count, true, String::new());
         }
-        if self.late {
-            return self.interrupted();
+        if let Some(limit) = self.reached {
+            return self.interrupted(limit);
         }
         if let Some(count) = self.every(budget, Branch::States) {
             let how = format!(
@@ -116,20 +128,23 @@ impl InterleavingSearch<'_> {
             );
             return self.trace(count, true, how);
         }
-        if self.late {
-            return self.interrupted();
+        if let Some(limit) = self.reached {
+            return self.interrupted(limit);
         }
         let mut random = Random(self.options.seed);
         let half = budget / 2;
-        let (orders, drawn) = match self.every(half, Branch::Operations) {
-            Some(count) => (count, "all"),
-            None if self.late => return self.interrupted(),
-            None => {
+        let (orders, drawn) = match (self.every(half, Branch::Operations), self.reached) {
+            (Some(count), _) => (count, "all"),
+            (None, Some(limit)) => return self.interrupted(limit),
+            (None, None) => {
                 self.clear();
                 (self.sample(half, true, &mut random), "drawn:")
             }
         };
         let more = self.sample(budget - orders, false, &mut random);
+        if let Some(limit) = self.reached {
+            return self.interrupted(limit);
+        }
         let how = format!(
             "{drawn} {orders} orders of whole operations and {more} drawn interleavings, of more \
              than {budget} in total"
@@ -137,29 +152,38 @@ impl InterleavingSearch<'_> {
         self.trace(orders + more, false, how)
     }
 
-    /// The runs so far, at least one, when the time is up.
-    fn interrupted(mut self) -> Trace {
+    /// The runs so far, at least one.
+    fn interrupted(mut self, limit: Limit) -> Trace {
         let mut count = self.runs.iter().map(|run| run.count).sum();
         if count == 0 {
             count = self.sample(1, false, &mut Random(self.options.seed));
         }
-        let how = format!("{count} interleavings until the time limit");
-        self.trace(count, false, how)
+        let what = match limit {
+            Limit::Time => "the time limit".to_string(),
+            Limit::Dependencies => format!("they had {MAX_DEPENDENCIES} dependencies"),
+        };
+        self.trace(count, false, format!("{count} interleavings until {what}"))
     }
 
-    /// Whether the time is up.
-    fn is_late(&mut self) -> bool {
+    /// Whether the search has to end early.
+    fn is_over(&mut self) -> bool {
         self.decisions += 1;
         if self.decisions >= LOOKS {
             self.decisions = 0;
-            self.late = self.end.is_some_and(|end| Instant::now() >= end);
+            if self.end.is_some_and(|end| Instant::now() >= end) {
+                self.reached = Some(Limit::Time);
+            }
         }
-        self.late
+        if self.dependencies.max(self.context.deps.words()) > MAX_DEPENDENCIES {
+            self.reached = Some(Limit::Dependencies);
+        }
+        self.reached.is_some()
     }
 
     fn clear(&mut self) {
         self.runs.clear();
         self.index.clear();
+        self.dependencies = 0;
     }
 
     /// Searches all decisions depth first. None if there are more than `budget` runs.
@@ -195,7 +219,7 @@ impl InterleavingSearch<'_> {
                     };
                     let many = met.len() as u64 > STATES_PER_RUN.saturating_mul(budget);
                     let steps = self.context.steps > MAX_TOTAL_STEPS;
-                    if least > budget || many || steps || self.is_late() {
+                    if least > budget || many || steps || self.is_over() {
                         return None;
                     }
                     next = Some(*first);
@@ -212,7 +236,7 @@ impl InterleavingSearch<'_> {
     fn sample(&mut self, budget: u64, whole: bool, random: &mut Random) -> u64 {
         for drawn in 0..budget {
             let steps = self.context.steps > 2 * MAX_TOTAL_STEPS;
-            if ((steps || self.is_late()) && drawn > 0) || self.context.deps.count() > MAX_SETS {
+            if (steps || self.is_over()) && drawn > 0 {
                 return drawn;
             }
             let mut machine = self.base.clone();
@@ -261,6 +285,7 @@ impl InterleavingSearch<'_> {
             return;
         }
         self.index.insert(key, self.runs.len());
+        self.dependencies += self.dependencies_of(&machine);
         for thread in machine.threads.iter().skip(self.starts.len()) {
             let function = &self.context.program.functions[thread.start as usize];
             self.starts.push(function.name.clone());
@@ -278,6 +303,16 @@ impl InterleavingSearch<'_> {
         });
     }
 
+    /// At least as many as the events of a run have dependencies: later ones depend on more branches.
+    fn dependencies_of(&self, machine: &Machine) -> usize {
+        let of_thread = |log: &Log| {
+            let last = log.iter().last().map_or(0, |event| event.ctrl);
+            log.len() * (1 + self.context.deps.get(last).count())
+        };
+        let threads = machine.threads.iter();
+        threads.map(|thread| of_thread(&thread.log)).sum()
+    }
+
     fn trace(self, count: u64, all: bool, how: String) -> Trace {
         let mut builder =
             TraceBuilder::new(self.context.program, &self.runs, self.options.shared_only);
@@ -291,7 +326,7 @@ impl InterleavingSearch<'_> {
             runs,
             interleavings: count,
             exhaustive: all && !truncated,
-            interrupted: self.late,
+            interrupted: self.reached == Some(Limit::Time),
             how: match (how.is_empty(), truncated) {
                 (true, true) => format!("all {count} interleavings, some truncated by a limit"),
                 (false, true) => format!("{how}; some truncated by a limit"),
