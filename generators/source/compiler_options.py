@@ -53,8 +53,16 @@ _CLANG = re.compile(
     r"|waitpkg|clflushopt|clwb|movbe|prfchw)[\w.]*"
     r"|-nostdinc(?:\+\+)?|-trigraphs"
 )
+_OF_COMPILERS = re.compile(r"-(?:O|g|f|m).+|-[Og]|-pthread")
 _NOT_OF_A_SCENARIO = re.compile(r"-D(?:NDEBUG|_FORTIFY_SOURCE)(?:=.*)?")
 """Macros of a release build: without assertions there is nothing to check."""
+
+
+def is_of_compilers(word: str) -> bool:
+    """Whether a word of a command line is an option of compilers that takes no other word: one for
+    optimization, debugging, code generation or the machine."""
+    known = (_LEFT_OUT, _MEANING, _CLANG)
+    return bool(_OF_COMPILERS.fullmatch(word)) and any(each.fullmatch(word) for each in known)
 
 
 def sorted_out(

@@ -19,7 +19,7 @@ COMPILER_FLAGS = "weakspot.compiler_flags"
 class Command(click.Command):
     """A command whose epilog is printed as it is written, but for the words of `names`, which stand
     for what registries hold. Words after `--` are flags for the compiler, if the command
-    compiles."""
+    compiles, and so are options that compilers alone have."""
 
     def __init__(
         self, *args: Any, names: Mapping[str, Callable[[], str]] | None = None, **kwargs: Any
@@ -36,10 +36,15 @@ class Command(click.Command):
         return text
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if "--" in args and any(each.name == "compile_commands" for each in self.params):
-            at = args.index("--")
-            ctx.meta[COMPILER_FLAGS] = tuple(args[at + 1 :])
-            args = args[:at]
+        if any(each.name == "compile_commands" for each in self.params):
+            at = args.index("--") if "--" in args else len(args)
+            args, flags = args[:at], args[at + 1 :]
+            if any(word.startswith(("-O", "-g", "-f", "-m", "-pthread")) for word in args):
+                from weakspot.generators.source.compiler_options import is_of_compilers
+
+                flags = [*filter(is_of_compilers, args), *flags]
+                args = [word for word in args if not is_of_compilers(word)]
+            ctx.meta[COMPILER_FLAGS] = tuple(flags)
         return super().parse_args(ctx, args)
 
     def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:

@@ -30,6 +30,7 @@ ACCEPTED = [
     ["-isystem", "vendor", "-D", "VALUE=42"],
     ["-I", "vendor", "-U", "OTHER", "-DVALUE=42", "-Wall", "--std", "c11"],
     ["-I", "vendor", "-include", "own.h", "-std=c99"],
+    ["-Ivendor", "-DVALUE=42", "-O2", "-g", "-fPIC", "-pthread", "-march=native", "-mcx16"],
     ["--", "-isystem", "vendor", "-DVALUE=42", "-O2", "-fno-builtin"],
     ["--compile-commands", "out"],
 ]

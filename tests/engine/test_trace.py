@@ -82,8 +82,9 @@ def test_store_buffering_is_sequentially_consistent(sb: Program) -> None:
 
 
 def test_errors_say_what_and_where() -> None:
+    main = "define i32 @main() {\n  %x = fadd fp128 poison, poison\n  ret i32 0\n}"
     with pytest.raises(EngineError) as caught:
-        Program("define i32 @main() {\n  %x = fadd fp128 poison, poison\n  ret i32 0\n}")
+        Program(main).trace()
     problem = caught.value.problem
     assert (problem["about"], problem["kind"]) == ("program", "unsupported")
     assert (problem["file"], problem["line"]) == ("", 0)

@@ -76,20 +76,22 @@ def written(folder: Path, text: str = PROGRAM) -> Path:
 def test_assembly_without_meaning_is_an_error_at_its_line(tmp_path: Path) -> None:
     path = written(tmp_path)
     with pytest.raises(Unsupported, match=r"inline assembly.*ldadd") as error:
-        read_program(path)
+        found_in(read_program(path), "rc11")
     assert error.value.place == f"{path}:5:3"
     assert "[[asm]]" in (error.value.advice or "")
 
 
-def test_assembly_that_is_never_reached_needs_no_meaning(tmp_path: Path) -> None:
-    unused = PROGRAM.replace("int main(void)", "int unused(void)")
-    assert read_program(written(tmp_path, f"{unused}int main(void) {{ return 0; }}\n"))
+@pytest.mark.parametrize("main", ["return 0;", "return x ? other() : 0;"])
+def test_assembly_that_is_never_reached_needs_no_meaning(tmp_path: Path, main: str) -> None:
+    other = PROGRAM.replace("int main(void)", "int other(void)")
+    path = written(tmp_path, f"{other}int main(void) {{ {main} }}\n")
+    assert found_in(read_program(path), "rc11") == "Safe"
 
 
 def test_a_jump_out_of_the_statement_is_an_error_at_its_line(tmp_path: Path) -> None:
     text = 'int main(void) {\n  __asm__("testl %0, %0; jz elsewhere" : : "r"(1));\n}\n'
     with pytest.raises(Unsupported, match="inline assembly") as error:
-        read_program(written(tmp_path, text))
+        found_in(read_program(written(tmp_path, text)), "rc11")
     assert error.value.place == f"{tmp_path}/program.c:2:3"
 
 

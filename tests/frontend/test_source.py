@@ -20,6 +20,9 @@ from weakspot.generators.source import clang, file_names, frontend
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.frontend import Ir, compile_source
 from weakspot.generators.source.program import read_program
+from weakspot.harness.checkers.explorer import asked
+from weakspot.harness.corpus import models
+from weakspot.harness.values.bounds import Bounds
 from weakspot.system import cache
 
 HEADER = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n"
@@ -486,6 +489,6 @@ def test_what_is_not_supported_is_placed_in_the_source(
     path = tmp_path / "program.c"
     path.write_text(text)
     with pytest.raises(Unsupported) as error:
-        read_program(path)
+        asked(read_program(path), models.resolve("rc11"), Bounds())
     assert (error.value.place or "").startswith(f"{path}:{line}")
     assert "of the IR" not in error.value.message

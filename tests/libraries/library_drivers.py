@@ -19,10 +19,11 @@ ARCHIVES = Path(os.environ.get("WEAKSPOT_TOOLS", HERE.parents[1] / ".tools")) / 
 class Driver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A program that uses a library. `package` is Debian's, "" for the C++ library of the compiler;
     `header` is one that has to be installed. `archive` is a folder of ARCHIVES, of which `sources`
-    are read with the program and `include` are searched for headers. `flags` are the compiler's.
-    `mutation` is a header or a file of the archive, a text in it, and the text that replaces it
-    everywhere; a `repair` is the same for a mistake of the library's own, without which the
-    mutation is tested. `loops` is the bound for loops, where the default is too low."""
+    are read with the program. `include` are searched for headers: folders of the archive, or of
+    where packages install headers. `flags` are the compiler's. `mutation` is a header or a file of
+    the archive, a text in it, and the text that replaces it everywhere; a `repair` is the same for
+    a mistake of the library's own, without which the mutation is tested. `loops` is the bound for
+    loops, where the default is too low."""
 
     file: str
     package: str = ""
@@ -75,12 +76,13 @@ def changed(driver: Driver, change: tuple[str, str, str], folder: Path) -> Path:
 
 def explored(driver: Driver, *folders: Path) -> weakspot.Exploration:
     """Under the driver's model, with folders that are used before all others."""
-    archives = [*folders, ARCHIVES / driver.archive] if driver.archive else []
+    installed = [ARCHIVES / driver.archive] if driver.archive else map(Path, PACKAGED)
+    searched = [*folders, *installed]
     sources = [
-        next(path for each in archives if (path := each / source).is_file())
+        next(path for each in searched if (path := each / source).is_file())
         for source in driver.sources
     ]
-    include = [*folders, *(each / part for part in driver.include for each in archives)]
+    include = [*folders, *(each / part for part in driver.include for each in searched)]
     flags = (*driver.flags, *(f"-isystem{each}" for each in include))
     (exploration,) = weakspot.explore(
         [driver.path, *sources],

@@ -1,7 +1,7 @@
 //! What is not modelled is refused, by name and at its place in the source; broken text never
 //! crashes the reader.
 mod support;
-use program::error::ErrorKind;
+use program::interpreter::Outcome;
 use program::trace::Options;
 use program::Program;
 use proptest::prelude::*;
@@ -14,11 +14,6 @@ fn main_with(body: &str) -> String {
          !5 = !DILocation(line: 7, column: 9, scope: !6)\n\
          !6 = distinct !DILexicalBlock(scope: !4, file: !3, line: 2)\n"
     )
-}
-
-fn refused(body: &str) -> (ErrorKind, String, String) {
-    let error = Program::from_ir(&main_with(body)).expect_err("it is refused");
-    (error.kind, error.message, error.place)
 }
 
 #[test]
@@ -43,11 +38,38 @@ fn unsupported_constructs_are_named_at_their_line() {
             "llvm.readsteadycounter",
         ),
     ] {
-        let (kind, message, place) = refused(body);
-        assert_eq!(kind, ErrorKind::Unsupported, "{body}: {message}");
-        assert!(message.contains(name), "{body}: {message}");
-        assert_eq!(place, "a.c:7:9", "{body}");
+        let program = Program::from_ir(&main_with(body)).expect("a program");
+        let trace = support::trace(&program);
+        let run = trace.runs.first().expect("a run");
+        assert_eq!(run.outcome, Outcome::Unsupported, "{body}: {}", run.message);
+        assert!(run.message.contains(name), "{body}: {}", run.message);
+        let site = &program.sites[run.site.expect("a site") as usize];
+        assert_eq!(site.place(), "a.c:7:9", "{body}");
     }
+}
+
+#[test]
+fn what_is_not_run_is_not_refused() {
+    let text = "
+declare i64 @llvm.readsteadycounter()
+@flag = global i32 0
+define i32 @main() {
+  %x = load i32, ptr @flag
+  %c = icmp eq i32 %x, 0
+  br i1 %c, label %end, label %other
+other:
+  %y = call i64 @llvm.readsteadycounter()
+  store i64 %y, ptr @flag
+  br label %end
+end:
+  ret i32 0
+}";
+    let program = Program::from_ir(text).expect("a program");
+    let trace = support::trace(&program);
+    assert!(trace
+        .runs
+        .iter()
+        .all(|run| run.outcome == Outcome::Complete));
 }
 
 /// Whether an execution gets there is not known yet.

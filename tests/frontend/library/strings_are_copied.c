@@ -31,4 +31,9 @@ int main(void) {
   copy = strndup("longer", 4);
   assert(!strcmp(copy, "long"));
   free(copy);
+  assert(strlcpy(part, "abcdefghi", 4) == 9 && !strcmp(part, "abc"));
+  assert(strlcat(part, "de", 8) == 5 && !strcmp(part, "abcde"));
+  assert(strlcat(part, "fghi", 8) == 9 && !strcmp(part, "abcdefg"));
+  assert(strlcat(part, "z", 3) == 4 && !strcmp(part, "abcdefg"));
+  assert(strlcpy(part, "z", 0) == 1 && *part == 'a');
 }

@@ -322,7 +322,7 @@ pub enum Op {
     },
     Ret(Vec<Operand>),
     Unreachable,
-    /// An instruction of the C++ library that is not supported: only running it is an error.
+    /// An instruction that is not supported, or calls what is not defined: only running it is an error.
     Refused {
         message: String,
         site: SiteId,

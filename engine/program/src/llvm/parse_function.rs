@@ -278,6 +278,12 @@ impl<'a> Parser<'a> {
                 InstKind::Negate(self.typed()?)
             }
             "freeze" => InstKind::Freeze(self.typed()?),
+            "callbr" => {
+                // `to label %a [label %b], !dbg !1` stands on the next line
+                self.finish();
+                self.eat_word("to");
+                InstKind::Unsupported(opcode)
+            }
             other => InstKind::Unsupported(other),
         })
     }

@@ -53,7 +53,7 @@ pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
     let place = || l.module.metadata.place(function.dbg);
     let name = function.name;
     if let Err(error) = check_parameters(l, function) {
-        if !l.module.metadata.is_library(function.dbg) {
+        if error.kind != ErrorKind::Unsupported {
             return Err(error.at(place));
         }
         refuse(l, id, error);
@@ -78,7 +78,7 @@ pub fn lower_function(l: &mut Lowering, id: FuncId) -> Result<()> {
         call_places: FxHashSet::default(),
     };
     lower.run(id).map_err(|e| {
-        if e.place.is_empty() && e.kind == crate::error::ErrorKind::Invalid {
+        if e.place.is_empty() && e.kind == ErrorKind::Invalid {
             Error::invalid(format!("in {name}: {}", e.message))
         } else {
             e
@@ -138,7 +138,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                     });
                 match (defined, inst.result) {
                     (Ok(()), _) => {}
-                    (Err(error), Some(name)) if self.is_deferred(&error, inst) => {
+                    (Err(error), Some(name)) if error.kind == ErrorKind::Unsupported => {
                         self.refused.insert(name);
                     }
                     (Err(error), _) => {
@@ -191,7 +191,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 let before = self.code.len();
                 match self.instruction(inst) {
                     Ok(()) => {}
-                    Err(error) if self.is_deferred(&error, inst) => {
+                    Err(error) if error.kind == ErrorKind::Unsupported => {
                         self.code.truncate(before);
                         let site = self.site(inst, "call", Order::Na);
                         let undefined = &mut self.l.program.undefined;
@@ -225,25 +225,6 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             ranges[*index] = (start, self.code.len());
         }
         self.finish(id, &reached, &starts, &ranges)
-    }
-
-    /// Whether an instruction that is not supported is an error only if it runs: what is not defined
-    /// need not be used, and the C++ library contains much that a program that includes it does not
-    /// use.
-    fn is_deferred(&self, error: &Error, inst: &Inst<'a>) -> bool {
-        if !error.undefined.is_empty() {
-            return true;
-        }
-        let metadata = &self.l.module.metadata;
-        let within = inst.dbg.map(|dbg| metadata.chain(dbg));
-        // what promoted variables become: their uses have positions
-        let phi = matches!(inst.kind, InstKind::Phi { .. });
-        let library = phi
-            || match within.as_ref().and_then(|chain| chain.first()) {
-                Some(position) => is_system(&position.file),
-                None => self.is_library(),
-            };
-        library && error.kind == ErrorKind::Unsupported
     }
 
     /// Whether the function is one of the C or C++ library's, or of Rust's std and what that is made

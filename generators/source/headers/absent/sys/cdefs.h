@@ -1,4 +1,4 @@
-// musl has no <sys/cdefs.h>: what programs and <sys/queue.h> use of it.
+// musl has no <sys/cdefs.h>: what programs, <sys/queue.h> and <execinfo.h> use of it.
 #pragma once
 #pragma GCC system_header
 #ifdef __cplusplus
@@ -9,6 +9,7 @@
 #define __END_DECLS
 #endif
 #define __THROW
+#define __nonnull(parameters)
 #define __P(args) args
 #define __CONCAT(x, y) x##y
 #define __STRING(x) #x

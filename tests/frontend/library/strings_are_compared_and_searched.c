@@ -1,0 +1,26 @@
+// Safe
+#define _GNU_SOURCE
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+#include <strings.h>
+static void *search(void *p) {
+  char words[] = " one,two ", *rest;
+  const char *text = "a/b/c";
+  assert(strrchr(text, '/') == text + 3 && strrchr(text, 0) == text + 5 && !strrchr(text, 'x'));
+  assert(strstr(text, "b/") == text + 2 && strstr(text, "") == text && !strstr(text, "cc"));
+  assert(!strcasecmp("One", "oNE") && strcasecmp("a", "B") < 0 && strcasecmp("ab", "A") > 0);
+  assert(!strncasecmp("ABc", "abd", 2) && strncasecmp("ABc", "abd", 3) < 0);
+  assert(strspn("aab", "a") == 2 && strspn("aa", "a") == 2 && strcspn("aab", "b") == 2);
+  char *word = strtok_r(words, " ,", &rest);
+  assert(word == words + 1 && !strcmp(word, "one"));
+  assert(!strcmp(strtok_r(0, " ,", &rest), "two") && !strtok_r(0, " ,", &rest));
+  explicit_bzero(words, 3);
+  assert(!words[0] && !words[2] && words[3] == 'e');
+  return p;
+}
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, search, 0);
+  pthread_join(thread, 0);
+}
