@@ -592,9 +592,14 @@ pub trait Source: Sync {
         None
     }
 
-    /// Records how a thread has written a location. If that was not expected, what is explored is void,
-    /// and an exploration that expects it follows.
-    fn wrote(&self, _thread: ThreadId, _at: Location, _writes: Writes) {}
+    /// Records how a thread has written a location. Returns whether that was expected. If not, what is
+    /// explored is void, and an exploration that expects it follows.
+    fn wrote(&self, _thread: ThreadId, _at: Location, _writes: Writes) -> bool {
+        true
+    }
+
+    /// Ends an exploration with writes that were not expected.
+    fn look_at_writes(&self) {}
 
     /// How a thread continues that a limit has stopped, if that is known.
     fn resumed(&self, _thread: &Self::Thread) -> Option<Resumed<Self::Thread>> {

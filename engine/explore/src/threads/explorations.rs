@@ -169,6 +169,9 @@ impl ProgramSource<'_> {
             }
             let ordered = self.set_up(&model, &options)?;
             let found = explore_under(&*self, (text, &model), &options, &each);
+            if found.as_ref().is_ok_and(|found| found.limit.is_none()) {
+                self.sharing.look_at_writes();
+            }
             let resumes = matches!(options.extent, Extent::Open(_));
             let other_tree = matches!(found, Err(ExploreError::OtherTree));
             if !self.sharing.has_changed() && !other_tree {

@@ -4,7 +4,8 @@
 //! (`search/postponed`). If none comes, everything that was explored meanwhile is in vain. So the
 //! search assumes that a thread writes a location no more often than it, or one that behaves like
 //! it, has been seen to, and lets a read wait only where a thread that continues may still write. A
-//! write that was not foreseen refutes the assumption, and exploration starts again.
+//! write that was not expected refutes the assumption, and exploration starts again; it goes on for as
+//! long as it took, to learn of more such writes.
 //!
 //! A read-modify-write counts from its read on, whose write may take a place that the search has given
 //! to another.
@@ -41,12 +42,19 @@ impl LaterWrites {
         *self.assumed.entry((thread, at)).or_insert(seen)
     }
 
-    /// Records writes; returns whether they contradict what is assumed.
+    /// Records writes; returns whether they were expected, or nothing was assumed of them.
     pub fn record(&mut self, thread: ThreadId, at: Location, writes: Writes) -> bool {
         let seen = self.seen.entry((thread, at)).or_default();
         *seen = seen.and(writes);
         let assumed = self.assumed.get(&(thread, at));
-        assumed.is_some_and(|assumed| !assumed.include(writes))
+        assumed.is_none_or(|assumed| assumed.include(writes))
+    }
+
+    /// Whether there were writes that were not expected.
+    pub fn are_contradicted(&self) -> bool {
+        let seen = |key| self.seen.get(key).copied().unwrap_or_default();
+        let mut assumed = self.assumed.iter();
+        assumed.any(|(key, assumed)| !assumed.include(seen(key)))
     }
 
     /// Adds what another exploration of the same tree assumes and has shown. Returns whether what one
@@ -55,13 +63,14 @@ impl LaterWrites {
         for ((thread, at), writes) in other.seen {
             self.record(thread, at, writes);
         }
-        let mut assumed = self.assumed.iter().chain(&other.assumed);
-        let contradicted = assumed.any(|(key, assumed)| {
-            let seen = self.seen.get(key).copied().unwrap_or_default();
-            !assumed.include(seen)
-        });
-        self.assumed.extend(other.assumed);
-        contradicted
+        for (key, assumed) in other.assumed {
+            // both have started with the same, so one of them knew less
+            let least = self.assumed.entry(key).or_insert(assumed);
+            if least.include(assumed) {
+                *least = assumed;
+            }
+        }
+        self.are_contradicted()
     }
 }
 
@@ -81,15 +90,16 @@ mod tests {
     #[test]
     fn more_writes_than_expected_contradict() {
         let mut known = LaterWrites::default();
-        assert!(!known.record(1, AT, writes(1, true)));
+        assert!(known.record(1, AT, writes(1, true)));
         assert_eq!(known.expected(1, AT), writes(1, true));
         assert_eq!(known.expected(2, AT), Writes::default());
-        assert!(!known.record(1, AT, writes(1, true)));
-        assert!(known.record(1, AT, writes(1, false)));
-        assert!(known.record(1, AT, writes(2, true)));
-        assert!(known.record(2, AT, writes(1, true)));
+        assert!(known.record(1, AT, writes(1, true)) && !known.are_contradicted());
+        assert!(!known.record(1, AT, writes(1, false)) && known.are_contradicted());
+        assert!(!known.record(1, AT, writes(2, true)));
+        assert!(!known.record(2, AT, writes(1, true)));
         assert_eq!(known.expected(1, AT), writes(1, true));
         known.restart();
+        assert!(!known.are_contradicted());
         assert_eq!(known.expected(1, AT), writes(2, false));
     }
 
@@ -111,6 +121,6 @@ mod tests {
         }
         let mut both = assumes();
         both.join(writes_by(2));
-        assert!(both.record(1, AT, writes(1, true)));
+        assert!(!both.record(1, AT, writes(1, true)));
     }
 }

@@ -341,8 +341,13 @@ impl LearnedSharing {
     }
 
     /// See [`LaterWrites::record`].
-    pub fn wrote(&self, thread: ThreadId, at: Location, writes: Writes) {
-        let contradicts = self.facts().later_writes.record(thread, at, writes);
+    pub fn wrote(&self, thread: ThreadId, at: Location, writes: Writes) -> bool {
+        self.facts().later_writes.record(thread, at, writes)
+    }
+
+    /// Starts again if there were writes that were not expected.
+    pub fn look_at_writes(&self) {
+        let contradicts = self.facts().later_writes.are_contradicted();
         let _ = self.change_if(contradicts);
     }
 

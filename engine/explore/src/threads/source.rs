@@ -427,8 +427,12 @@ impl Source for ProgramSource<'_> {
         self.sharing.expected_writes(thread, at)
     }
 
-    fn wrote(&self, thread: ThreadId, at: Location, writes: Writes) {
-        self.sharing.wrote(thread, at, writes);
+    fn wrote(&self, thread: ThreadId, at: Location, writes: Writes) -> bool {
+        self.sharing.wrote(thread, at, writes)
+    }
+
+    fn look_at_writes(&self) {
+        self.sharing.look_at_writes();
     }
 
     fn resumed(&self, thread: &ProgramThread) -> Option<Resumed<ProgramThread>> {

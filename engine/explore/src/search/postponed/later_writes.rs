@@ -23,7 +23,10 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             let told = self.writes.told.entry((thread, place)).or_default();
             if !told.include(writes) {
                 *told = told.and(writes);
-                self.queue.source.wrote(thread, place, writes);
+                if !self.queue.source.wrote(thread, place, writes) {
+                    // it may take as long again to learn of more
+                    self.writes.end.get_or_insert(2 * self.steps);
+                }
             }
         }
     }

@@ -19,6 +19,8 @@ pub struct Progress {
 pub struct KnownWrites {
     pub expected: FxHashMap<(ThreadId, Location), Option<Writes>>,
     pub told: FxHashMap<(ThreadId, Location), Writes>,
+    /// After how many steps of the worker what is explored ends, since it is void.
+    pub end: Option<u64>,
 }
 
 impl Progress {

@@ -67,8 +67,7 @@ pub struct PostponingWorker<'s, S: Source> {
     pub(super) progress: Progress,
     pub(super) writes: KnownWrites,
     graph: Graph,
-    /// Steps since the last look at the clock.
-    steps: u32,
+    pub(super) steps: u64,
 }
 
 impl<'s, S: Source> SearchWorker<'s, S> for PostponingWorker<'s, S> {
@@ -116,9 +115,11 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         let source = self.queue.source;
         loop {
             self.steps += 1;
-            if self.steps >= CLOCK_INTERVAL {
-                self.steps = 0;
+            if self.steps % u64::from(CLOCK_INTERVAL) == 0 {
                 self.queue.check(&self.branching)?;
+                if self.writes.end.is_some_and(|end| self.steps >= end) {
+                    source.look_at_writes();
+                }
             }
             if self.branching.is_given() {
                 return Ok(());
