@@ -124,9 +124,13 @@ class Atom(msgspec.Struct, frozen=True):
     name: str
     value: int
 
+    @property
+    def left(self) -> str:
+        """What has the value."""
+        return f"[{self.name}]" if self.thread is None else f"{self.thread}:{self.name}"
+
     def __str__(self) -> str:
-        left = f"[{self.name}]" if self.thread is None else f"{self.thread}:{self.name}"
-        return f"{left}={self.value}"
+        return f"{self.left}={self.value}"
 
 
 class Origin(msgspec.Struct, frozen=True):

@@ -106,16 +106,13 @@ def initial(body: Body) -> Iterator[str]:
             yield f"[{name}]={value};"
 
 
-def atom(each: Atom, body: Body) -> str:
-    """A part of the condition."""
+def value(each: Atom, body: Body) -> str:
+    """The value that a part of the condition asks for: a number, or what a pointer points to."""
+    loc = each.name
     if each.thread is not None:
-        for statement in body.threads[each.thread]:
-            if isinstance(statement, Load) and statement.reg == each.name:
-                target = body.pointers.get(statement.loc)
-                return str(each) if target is None else f"{each.thread}:{each.name}={target}"
-    elif each.name in body.pointers:
-        return f"[{each.name}]={body.pointers[each.name]}"
-    return str(each)
+        loads = (one for one in body.threads[each.thread] if isinstance(one, Load))
+        loc = next((load.loc for load in loads if load.reg == each.name), "")
+    return body.pointers.get(loc, str(each.value))
 
 
 def _through(statements: Sequence[Statement], pointers: Mapping[str, str]) -> dict[str, str]:

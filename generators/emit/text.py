@@ -18,7 +18,7 @@ def litmus_text(name: str, cycle: str, body: Body, metadata: Sequence[tuple[str,
     if body.kernel:
         threads = [kernel.thread(number, body) for number in range(len(body.threads))]
         init = " ".join(kernel.initial(body))
-        atoms = [kernel.atom(each, body) for each in body.atoms]
+        atoms = [f"{each.left}={kernel.value(each, body)}" for each in body.atoms]
     else:
         expected: dict[str, int] = {}
         threads = [

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from weakspot.generators.emit.kernel import atom
+from weakspot.generators.emit.kernel import value
 from weakspot.generators.litmus import Test
 from weakspot.harness.judge.observations import can_contradict
 from weakspot.harness.report import witness
@@ -204,8 +204,9 @@ _Key = tuple[str, ...]
 def _asked(test: Test) -> dict[str, str]:
     """The state that the condition of a generated test asks for."""
     body = test.body
-    atoms = [atom(each, body).partition("=") for each in body.atoms] if body is not None else []
-    return {name.strip("[]"): value for name, _, value in atoms}
+    if body is None:
+        return {}
+    return {each.left.strip("[]"): value(each, body) for each in body.atoms}
 
 
 def _satisfied(holds: Proposition | None, state: dict[str, str]) -> bool:

@@ -140,11 +140,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
 
     /// The reads that are not in the graph and that have a write to read from.
     pub(super) fn ready_reads(&mut self, execution: &PartialExecution) -> Vec<EventPosition> {
-        let open = |at: &EventPosition| {
-            let event = execution.event(*at);
-            event.is_open() && event.is_read()
-        };
-        let mut reads: Vec<EventPosition> = execution.positions().filter(open).collect();
+        let mut reads: Vec<EventPosition> = execution.open_reads().collect();
         reads.retain(|at| !self.sources(execution, *at).is_empty());
         reads.sort_by_key(|at| (at.index, at.thread));
         reads

@@ -18,12 +18,8 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         execution: &PartialExecution,
         ready: &[EventPosition],
     ) -> bool {
-        let waits = |at: &EventPosition| {
-            let event = execution.event(*at);
-            event.is_read() && event.is_open()
-        };
         let decided = execution.threads.iter().all(|run| run.waits.is_none());
-        if decided && execution.positions().filter(waits).count() == ready.len() {
+        if decided && execution.open_reads().count() == ready.len() {
             return false;
         }
         let progress = self.progress(execution, ready, None);

@@ -168,6 +168,14 @@ impl PartialExecution {
         &mut self.threads[at.thread].events[at.index]
     }
 
+    /// The reads that are not in the graph.
+    pub fn open_reads(&self) -> impl Iterator<Item = EventPosition> + '_ {
+        self.positions().filter(|at| {
+            let event = self.event(*at);
+            event.is_open() && event.is_read()
+        })
+    }
+
     /// Whether no later event of its thread is in the graph.
     pub fn ends_thread(&self, at: EventPosition) -> bool {
         let mut later = self.threads[at.thread].events[at.index + 1..].iter();

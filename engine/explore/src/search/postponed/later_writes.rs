@@ -20,9 +20,9 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             last: self.follows_all(event),
         };
         for place in self.queue.exchanges.orbit(place) {
-            let told = self.writes.told.entry((thread, place)).or_default();
-            if !told.include(writes) {
-                *told = told.and(writes);
+            let recorded = self.writes.recorded.entry((thread, place)).or_default();
+            if !recorded.include(writes) {
+                *recorded = recorded.and(writes);
                 if !self.queue.source.wrote(thread, place, writes) {
                     // it may take as long again to learn of more
                     self.writes.end.get_or_insert(2 * self.steps);

@@ -14,11 +14,11 @@ pub struct Progress {
     pub changed: bool,
 }
 
-/// What is known of writes: what a worker has asked and told the source, which it does once.
+/// What is known of writes: what a worker has asked of the source, and has recorded there, each once.
 #[derive(Default)]
 pub struct KnownWrites {
     pub expected: FxHashMap<(ThreadId, Location), Option<Writes>>,
-    pub told: FxHashMap<(ThreadId, Location), Writes>,
+    pub recorded: FxHashMap<(ThreadId, Location), Writes>,
     /// After how many steps of the worker what is explored ends, since it is void.
     pub end: Option<u64>,
 }
