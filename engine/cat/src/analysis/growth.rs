@@ -258,19 +258,24 @@ pub fn covers(typed: &TypedPlan, id: OpId, part: &dyn Fn(&Op) -> bool) -> bool {
         }
 }
 
-/// Whether a relation is a part of `rmw & (fr; co)`, as far as its operations show.
-fn is_write_between(typed: &TypedPlan, id: OpId) -> bool {
+/// Whether an operation is `rf^-1; co`.
+pub(super) fn is_from_read(typed: &TypedPlan, found: &Op) -> bool {
     let op = |id: OpId| typed.plan.operations.op(typed.root(id));
-    let is_rmw =
-        |found: &Op| matches!(found, Op::Given(name) if typed.plan.names.text(*name) == "rmw");
-    let is_co = |found: &Op| is_coherence(typed, found);
-    let is_fr = |found: &Op| match found {
+    match found {
         Op::Sequence(back, co) => {
-            is_co(op(*co))
+            is_coherence(typed, op(*co))
                 && matches!(op(*back), Op::Unary(Unary::Inverse, rf) if *op(*rf) == Op::ReadsFrom)
         }
         _ => false,
-    };
+    }
+}
+
+/// Whether a relation is a part of `rmw & (fr; co)`, as far as its operations show.
+pub(super) fn is_write_between(typed: &TypedPlan, id: OpId) -> bool {
+    let is_rmw =
+        |found: &Op| matches!(found, Op::Given(name) if typed.plan.names.text(*name) == "rmw");
+    let is_co = |found: &Op| is_coherence(typed, found);
+    let is_fr = |found: &Op| is_from_read(typed, found);
     let is_path = |found: &Op| match found {
         Op::Sequence(fr, co) => is_within(typed, *fr, &is_fr) && is_within(typed, *co, &is_co),
         _ => false,

@@ -294,6 +294,31 @@ fn axioms_are_analysed_statically() {
         assert!(compiled(name).forbids_cycles_alone(), "{name}");
     }
 
+    let moves = |text: &str| {
+        let compiled = Compiled::new(&model(text), &graph, &["co"], true);
+        [false, true].map(|forwarded| compiled.consistency.allows_earlier_source(true, forwarded))
+    };
+    let co = "with co from generate_orders(W, po-loc)\nlet fr = (rf^-1; co) \\ id\n";
+    for (text, expected) in [
+        ("acyclic po & loc | rf | co | fr", [true; 2]),
+        // the read may be what leads on to its thread's later events
+        ("acyclic po | rf", [false; 2]),
+        ("acyclic po | rf & ext", [false; 2]),
+        ("irreflexive rf; po; fr", [false; 2]),
+        ("acyclic po; [F] | [R & ACQ]; po | po; [W & REL] | rf & ext", [true; 2]),
+        ("acyclic [F]; po | rf & ext", [true; 2]),
+        ("acyclic po; [W] | rf & ext", [false; 2]),
+        ("acyclic (data | rf & int)+ | rf & ext", [true; 2]),
+        // co leads from the earlier write to the later one, and from there rf to the read
+        ("acyclic po; [R] | rf & ext | co & ext | fr & ext", [false; 2]),
+        ("acyclic po; [W] | po & loc | rf & ext | co & ext | fr & ext\nacyclic po & loc | rf | co | fr", [true; 2]),
+        ("acyclic data; rf & int; fr | po & loc | rf & ext | co & ext | fr & ext\nacyclic po & loc | rf | co | fr", [true, false]),
+        ("empty po \\ rf", [false; 2]),
+    ] {
+        assert_eq!(moves(&format!("{co}{text}")), expected, "{text}");
+    }
+    assert!(compiled("imm").allows_earlier_source(true, true));
+
     let text = "empty [RMW]; rf \\ (rf; po) as shrinks\n~empty rf as needs\nempty R \\ range rf as unread\nempty po \\ rf as stays\nempty (_ * _) & (po \\ (po; po)) as gaps";
     let open = Compiled::new(&model(text), &graph, &[], false).consistency;
     // The intermediate event of (po; po) is older than the new event.

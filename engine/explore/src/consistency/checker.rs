@@ -49,6 +49,9 @@ pub struct ConsistencyChecker {
     /// Whether the model is extensible: a consistent graph stays consistent when a po-maximal event
     /// is added that reads from, or is, the co-maximal write.
     pub extensible: bool,
+    /// Whether a part of a consistent graph is consistent in which a read that nothing needs reads from an
+    /// earlier write: where the thread has none of the location before it, and anywhere.
+    pub allows_earlier_source: [bool; 2],
     /// Whether the graph also stays consistent with any event that is on no cycle
     /// ([`Graph::is_on_cycle`]).
     pub only_cycles: bool,
@@ -90,6 +93,7 @@ impl ConsistencyChecker {
             shows_porf_acyclic: self.shows_porf_acyclic,
             releases_last: self.releases_last,
             extensible: false,
+            allows_earlier_source: [false; 2],
             only_cycles: false,
             allows_fewer_reads: false,
             ..parts
@@ -185,6 +189,7 @@ impl ConsistencyChecker {
             shows_porf_acyclic: consistency.shows_porf_acyclic(),
             releases_last: !by_dependencies,
             extensible: only_cycles || consistency.keeps_maximal(),
+            allows_earlier_source: [false; 2],
             only_cycles,
             allows_fewer_reads: consistency.holds_in_smaller()
                 && consistency.raises_no_flags(&of_atomics),
@@ -195,6 +200,16 @@ impl ConsistencyChecker {
             checks: 0,
             stale: FxHashMap::default(),
         })
+    }
+
+    /// Says whether a write that releases needs everything before it.
+    pub fn set_releases_last(&mut self, releases_last: bool) {
+        self.releases_last = releases_last;
+        self.allows_earlier_source = [false, true].map(|forwarded| {
+            let consistency = &self.consistency;
+            let whole = self.in_halves() && !self.is_kernel();
+            whole && consistency.allows_earlier_source(releases_last, forwarded)
+        });
     }
 
     pub fn is_consistent(&mut self, graph: &Graph) -> Result<bool, CatError> {

@@ -105,7 +105,8 @@ impl CheckedModel {
                     model.name
                 )));
             }
-            checker.releases_last = releases_last(&mut checker)?;
+            let releases_last = releases_last(&mut checker)?;
+            checker.set_releases_last(releases_last);
             branches = branches_on_compare(&mut checker)?;
         }
         let proved = acyclic == Acyclic::ProgramOrder && checker.shows_porf_acyclic;

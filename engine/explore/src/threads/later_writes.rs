@@ -10,14 +10,23 @@
 //! A read-modify-write counts from its read on, whose write may take a place that the search has given
 //! to another.
 //!
-//! Let E be an execution that is left out because a read r is not let wait, at a node whose graph is
-//! P, and w the first write of the location that E adds after P. No event of r's thread after r is in P.
-//! What w needs, or its read if it is of a read-modify-write, does not need r, so the graph of P and of
-//! that is consistent, being a part of E. In it r is the last event of its thread, and if it reads from
-//! the last write of P, nothing follows it, nor its own write if it has one: the graph with it stays
-//! consistent, under a model that is extensible. That execution passes the node, with r's other choice, and
-//! its thread comes to w, which was not expected. The same holds for a read that waits already, at the
-//! node where it is given up.
+//! Let E be an execution that is left out because a read r is not let wait, at a node whose graph is P. After
+//! P, E adds writes that are not expected; let w be the first, and M what w needs, or its read if it is of a
+//! read-modify-write. Nothing in M needs r, and no write of r's location is in M: otherwise r would have been
+//! let wait. The graph of P and M is a part of E, so it is consistent. Let r be added to it, and read from the
+//! last write of P that precedes in coherence order what r reads in E; it has not to wait for that.
+//!
+//! - If everything after r in its thread needs r, since r acquires or no thread continues past a read,
+//!   nothing follows r, and r may read from the last write of all: the graph stays consistent, under a model
+//!   that is extensible.
+//! - Otherwise there may be later events of r's thread. Compared with E, one pair of rf is new, from an
+//!   earlier write to a read that nothing needs. The model's text is asked whether that can matter
+//!   (`cat::analysis::moved_sources`), and if it can, r is let wait.
+//!
+//! An execution with this graph passes the node, or one before where r began to wait, with another choice
+//! for r, and its thread comes to w, which was not expected. So does one of the executions that are left out
+//! for the same reason later on its path, if it is left out itself. A read of which a write of its own
+//! thread, before it, is not in the graph yet is let wait.
 use crate::source::{Location, ThreadId, Writes};
 use borsh::{BorshDeserialize, BorshSerialize};
 use rustc_hash::FxHashMap;

@@ -1,9 +1,9 @@
 //! Which writes a thread may still perform, as far as is known
 //! ([`later_writes`](crate::threads::later_writes) has the argument).
 
-use crate::search::postponed::execution::{EventPosition, PartialExecution};
+use crate::search::postponed::execution::{acquires, EventPosition, PartialExecution};
 use crate::search::postponed::worker::PostponingWorker;
-use crate::source::{Source, ThreadId, Writes};
+use crate::source::{Action, Source, ThreadId, Writes};
 
 impl<'s, S: Source> PostponingWorker<'s, S> {
     /// Records that a thread has come to a write, or the read of a read-modify-write. Those that behave
@@ -39,7 +39,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         (thread, all): (ThreadId, bool),
         read: EventPosition,
     ) -> bool {
-        if !self.checker.extensible || !execution.ends_thread(read) {
+        if !self.may_be_given_up(execution, read) {
             return true;
         }
         let location = execution.event(read).location;
@@ -53,5 +53,25 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         expected.is_none_or(|writes| {
             (all || !writes.last) && writes.count > execution.attempted(thread, location)
         })
+    }
+
+    /// Whether the argument holds for a read.
+    fn may_be_given_up(&self, execution: &PartialExecution, read: EventPosition) -> bool {
+        let acquires = match execution.event(read).label.action {
+            Action::Read { order, .. } => acquires(order),
+            _ => true,
+        };
+        let own = execution.own_write(read);
+        let [no_own_write, any] = self.checker.allows_earlier_source;
+        let allows = match own {
+            // what follows in its thread needs it
+            _ if acquires || !self.queue.source.tracks_dependencies() => {
+                execution.ends_thread(read)
+            }
+            None => no_own_write,
+            Some(_) => any,
+        };
+        let pending = |own: EventPosition| execution.event(own).is_open();
+        self.checker.extensible && allows && !own.is_some_and(pending)
     }
 }
