@@ -41,7 +41,7 @@ def is_divisible(job: Explore) -> bool:
     """Whether workers may share an exploration: of all executions, however many there are."""
     explorer = job.explorer
     return (
-        isinstance(explorer, EngineExplorer)
+        type(explorer) is EngineExplorer
         and explorer.part == explorer.part.whole
         and explorer.end == NEVER
         and not job.bounds.executions
