@@ -12,7 +12,7 @@ import pytest
 from weakspot.generators.source.program import read_program
 from weakspot.harness.cli import weakspot
 from weakspot.harness.cli.errors import guarded
-from weakspot.harness.values.annotations import annotate
+from weakspot.harness.edits.annotations import annotate
 
 MAIN = """\
 int main() {

@@ -11,10 +11,10 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.source.program import read_program
+from weakspot.harness.edits.annotations import Annotation, annotate
 from weakspot.harness.edits.changes import Rewritten
 from weakspot.harness.edits.rewrite import marked, rewrite
-from weakspot.harness.values.annotations import Annotation, annotate
-from weakspot.harness.values.strength import split, weaker
+from weakspot.harness.edits.strength import split, weaker
 
 C = """\
 #include <pthread.h>

@@ -15,12 +15,12 @@ from weakspot.generators.source.program import read_program
 from weakspot.harness.costs.comparisons import FEWEST, Timing
 from weakspot.harness.costs.measurement import Costing
 from weakspot.harness.costs.result import Costs, OrderCost, SiteCost, prices
+from weakspot.harness.edits.annotations import Annotation
+from weakspot.harness.edits.strength import fenced
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.report import costs as report
 from weakspot.harness.runners.whole_programs import Times
-from weakspot.harness.values.annotations import Annotation
-from weakspot.harness.values.strength import fenced
 
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="needs x86-64")
 
