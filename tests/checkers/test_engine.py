@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import asking
 import pytest
 from asking import answers
 from processes import wait_until_busy
@@ -347,15 +348,8 @@ def test_every_golden_test_is_answered_as_herd7_answers_it(
     golden = GOLDEN if full else GOLDEN[CORPUS_MODELS.index(model) % 3 :: 3]
     paths = (*golden, *sorted(LITMUS.glob("*/hand/*.litmus")))
     tests = {test.name: test for test in map(read_test, paths)}
-    theirs: dict[str, Verdict] = {}
-    Herd7().check(
-        list(tests.values()),
-        models.resolve(model),
-        seconds=30.0,
-        done=lambda verdict: theirs.update({verdict.test: verdict}),
-    )
-    ours = {verdict.test: verdict for verdict in checked(list(tests.values()), model)}
-    assert ours.keys() == theirs.keys()
+    theirs = asking.verdicts(list(tests.values()), model, checker=Herd7())
+    ours = asking.verdicts(list(tests.values()), model, checker=Engine())
     for name, verdict in ours.items():
         other = theirs[name]
         assert _same(verdict) == _same(other), name

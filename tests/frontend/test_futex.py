@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from explored_sources import kinds
 
 from weakspot.errors import Unsupported
-from weakspot.generators.source.program import read_program
-from weakspot.harness.checkers.explorer import asked
-from weakspot.harness.corpus import models
-from weakspot.harness.values.bounds import Bounds
 
 HEAD = """
 #include <assert.h>
@@ -49,13 +46,10 @@ int main(void) {
 """
 
 
-def kinds(folder: Path, one: str, two: str, three: str = "", model: str = "rc20") -> str:
-    path = folder / "futex.c"
+def woken(folder: Path, one: str, two: str, three: str = "") -> str:
     given = (("ONE", one), ("TWO", two), ("THREE", three), ("HAS_THREE", str(int(bool(three)))))
-    path.write_text(HEAD + "".join(f"#define {name} {text}\n" for name, text in given) + TAIL)
-    found = asked(read_program(path), models.resolve(model), Bounds())
-    assert not found["reasons"], found["reasons"]
-    return ", ".join(sorted({each["kind"] for each in found["violations"]})) or "Safe"
+    defines = "".join(f"#define {name} {text}\n" for name, text in given)
+    return kinds(folder / "futex.c", HEAD + defines + TAIL)
 
 
 MASKS = [
@@ -230,7 +224,7 @@ IDIOMS = [
 def test_a_futex_wakes_exactly_whom_it_must(
     tmp_path: Path, threads: tuple[str, ...], expected: str
 ) -> None:
-    assert kinds(tmp_path, *threads) == expected
+    assert woken(tmp_path, *threads) == expected
 
 
 @pytest.mark.parametrize(
@@ -244,5 +238,5 @@ def test_what_is_not_modelled_is_refused_at_its_line(
     tmp_path: Path, call: str, message: str
 ) -> None:
     with pytest.raises(Unsupported, match=message) as error:
-        kinds(tmp_path, call, "x = 1;")
+        woken(tmp_path, call, "x = 1;")
     assert (error.value.place or "").startswith(f"{tmp_path}/futex.c:")

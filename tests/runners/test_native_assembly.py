@@ -7,19 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asking import verdicts
 
 from weakspot.errors import Unsupported
 from weakspot.generators.emit.assembly import assembly
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness import machines
-from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.corpus import models
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import litmus7
 from weakspot.harness.runners.native import Native
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.state import within
-from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -81,12 +79,6 @@ SHAPES = [
 def ran(tests: list[Test], machine: Machine, seconds: float = 1.0) -> dict[str, Histogram]:
     found: list[Histogram] = []
     Native().run(tests, machine, seconds=seconds, done=found.append)
-    return {each.test: each for each in found}
-
-
-def verdicts(tests: list[Test], model: str) -> dict[str, Verdict]:
-    found: list[Verdict] = []
-    Engine(witnesses=False).check(tests, models.resolve(model), seconds=20, done=found.append)
     return {each.test: each for each in found}
 
 
