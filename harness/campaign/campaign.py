@@ -35,13 +35,7 @@ from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import RunLimits, Runner
 from weakspot.harness.values.descriptions import resumption
-from weakspot.harness.values.record import (
-    MachineInfo,
-    ModelInfo,
-    Plan,
-    Record,
-    Timing,
-)
+from weakspot.harness.values.record import MachineInfo, ModelInfo, Plan, Record, Timing
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system.durations import duration_text
 

@@ -18,12 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from weakspot.errors import MissingTool, ToolFailed, WeakspotError
-from weakspot.harness.campaign.connection import (
-    Future,
-    Workers,
-    failed_at,
-    is_unfinished,
-)
+from weakspot.harness.campaign.connection import Future, Workers, failed_at, is_unfinished
 from weakspot.harness.campaign.divided_exploration import (
     AHEAD,
     Concluded,

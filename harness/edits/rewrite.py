@@ -252,10 +252,7 @@ class _Sources(dict[str, Syntax]):
         close = f"\n{source.indentation(outer)}}}" if "\n" in gap else " }"
         if outer.type == "do_statement":
             close = " }"
-        return [
-            Edit(path, header.end_byte, begin, f" {{{gap}"),
-            Edit(path, end, end, close),
-        ]
+        return [Edit(path, header.end_byte, begin, f" {{{gap}"), Edit(path, end, end, close)]
 
     def definition(
         self, path: str, macro: str, users: Sequence[tuple[Annotation, str]]

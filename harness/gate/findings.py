@@ -116,10 +116,7 @@ class GateFindings:
         for each in self.work.answered:
             if each.answer.verdict is None:
                 for name in (Path(source_of(each.file)).name, *each.answer.files):
-                    yield (
-                        os.path.normpath(Path(each.file).parent / name),
-                        each.file,
-                    )
+                    yield (os.path.normpath(Path(each.file).parent / name), each.file)
 
     def _comment(
         self, id: str, file: str, line: int, column: int, message: str, advice: str = ""

@@ -15,11 +15,7 @@ import msgspec
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.values.agreement import conclusive
 from weakspot.harness.values.claims import Claim, Explored
-from weakspot.harness.values.descriptions import (
-    describe_claim,
-    evidence_of,
-    exploration_outcome,
-)
+from weakspot.harness.values.descriptions import describe_claim, evidence_of, exploration_outcome
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.histogram import Histogram
@@ -177,10 +173,7 @@ def _mismatch(
         severity=severity,
         message=message,
         subject=claim.test or structure.program_of(claim),
-        evidence=(
-            Evidence("claim", describe_claim(structure, claim)),
-            *map(evidence_of, answers),
-        ),
+        evidence=(Evidence("claim", describe_claim(structure, claim)), *map(evidence_of, answers)),
         fix=KINDS["WS001"].advice if severity == "error" else "",
     )
 

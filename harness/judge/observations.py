@@ -115,10 +115,7 @@ def _contradiction(
         f"forbidden by {models}",
         subject=histogram.test,
         sites=histogram.sites or broken[0][0].sites,
-        evidence=(
-            evidence_of(histogram),
-            *(evidence_of(verdict) for verdict, _ in broken),
-        ),
+        evidence=(evidence_of(histogram), *(evidence_of(verdict) for verdict, _ in broken)),
         fix="" if known else likely_cause(histogram),
         recorded=known,
     )

@@ -99,10 +99,7 @@ class Relaxing:
         self._inclusion.run()
         self._used = self._inclusion.used
         self._trials = Trials(
-            self._inclusion.scenes,
-            self._inclusion.choices,
-            self._explorations,
-            report=self._report,
+            self._inclusion.scenes, self._inclusion.choices, self._explorations, report=self._report
         )
         self._trials.tolerated.update(self._inclusion.limited)
         if self.scenes:

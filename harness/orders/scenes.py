@@ -62,11 +62,7 @@ def versions(
         recorded = group.structure is not None
         return (
             Version(
-                group.name,
-                (*good, *wrong),
-                violated,
-                recorded=recorded,
-                clients=group.clients,
+                group.name, (*good, *wrong), violated, recorded=recorded, clients=group.clients
             ),
         )
     texts = {name: _text(program) for name, program in group.programs}

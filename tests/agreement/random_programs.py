@@ -14,17 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from weakspot.generators.emit.c11 import UNREACHED, expression
-from weakspot.generators.litmus import (
-    Atom,
-    Cas,
-    Fence,
-    Guard,
-    Load,
-    Order,
-    Rmw,
-    Store,
-    Test,
-)
+from weakspot.generators.litmus import Atom, Cas, Fence, Guard, Load, Order, Rmw, Store, Test
 from weakspot.harness.values.state import State
 
 LOADS: tuple[Order, ...] = ("rlx", "rlx", "rlx", "rlx", "acq", "sc")
@@ -288,13 +278,7 @@ def litmus(program: Program) -> str:
         threads += [f"P{at} ({head}) {{", *lines, "}", ""]
     condition = " /\\ ".join(map(str, program.atoms))
     return "\n".join(
-        [
-            f"C {program.name}",
-            f"{{ {' '.join(initial)} }}",
-            *threads,
-            f"exists ({condition})",
-            "",
-        ]
+        [f"C {program.name}", f"{{ {' '.join(initial)} }}", *threads, f"exists ({condition})", ""]
     )
 
 

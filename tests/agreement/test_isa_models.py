@@ -169,9 +169,7 @@ def test_loads_that_acquire_and_stores_that_release_are_rcsc_on_riscv(herd7: Too
     assert (ours.observation, theirs.observation) == ("Never", "Sometimes")
 
 
-def test_a_locked_instruction_reads_before_it_writes(
-    herd7: Tool,
-) -> None:
+def test_a_locked_instruction_reads_before_it_writes(herd7: Tool) -> None:
     test = LITMUS / "X86_64" / "XCHG+store.litmus"
     (ours,) = ask(herd7, models.load()["x86"].path, [test]).values()
     (theirs,) = ask(herd7, "x86tso-mixed.cat", [test]).values()

@@ -207,8 +207,7 @@ keys = st.one_of(
     st.from_regex(r"[a-z]{1,3}\[[0-9]\]", fullmatch=True),
 )
 values = st.one_of(
-    st.integers(-(2**31), 2**31 - 1).map(str),
-    st.from_regex(r"[a-z]{1,4}", fullmatch=True),
+    st.integers(-(2**31), 2**31 - 1).map(str), st.from_regex(r"[a-z]{1,4}", fullmatch=True)
 )
 
 

@@ -132,8 +132,7 @@ def test_with_a_python_that_cannot_make_environments(machine: Machine) -> None:
     machine.has_rust()
     machine.has("gcc", "")
     machine.has(
-        "python3",
-        f'case "$*" in *ensurepip*) exit 1 ;; esac\nexec "{sys.executable}" "$@"',
+        "python3", f'case "$*" in *ensurepip*) exit 1 ;; esac\nexec "{sys.executable}" "$@"'
     )
     code, printed = machine.output()
     assert code == 2

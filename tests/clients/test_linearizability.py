@@ -395,8 +395,7 @@ void unlock(void) {
 
 
 @pytest.mark.parametrize(
-    ("frees", "wakes", "client"),
-    [(1, 1, ""), (1, 0, TWICE), (0, 1, "lock() unlock() lock()")],
+    ("frees", "wakes", "client"), [(1, 1, ""), (1, 0, TWICE), (0, 1, "lock() unlock() lock()")]
 )
 def test_a_lock_that_is_not_given_back_to_who_waits_hangs(
     frees: int, wakes: int, client: str, tmp_path: Path

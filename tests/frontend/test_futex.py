@@ -58,21 +58,13 @@ MASKS = [
     ("masks_that_share_a_bit_meet", ("x = 1; wake(3, 1);", "await(6);"), "Safe"),
     ("a_mask_of_all_bits_reaches_all", ("x = 1; wake(-1u, 1);", "await(4);"), "Safe"),
     ("a_waiter_with_all_bits_is_reached", ("x = 1; wake(1u << 20, 1);", "await(-1u);"), "Safe"),
-    (
-        "futex_wake_has_all_bits",
-        ("x = 1; futex(&x, FUTEX_WAKE, 1, 0, 0, 0);", "await(4);"),
-        "Safe",
-    ),
+    ("futex_wake_has_all_bits", ("x = 1; futex(&x, FUTEX_WAKE, 1, 0, 0, 0);", "await(4);"), "Safe"),
     (
         "a_wake_of_one_is_not_taken_by_another_mask",
         ("x = 1; wake(1, 1); wake(2, 1);", "await(1);", "await(2);"),
         "Safe",
     ),
-    (
-        "one_wake_for_two_masks_wakes_one",
-        ("x = 1; wake(3, 1);", "await(1);", "await(2);"),
-        "hang",
-    ),
+    ("one_wake_for_two_masks_wakes_one", ("x = 1; wake(3, 1);", "await(1);", "await(2);"), "hang"),
     (
         "a_mask_without_bits_is_an_error",
         ("assert(futex(&x, FUTEX_WAKE_BITSET, 1, 0, 0, 0) == -1 && errno == EINVAL);", ""),
@@ -116,18 +108,12 @@ WAITS = "while (!x) futex(&x, FUTEX_WAIT, 0, 0, 0, 0);"
 REQUEUE = [
     (
         "a_moved_thread_is_woken_at_the_other_word",
-        (
-            "x = 1; futex(&x, FUTEX_REQUEUE, 0, 1, &y, 0); futex(&y, FUTEX_WAKE, 1, 0, 0, 0);",
-            WAITS,
-        ),
+        ("x = 1; futex(&x, FUTEX_REQUEUE, 0, 1, &y, 0); futex(&y, FUTEX_WAKE, 1, 0, 0, 0);", WAITS),
         "Safe",
     ),
     (
         "a_moved_thread_is_not_woken_at_its_own_word",
-        (
-            "x = 1; futex(&x, FUTEX_REQUEUE, 0, 1, &y, 0); futex(&x, FUTEX_WAKE, 9, 0, 0, 0);",
-            WAITS,
-        ),
+        ("x = 1; futex(&x, FUTEX_REQUEUE, 0, 1, &y, 0); futex(&x, FUTEX_WAKE, 9, 0, 0, 0);", WAITS),
         "hang",
     ),
     (

@@ -99,11 +99,7 @@ ATOMIC = [
         ),
         "hang",
     ),
-    (
-        "a_notify_of_another_object_wakes_nobody",
-        ("x = 1; turn.notify_all();", WAIT),
-        "hang",
-    ),
+    ("a_notify_of_another_object_wakes_nobody", ("x = 1; turn.notify_all();", WAIT), "hang"),
     (
         "a_notification_orders_nothing",
         (

@@ -31,9 +31,7 @@ def test_a_finding_of_the_last_gate_is_explained_by_fingerprint_scenario_or_test
         assert "# WS101 assertion violated" in ended.out
 
 
-def test_a_finding_is_explained_until_its_own_scenario_is_repaired(
-    project: Project,
-) -> None:
+def test_a_finding_is_explained_until_its_own_scenario_is_repaired(project: Project) -> None:
     project.weaken()
     project.gate()
     assert project.gate("tests/SB.litmus").code == 0

@@ -228,10 +228,7 @@ def test_fail_on_selects_the_findings_that_fail(
     project: Project, snapshot: SnapshotAssertion
 ) -> None:
     project.weaken()
-    project.write(
-        "weakspot.toml",
-        f'{CONFIG}fail_on = ["WS102"]\n',
-    )
+    project.write("weakspot.toml", f'{CONFIG}fail_on = ["WS102"]\n')
     ended = project.gate()
     assert ended.code == 0
     assert steady(ended.out) == snapshot

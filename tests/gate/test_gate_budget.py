@@ -52,9 +52,7 @@ def test_a_heavy_scenario_leaves_the_others_time_for_every_model(heavy: Project)
     assert "1 scenario safe" in ended.out
 
 
-def test_time_that_is_left_goes_round_again_and_the_summary_says_how_much(
-    heavy: Project,
-) -> None:
+def test_time_that_is_left_goes_round_again_and_the_summary_says_how_much(heavy: Project) -> None:
     ended = heavy.gate()
     (line,) = re.findall("undecided: .*", ended.out)
     spent = re.search(r"tests/most.c under rc20: ([\d.]+) s of the budget of 6 s did not", line)

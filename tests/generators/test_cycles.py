@@ -39,11 +39,9 @@ def test_message_passing_has_one_cycle() -> None:
 def test_store_buffering_with_own_reads_is_made_with_and_without_them() -> None:
     thread = ["W x rel", "R x acq", "R y acq"], ["W y rel", "R y acq", "R x acq"]
     tests = generated(*thread)
-    assert {
-        "SB+porelacqs",
-        "SB+rfirelacq-poacqacqs",
-        "SB+porelacq+rfirelacq-poacqacq",
-    } <= set(tests)
+    assert {"SB+porelacqs", "SB+rfirelacq-poacqacqs", "SB+porelacq+rfirelacq-poacqacq"} <= set(
+        tests
+    )
 
 
 def test_fence_between_accesses_names_the_edge() -> None:

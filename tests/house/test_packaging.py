@@ -17,10 +17,7 @@ from tracked import tracked
 from wheels import ROOT, extension, try_in_empty_home
 
 DATA = {
-    "weakspot/generators/emit/templates": (
-        ROOT / "generators" / "emit" / "templates",
-        ("*.j2",),
-    ),
+    "weakspot/generators/emit/templates": (ROOT / "generators" / "emit" / "templates", ("*.j2",)),
     "weakspot/generators/source/headers": (ROOT / "generators" / "source" / "headers", ("*",)),
     "weakspot/generators/source/library": (ROOT / "generators" / "source" / "library", ("*",)),
     "weakspot/generators/source/loom": (ROOT / "generators" / "source" / "loom", ("*",)),

@@ -84,11 +84,7 @@ WEAKEST = {
         ],
     ),
     "a release of nothing": (
-        (
-            PLAIN,
-            "smp_store_release(&y, 1);",
-            "wrong = smp_load_acquire(&y) > 1;\nREAD_ONCE(x);",
-        ),
+        (PLAIN, "smp_store_release(&y, 1);", "wrong = smp_load_acquire(&y) > 1;\nREAD_ONCE(x);"),
         ["WRITE_ONCE in place of smp_store_release", "READ_ONCE in place of smp_load_acquire"],
     ),
     "a pointer": (

@@ -120,11 +120,7 @@ PROGRAMS = {
     "whole_macro.c": (
         C,
         "#define SET(x, v) atomic_store_explicit(&x, v, memory_order_seq_cst)",
-        (
-            "SET(count, 1)",
-            "atomic_store(&ready, 1)",
-            "atomic_load(&ready)",
-        ),
+        ("SET(count, 1)", "atomic_store(&ready, 1)", "atomic_load(&ready)"),
         (
             "SET(count, 1)",
             "atomic_store_explicit(&ready, 1, memory_order_release)",

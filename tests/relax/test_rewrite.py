@@ -154,11 +154,7 @@ OPERATORS = [
         "if (atomic_load_explicit(&x, O) == 1) atomic_store_explicit(&y, 2, O);",
         "if (x.load(O) == 1) y.store(2, O);",
     ),
-    (
-        "while (!s.m) ;",
-        "while (!atomic_load_explicit(&s.m, O)) ;",
-        "while (!s.m.load(O)) ;",
-    ),
+    ("while (!s.m) ;", "while (!atomic_load_explicit(&s.m, O)) ;", "while (!s.m.load(O)) ;"),
     (
         "g = *p + cells[g];",
         "g = atomic_load_explicit(p, O) + atomic_load_explicit(&cells[g], O);",

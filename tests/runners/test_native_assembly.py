@@ -51,14 +51,10 @@ SHAPES = [
         BOTH,
     ),
     x86_test(
-        "MP",
-        "movl $1,(x); movl $1,(y) || movl (y),%eax; movl (x),%ebx",
-        r"1:rax=1 /\ 1:rbx=0",
+        "MP", "movl $1,(x); movl $1,(y) || movl (y),%eax; movl (x),%ebx", r"1:rax=1 /\ 1:rbx=0"
     ),
     x86_test(
-        "LB",
-        "movl (x),%eax; movl $1,(y) || movl (y),%eax; movl $1,(x)",
-        r"0:rax=1 /\ 1:rax=1",
+        "LB", "movl (x),%eax; movl $1,(y) || movl (y),%eax; movl $1,(x)", r"0:rax=1 /\ 1:rax=1"
     ),
     x86_test("2+2W", "movl $1,(x); movl $2,(y) || movl $1,(y); movl $2,(x)", r"[x]=1 /\ [y]=1"),
     x86_test("R", "movl $1,(x); movl $1,(y) || movl $2,(y); movl (x),%eax", r"[y]=2 /\ 1:rax=0"),
