@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -36,7 +36,7 @@ from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import Plan, Record, program_name
 from weakspot.harness.values.repair import ELSEWHERE, SuggestedRepair
 from weakspot.harness.values.verdict import Verdict
-from weakspot.harness.values.witness import Execution, WitnessEvent, shortest_at
+from weakspot.harness.values.witness import Execution, WitnessEvent
 
 
 class GateFindings:
@@ -184,7 +184,7 @@ class GateFindings:
         required = list(self._required(repair))
         return msgspec.structs.replace(
             reported,
-            needs=tuple(self._needs(required, reported)),
+            needs=tuple(self._needs(repair, required, reported)),
             edits=repair.edits,
             fix=repair.fix,
             cause=", ".join(str(need.place) for need in required),
@@ -206,31 +206,22 @@ class GateFindings:
             yield RequiredOrder(place, f"needs {need.order}", execution)
 
     def _needs(
-        self, required: Sequence[RequiredOrder], reported: ReportedFinding
+        self, repair: SuggestedRepair, required: Sequence[RequiredOrder], reported: ReportedFinding
     ) -> Iterator[RequiredOrder]:
         """What the repair changes: first the accesses that the finding's execution shows. The
         others have another execution, of the program or with the other changes made."""
-        if reported.witness is None:
-            yield from required
-            return
-        folder = Path(reported.scenario).parent
-        own = [
-            _at_root(each.witness, folder)
-            for exploration in self.record.explorations_of[reported.finding.subject]
-            for each in exploration.violations
-            if each.witness is not None
-        ]
-        shown = _at_root(reported.witness, folder)
-        places = [f"{need.place.file}:{need.place.line}" for need in required]
-        is_shown = [shortest_at([shown], place) is not None for place in places]
-        for need in itertools.compress(required, is_shown):
-            yield msgspec.structs.replace(need, witness=None)
-        for need, place, here in zip(required, places, is_shown, strict=True):
-            if not here:
-                other = need.witness and _at_root(need.witness, folder)
-                yield msgspec.structs.replace(
-                    need, asks=f"{need.asks} {ELSEWHERE}", witness=shortest_at([*own, other], place)
-                )
+        at_root = partial(_at_root, Path(reported.scenario).parent)
+        explorations = self.record.explorations_of[reported.finding.subject]
+        own = [at_root(each.witness) for one in explorations for each in one.violations]
+        repair = msgspec.structs.replace(repair, executions=tuple(map(at_root, repair.executions)))
+        unshown = repair.unshown(at_root(reported.witness), own)
+        for number, need in enumerate(required):
+            if number not in unshown:
+                shown = reported.witness is not None
+                yield msgspec.structs.replace(need, witness=None) if shown else need
+        for number, execution in unshown.items():
+            asks = f"{required[number].asks} {ELSEWHERE}"
+            yield msgspec.structs.replace(required[number], asks=asks, witness=execution)
 
     def _with_project_paths(self, file: str, finding: Finding) -> str:
         """The message, with file names relative to the project's folder."""
@@ -352,8 +343,11 @@ class SourceSuppressions:
             yield from ((file, each) for each in found if (file, each) not in self._used)
 
 
-def _at_root(witness: Execution, folder: Path) -> Execution:
-    """The witness with the files of its events relative to the project's folder."""
+def _at_root(folder: Path, witness: Execution | None) -> Execution | None:
+    """The witness with the files of its events, relative to the scenario's folder, relative to the
+    project's."""
+    if witness is None:
+        return None
 
     def at_root(site: str) -> str:
         return os.path.normpath(folder / site) if site and not site.startswith("<") else site
