@@ -62,8 +62,9 @@ def read(
     marks: dict[str, str] = {}
     for found in MARK.finditer(text):
         at = len(text[: found.start()].encode())
-        marked = (each.name for each in declared.functions if each.at > at)
-        marks[next(marked, "")] = found[1].strip()
+        marked = next((each for each in declared.functions if each.at > at), None)
+        if marked is not None and b"}" not in source[at : marked.at]:  # of nothing in between
+            marks[marked.name] = found[1].strip()
     defined = {each.name: each for each in declared.functions if each.defined}
     setup = defined.pop(SETUP, None)
     if "main" in defined:
