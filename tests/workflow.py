@@ -12,18 +12,11 @@ from typing import Any
 
 import msgspec
 import yaml
+from ended import Ended
 
 ROOT = Path(__file__).resolve().parents[1]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
-
-
-class Ended(msgspec.Struct, frozen=True):
-    """How a step ended."""
-
-    code: int
-    out: str
-    err: str
 
 
 class Job(msgspec.Struct):

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from samples import SB, WEAKSPOT, Ended, Run
+from ended import Ended
+from samples import SB, WEAKSPOT, Run
 from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 

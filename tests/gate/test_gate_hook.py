@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from ended import Ended
 from pre_commit.clientlib import load_manifest  # type: ignore[import-untyped]
-from projects import Ended, Project
+from projects import Project
 
 MANIFEST = Path(__file__).parents[2] / ".pre-commit-hooks.yaml"
 
