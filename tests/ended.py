@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
 import msgspec
 
 
@@ -19,3 +23,16 @@ class Ended(msgspec.Struct, frozen=True):
         """The same of standard error."""
         self.printed(code)
         return self.err
+
+
+def execute(
+    *words: str | Path,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+) -> Ended:
+    """How a program ended that was started with these arguments."""
+    done = subprocess.run(
+        words, cwd=cwd, env=env, timeout=timeout, capture_output=True, text=True, check=False
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)

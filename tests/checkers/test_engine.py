@@ -16,6 +16,7 @@ from pathlib import Path
 import asking
 import pytest
 from asking import answers
+from ended import execute
 from processes import wait_until_busy
 from texts import MP, RACE, SB, asked, made
 
@@ -369,20 +370,14 @@ def test_a_log_is_the_one_herd7_prints(tmp_path: Path, need: Callable[[str], Too
         (tmp_path / f"{test.name}.litmus").write_text(test.text)
     paths = [f"{test.name}.litmus" for test in tests]
     command = [herd7.path, "-model", str(models.resolve("rc11").path), *paths]
-    theirs = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    theirs = execute(*command, cwd=tmp_path).printed(0)
     verdicts = {verdict.test: verdict for verdict in checked(tests, "rc11")}
     ours = format_verdicts(verdicts[test.name] for test in tests)
-    assert _timeless(ours) == _timeless(theirs.stdout)
+    assert _timeless(ours) == _timeless(theirs)
     (tmp_path / "ours.log").write_text(ours)
-    (tmp_path / "theirs.log").write_text(theirs.stdout)
-    compared = subprocess.run(
-        [mcompare7.path, "ours.log", "theirs.log"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    rows = [line for line in compared.stdout.splitlines() if line.startswith(tuple(verdicts))]
+    (tmp_path / "theirs.log").write_text(theirs)
+    compared = execute(mcompare7.path, "ours.log", "theirs.log", cwd=tmp_path).printed(0)
+    rows = [line for line in compared.splitlines() if line.startswith(tuple(verdicts))]
     assert len(rows) == len(tests)
     assert all(line.rstrip().endswith("==") for line in rows)
 

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ended import execute
 
 ROOT = Path(__file__).resolve().parents[2]
 BASH = shutil.which("bash")
@@ -184,15 +185,8 @@ def test_exit_code_of_what_runs_meanwhile(machine: Machine, ends: str, code: int
         f"in_background \"$log.try\" bash -c 'sleep 0.2; {ends}; exit'\n"
         'exit "$(code_of "$log.try" $!)"',
     )
-    done = subprocess.run(
-        [machine.programs / "try"],
-        env={"PATH": str(machine.programs)},
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    done = execute(machine.programs / "try", env={"PATH": str(machine.programs)}, timeout=60)
+    assert (done.code, done.out) == (code, ""), done.err
 
 
 def test_nothing_is_left_in_the_folder_for_temporary_files(machine: Machine) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from ended import execute
 from tracked import tracked
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,14 +35,7 @@ def files() -> list[Path]:
 
 @pytest.mark.parametrize("arguments", [["check"], ["format", "--check"]], ids=" ".join)
 def test_ruff_finds_nothing(arguments: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "ruff", *arguments, "--quiet", "."],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    execute(sys.executable, "-m", "ruff", *arguments, "--quiet", ".", cwd=ROOT).printed(0)
 
 
 def test_no_file_points_at_one_machine() -> None:

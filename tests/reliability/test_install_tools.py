@@ -17,6 +17,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from ended import execute
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "install-tools"
 BASH = shutil.which("bash")
@@ -155,15 +156,8 @@ class Machine:
 
     def run(self, *arguments: str, script: Path = SCRIPT, **more: str) -> Result:
         environment = {k: v for k, v in self.environment(**more).items() if v != "unset"}
-        done = subprocess.run(
-            [str(BASH), str(script), *arguments],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        return Result(done.returncode, done.stdout, done.stderr)
+        done = execute(str(BASH), str(script), *arguments, env=environment, timeout=60)
+        return Result(done.code, done.out, done.err)
 
     def count(self, what: str) -> int:
         return sum(what in line for line in self.calls.read_text().splitlines())
@@ -336,8 +330,8 @@ def test_prefix_may_be_moved_and_started_through_links(machine: Machine) -> None
         (["bin/herd7"], moved),
         (["sh", "herd7"], moved / "bin"),
     ):
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-        assert "Sometimes" in done.stdout
+        done = execute(*command, cwd=folder).printed(0)
+        assert "Sometimes" in done
 
 
 def test_tools_on_path_are_used_as_they_are(machine: Machine) -> None:
