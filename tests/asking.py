@@ -1,4 +1,4 @@
-"""Questions to the engine itself, for tests that are not about how its answers come."""
+"""Questions to a checker, for tests that are not about how its answers come."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from weakspot import _engine
+from weakspot.generators.litmus import Test
+from weakspot.harness.checkers import Checker
+from weakspot.harness.checkers.engine import Engine
+from weakspot.harness.corpus import models
+from weakspot.harness.values.verdict import Verdict
 
 
 def answers(
@@ -30,3 +35,15 @@ def answers(
         jobs=jobs,
     )
     return [found[number] for number in range(len(tests))]
+
+
+def verdicts(
+    tests: Sequence[Test], model: str, seconds: float = 60.0, checker: Checker | None = None
+) -> dict[str, Verdict]:
+    """The verdicts of a checker, by default the engine, by the names of the tests, which are all
+    answered once."""
+    found: list[Verdict] = []
+    asked = checker or Engine(witnesses=False)
+    asked.check(tests, models.resolve(model), seconds=seconds, done=found.append)
+    assert sorted(v.test for v in found) == sorted(t.name for t in tests), "each test once"
+    return {verdict.test: verdict for verdict in found}

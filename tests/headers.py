@@ -2,6 +2,35 @@
 
 from __future__ import annotations
 
+QUEUE = """\
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <optional>
+namespace lib {
+template <typename T, std::size_t Capacity> class Queue {
+public:
+  explicit Queue(int first = 0) : head_(first), tail_(first) {}
+  bool try_push(const T &value) {
+    const auto tail = tail_.load(std::memory_order_relaxed);
+    if (tail - head_.load(std::memory_order_acquire) == Capacity) return false;
+    slots_[tail % Capacity] = value;
+    tail_.store(tail + 1, std::memory_order_release);
+    return true;
+  }
+  std::optional<T> try_pop() {
+    const auto head = head_.load(std::memory_order_relaxed);
+    if (tail_.load(std::memory_order_acquire) == head) return std::nullopt;
+    const T value = slots_[head % Capacity];
+    head_.store(head + 1, std::memory_order_release);
+    return value;
+  }
+private:
+  std::atomic<std::size_t> head_, tail_;
+  T slots_[Capacity]{};
+};
+} // namespace lib
+"""
 RING = """\
 #pragma once
 #include <stdatomic.h>

@@ -89,7 +89,4 @@ STRONG = (
 )
 
 #: what does not run perpetually: final memory decides
-FINAL = (
-    shape("R", "Wx Wy | Wy2 Rx", "1:r0=0 y=2"),
-    shape("2+2W", "Wx Wy2 | Wy Wx2", "x=1 y=1"),
-)
+FINAL = (shape("R", "Wx Wy | Wy2 Rx", "1:r0=0 y=2"), shape("2+2W", "Wx Wy2 | Wy Wx2", "x=1 y=1"))

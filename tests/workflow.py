@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,18 +11,11 @@ from typing import Any
 
 import msgspec
 import yaml
+from ended import Ended, execute
 
 ROOT = Path(__file__).resolve().parents[1]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
-
-
-class Ended(msgspec.Struct, frozen=True):
-    """How a step ended."""
-
-    code: int
-    out: str
-    err: str
 
 
 class Job(msgspec.Struct):
@@ -56,8 +48,8 @@ class Job(msgspec.Struct):
         script.write_text(step["run"])
         output.write_text("")
         given = {key: self.evaluated(value) for key, value in step.get("env", {}).items()}
-        done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script],
+        ended = execute(
+            *("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script),
             cwd=self.repository / self.evaluated(step.get("working-directory", ".")),
             env={
                 **os.environ,
@@ -69,13 +61,10 @@ class Job(msgspec.Struct):
                 "GITHUB_STEP_SUMMARY": str(self.temporary / "summary"),
                 "RUNNER_TEMP": str(self.temporary),
             },
-            capture_output=True,
-            text=True,
-            check=False,
         )
         pairs = (line.partition("=") for line in output.read_text().splitlines())
         self.outputs[step.get("id", name)] = {key: value for key, _, value in pairs}
-        return Ended(done.returncode, done.stdout, done.stderr)
+        return ended
 
     def evaluated(self, text: str) -> str:
         """The text with its expressions replaced by their values."""

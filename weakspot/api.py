@@ -39,12 +39,7 @@ from weakspot.harness.values.bounds import Bounds, Part
 from weakspot.harness.values.codegen import CodegenComparison, Codes
 from weakspot.harness.values.difference import Comparison, Difference
 from weakspot.harness.values.estimate import Estimate, Sample
-from weakspot.harness.values.exploration import (
-    Audit,
-    Exploration,
-    ExplorationEvidence,
-    Violation,
-)
+from weakspot.harness.values.exploration import Audit, Exploration, ExplorationEvidence, Violation
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.linearizability import Linearizability

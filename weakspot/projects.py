@@ -10,15 +10,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import msgspec
 
+from weakspot.errors import Interrupted
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program
 from weakspot.harness import machines
-from weakspot.harness.campaign.executor import Executor
+from weakspot.harness.campaign.executor import Executor, LocalExecutor, ask
+from weakspot.harness.campaign.jobs import SearchJob
 from weakspot.harness.campaign.progress import Progress, Quiet
+from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.corpus.material import Report
 from weakspot.harness.corpus.models import LANGUAGE, Model, of_machines
 from weakspot.harness.corpus.program_groups import ProgramGroup, program_groups
@@ -31,7 +34,7 @@ from weakspot.harness.gate.selection import select
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.orders import application, promotion, searches
 from weakspot.harness.orders.explorations import Explorations, explorable
-from weakspot.harness.orders.mutants import ClientOf, Mutated, Mutating
+from weakspot.harness.orders.mutants import ClientOf, Mutated
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.orders.searches import Search
@@ -48,42 +51,42 @@ if TYPE_CHECKING:
 _SHORTEST = 0.1
 """Seconds of a measurement if reading the source took all of the time."""
 
-A_co = TypeVar("A_co", covariant=True)
+A = TypeVar("A")
 
 
-class _Task(Protocol[A_co]):
-    """Work whose result so far is known at any time."""
+class Results(Iterator[A]):
+    """Results that are found one after the other, each when it is asked for; an `executor` that is
+    given finds all of them when the first is. After Ctrl-C, what was found until then of the result
+    in progress comes before Stopped is raised. `unread` says why programs of a folder could not be
+    read, by name; `recorded` are the structures of the corpus among what is asked about, which hold
+    mistakes on purpose."""
 
-    def run(self) -> None: ...
-
-    def result(self) -> A_co | None: ...
-
-
-class Results(Iterator[A_co]):
-    """Results that are found one after the other, each when it is asked for. After an exception,
-    such as KeyboardInterrupt, `partial` is what was found until then of the result in progress.
-    `unread` says why programs of a folder could not be read, by name; `recorded` are the structures
-    of the corpus among what is asked about, which hold mistakes on purpose."""
-
-    def __init__(self, tasks: Iterable[_Task[A_co]], groups: Sequence[ProgramGroup] = ()) -> None:
-        self._tasks = iter(tasks)
+    def __init__(
+        self,
+        jobs: Iterable[SearchJob],
+        groups: Sequence[ProgramGroup],
+        progress: Progress | None,
+        executor: Executor | None = None,
+    ) -> None:
+        together: Iterable[Sequence[SearchJob]] = [[*jobs]] if executor else ([job] for job in jobs)
+        self._jobs, self._executor = iter(together), executor or LocalExecutor(gauge=None)
+        self._progress, self._found = progress, list[A]()
+        self._interrupted: Interrupted | None = None
         self.unread = {name: why for group in groups for name, why in group.unread.items()}
         self.recorded = frozenset(group.name for group in groups if group.structure)
-        self._running: _Task[A_co] | None = None
 
-    def __next__(self) -> A_co:
-        self._running = None
-        self._running = task = next(self._tasks)
-        task.run()
-        self._running = None
-        found = task.result()
-        assert found is not None
-        return found
-
-    @property
-    def partial(self) -> A_co | None:
-        """The result in progress; None if there is none."""
-        return None if self._running is None else self._running.result()
+    def __next__(self) -> A:
+        while not self._found:
+            if self._interrupted is not None:
+                raise self._interrupted
+            jobs, store = next(self._jobs), MemoryStore()
+            try:
+                ask(jobs, store, self._executor, progress=self._progress)
+            except Interrupted as error:
+                self._interrupted = error
+            for job in jobs:
+                self._found += cast("tuple[A, ...]", store.get(job.key) or ())
+        return self._found.pop(0)
 
 
 class Relaxations(Results[Relaxed]):
@@ -99,12 +102,8 @@ class Relaxations(Results[Relaxed]):
     ) -> None:
         report = _reading(progress)
         self._read, self._groups, self._search = read, read(report, ()), search
-        search = msgspec.structs.replace(search, prices=Prices())
-        if executor is None:
-            super().__init__(search.of(self._groups, report), self._groups)
-        else:
-            done = searches.performed(self._groups, search, executor, progress or Quiet())
-            super().__init__(done, self._groups)
+        jobs = searches.jobs(self._groups, msgspec.structs.replace(search, prices=Prices()))
+        super().__init__(jobs, self._groups, progress, executor)
 
     def refuse_corpus(self) -> None:
         """Raises BadInput if a source belongs to the corpus, so that `apply` would refuse it."""
@@ -239,17 +238,17 @@ def mutate(
     under, machines = _explorable(models, machine_models)
     limits = bounds or Bounds()
     groups = program_groups(paths_of(what), build=build, report=report, seconds=limits.seconds)
-    tasks = (
-        Mutating(
-            group,
-            Explorations(each, limits, executor, also=machines),
-            report,
+    jobs = (
+        searches.MutateGroup(
+            key=f"{group.name} {each.name}",
+            group=group,
+            explorations=Explorations(each, limits, executor, also=machines),
             client_of=client_of(each),
         )
         for group in groups
         for each in under
     )
-    return Results(tasks, groups)
+    return Results(jobs, groups, progress)
 
 
 def compare_orders(
@@ -288,7 +287,7 @@ def cost(
     computer, and `relax` prefers memory orders that are cheap on it until the source file changes.
     Raises MissingTool without a C compiler.
     """
-    from weakspot.harness.costs.jobs import MeasureCosts, Measuring
+    from weakspot.harness.costs.jobs import MeasureCosts
     from weakspot.harness.runners import RunLimits
 
     report = _reading(progress)
@@ -297,14 +296,11 @@ def cost(
     groups = program_groups(paths_of(what), build=build, report=report, end=end)
     alone = limited and len(groups) == 1
     limits = RunLimits(max(end.left, _SHORTEST) if alone else seconds, limited)
-    tasks = (
-        Measuring(
-            MeasureCosts.of(group.name, group.programs, machine, limits, fences=fences),
-            progress or Quiet(),
-        )
+    jobs = (
+        MeasureCosts.of(group.name, group.programs, machine, limits, fences=fences)
         for group in groups
     )
-    return Results(tasks, groups)
+    return Results(jobs, groups, progress)
 
 
 def _reading(progress: Progress | None) -> Report:

@@ -256,7 +256,8 @@ def run(
     runners = choose_runners(runner, machine)
 
     def work(campaign: Campaign) -> None:
-        campaign.run_on(machine, runners, programs=programs, tests=tests, limited=limited)
+        planned = campaign.runs(machine, runners, programs=programs, tests=tests, limited=limited)
+        campaign.run_on(machine, planned)
 
     return asked.answers((Histogram, ProgramRun), work)
 

@@ -160,12 +160,7 @@ def assembled(
         ]
     )
     made = Test(
-        name=name,
-        arch=dialect,
-        text=text,
-        shape=test.shape,
-        cycle=test.cycle,
-        origins=test.origins,
+        name=name, arch=dialect, text=text, shape=test.shape, cycle=test.cycle, origins=test.origins
     )
     return Mapped(made, registers)
 

@@ -216,10 +216,7 @@ def _command(source: Path, build: Build) -> database.Match | None:
 
 
 def _together(
-    source: Path,
-    language: Language,
-    layers: Sequence[Sequence[Option]],
-    notes: tuple[str, ...],
+    source: Path, language: Language, layers: Sequence[Sequence[Option]], notes: tuple[str, ...]
 ) -> Options:
     folder = Path(os.path.realpath(source.parent))
     meaning: list[str] = []

@@ -120,10 +120,7 @@ def _ziglang() -> Clang:
     after = [HEADERS / "absent", folder / "lib/libc/include", *PACKAGED]
     flags = [*ZIG_FLAGS, *(f"-idirafter{each}" for each in after)]
     return Clang(
-        commands={
-            "c": [str(program), "cc", *flags],
-            "c++": [str(program), "c++", *flags],
-        },
+        commands={"c": [str(program), "cc", *flags], "c++": [str(program), "c++", *flags]},
         identity=name,
         name=name,
         headers=[str(folder / "lib")],

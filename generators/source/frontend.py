@@ -128,9 +128,7 @@ def _answer(asked: Question, build: Build, end: Deadline) -> tuple[Question, cac
     raw = linking.linked(texts, limited, folder, asked.meanings)
     text = irtext.clean(raw, limited, _own_digest(), asked.path)
     known = cache.Entry(
-        text=text,
-        compiler=asked.compiler.describe(raw),
-        names=tuple(sorted(names)),
+        text=text, compiler=asked.compiler.describe(raw), names=tuple(sorted(names))
     )
     if _asked(asked.path, build, asked.named, end, lean=asked.lean).key != asked.key:
         return msgspec.structs.replace(asked, key=""), known

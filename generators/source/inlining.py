@@ -146,10 +146,7 @@ def _reaching_atomics(functions: Mapping[str, _Function], order: list[str]) -> s
 
 
 def _used_by_pauses(
-    functions: Mapping[str, _Function],
-    order: list[str],
-    sizes: Mapping[str, int],
-    atomic: set[str],
+    functions: Mapping[str, _Function], order: list[str], sizes: Mapping[str, int], atomic: set[str]
 ) -> set[str]:
     """The functions that pause, or call a small one that does, and what they call in turn that
     reaches no atomic access."""

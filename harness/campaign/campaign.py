@@ -35,13 +35,7 @@ from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import RunLimits, Runner
 from weakspot.harness.values.descriptions import resumption
-from weakspot.harness.values.record import (
-    MachineInfo,
-    ModelInfo,
-    Plan,
-    Record,
-    Timing,
-)
+from weakspot.harness.values.record import MachineInfo, ModelInfo, Plan, Record, Timing
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system.durations import duration_text
 
@@ -256,7 +250,7 @@ class Campaign(Rounds):
                 self.measured(machine, known)
         self.describe()
         for machine in reached:
-            self.run_on(machine, self.runners(machine))
+            self.run_on(machine, self.runs(machine, self.runners(machine)))
 
     def runners(self, machine: Machine) -> list[Runner]:
         """The runners of the plan that can run on the machine; the others are noted."""
@@ -269,18 +263,8 @@ class Campaign(Rounds):
                 found.append(runner)
         return found
 
-    def run_on(
-        self,
-        machine: Machine,
-        runners: Sequence[Runner],
-        *,
-        programs: bool = True,
-        tests: bool = True,
-        limited: bool = False,
-    ) -> None:
-        """Run the tests by each runner on one machine, and before that the programs as a whole if a
-        runner runs these too; `limited` as for RunLimits."""
-        planned = self.runs(machine, runners, programs=programs, tests=tests, limited=limited)
+    def run_on(self, machine: Machine, planned: Runs) -> None:
+        """Run what `runs` has planned for the machine."""
         for each in planned.shares:
             if each.chosen == each.count:
                 continue
@@ -300,7 +284,8 @@ class Campaign(Rounds):
         tests: bool = True,
         limited: bool = False,
     ) -> Runs:
-        """What `run_on` runs."""
+        """The tests by each runner on one machine, and before that the programs as a whole if a
+        runner runs these too; `limited` as for RunLimits."""
         whole = self.tools.whole if any(each.whole_programs for each in runners) else None
         limits = RunLimits(self.plan.seconds_run, limited, self.plan.budget)
         # without a budget nothing depends on the answers, which may be many

@@ -144,9 +144,7 @@ class CheckFiles(Job, frozen=True, kw_only=True):
             ]
 
             def done(
-                at: int,
-                verdict: PrintedVerdict,
-                asked: Sequence[tuple[_FileAnswers, int]] = asked,
+                at: int, verdict: PrintedVerdict, asked: Sequence[tuple[_FileAnswers, int]] = asked
             ) -> None:
                 answer, number = asked[at]
                 answer.found[number].append(verdict)

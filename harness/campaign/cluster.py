@@ -18,13 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from weakspot.errors import Interrupted, WeakspotError
-from weakspot.harness.campaign.connection import (
-    Client,
-    Future,
-    Workers,
-    failed_at,
-    is_unfinished,
-)
+from weakspot.harness.campaign.connection import Client, Future, Workers, failed_at, is_unfinished
 from weakspot.harness.campaign.executor import Executor, LocalExecutor, Receiver, batches
 from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.jobs import Job

@@ -81,10 +81,7 @@ def _local(distributed: Any, workers: int) -> Any:
     logging.getLogger("distributed.nanny").setLevel(logging.CRITICAL)
     try:
         return distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            dashboard_address=":0",
-            silence_logs="CRITICAL",
+            n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
         )
     except RuntimeError as error:
         raise BadInput(

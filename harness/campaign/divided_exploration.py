@@ -13,9 +13,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from weakspot import _engine
-from weakspot.harness.campaign.connection import (
-    Future,
-)
+from weakspot.harness.campaign.connection import Future
 from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.frontiers import Frontier
 from weakspot.harness.campaign.jobs import Job, Sink

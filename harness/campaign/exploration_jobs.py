@@ -115,12 +115,7 @@ class Explore(Job, frozen=True, kw_only=True):
 
         def explore(earlier: bytes | None, keep: Keep | None) -> Exploration:
             return explorer.explore(
-                self.program.named,
-                self.model,
-                self.bounds,
-                done=done,
-                earlier=earlier,
-                keep=keep,
+                self.program.named, self.model, self.bounds, done=done, earlier=earlier, keep=keep
             )
 
         return self.frontier.explored(self.question, explore, lambda: self.is_current)

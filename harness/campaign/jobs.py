@@ -9,11 +9,12 @@ used.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Protocol, Self
 
 import msgspec
 
+from weakspot.errors import Interrupted
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
 from weakspot.system.deadline import NEVER, Deadline
@@ -107,6 +108,39 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         """Answer jobs of one batch. Raises MissingTool or ToolFailed where no answer is possible
         this time, and BadInput."""
         raise NotImplementedError
+
+
+class Search(Protocol):
+    """Work whose result so far is known at any time, also after Ctrl-C."""
+
+    def run(self) -> None: ...
+
+    def result(self) -> object: ...
+
+
+class SearchJob(Job, frozen=True, kw_only=True):
+    """A question that searches answer, one after the other. The answer is a tuple of their results;
+    after Ctrl-C, with that of the search in progress."""
+
+    def searches(self, report: Callable[[str], None]) -> Iterable[Search]:
+        """The searches; `report` gets how far they are."""
+        raise NotImplementedError
+
+    @classmethod
+    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
+        for job in jobs:
+            found: list[object] = []
+            running: Search | None = None
+            try:
+                for running in job.searches(sink.at):
+                    running.run()
+                    found.append(running.result())
+                    running = None
+            except (KeyboardInterrupt, Interrupted):
+                left = () if running is None else (running.result(),)
+                sink.answered(job, (*found, *left), final=False)
+                raise
+            sink.answered(job, tuple(found))
 
 
 class MachineJob(Job, frozen=True, kw_only=True):

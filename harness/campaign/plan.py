@@ -95,11 +95,7 @@ def under(chosen: Iterable[Model], machines: Iterable[Model] = ()) -> UnderModel
 
 
 def explorations(
-    material: Material,
-    asked: UnderModels,
-    explorer: Explorer,
-    limits: Bounds,
-    frontiers: Frontiers,
+    material: Material, asked: UnderModels, explorer: Explorer, limits: Bounds, frontiers: Frontiers
 ) -> Jobs:
     """Each program under each of its models; those of the frontiers are resumed."""
     reasons = {name: explorer.applicable(model) for name, model in asked.models.items()}

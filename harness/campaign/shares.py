@@ -18,12 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from weakspot.errors import MissingTool, ToolFailed, WeakspotError
-from weakspot.harness.campaign.connection import (
-    Future,
-    Workers,
-    failed_at,
-    is_unfinished,
-)
+from weakspot.harness.campaign.connection import Future, Workers, failed_at, is_unfinished
 from weakspot.harness.campaign.divided_exploration import (
     AHEAD,
     Concluded,
@@ -41,7 +36,7 @@ def is_divisible(job: Explore) -> bool:
     """Whether workers may share an exploration: of all executions, however many there are."""
     explorer = job.explorer
     return (
-        isinstance(explorer, EngineExplorer)
+        type(explorer) is EngineExplorer
         and explorer.part == explorer.part.whole
         and explorer.end == NEVER
         and not job.bounds.executions

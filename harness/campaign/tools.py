@@ -87,8 +87,8 @@ def _run_whole_programs(*arguments: Any, **keywords: Any) -> None:
 
 def _priced(material: Material) -> Material:
     """The material with what is stored of the costs of its memory orders."""
+    from weakspot.harness.edits.annotations import annotate
     from weakspot.harness.machines.prices import Prices
-    from weakspot.harness.values.annotations import annotate
 
     prices = Prices()
 

@@ -87,7 +87,7 @@ class FileChecker(Checker, Protocol):
 
 
 CHECKERS: Registry[Checker] = Registry(
-    "checker", __name__, "CHECKER", others=("engine_answers", "explorer")
+    "checker", __name__, "CHECKER", others=("engine_answers", "explorer", "library_calls")
 )
 """The checkers by name."""
 

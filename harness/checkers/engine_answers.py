@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from weakspot.generators.litmus import KERNEL_ORDER, Site, Test
+from weakspot.harness.checkers.library_calls import library_call, library_files
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import LOOPS, Bounds, Part
 from weakspot.harness.values.estimate import Estimate, Sample
@@ -23,7 +24,6 @@ from weakspot.harness.values.exploration import (
     Violation,
     ViolationKind,
 )
-from weakspot.harness.values.library_calls import library_call, library_files
 from weakspot.harness.values.reason import Reason, sentence
 from weakspot.harness.values.record import program_name
 from weakspot.harness.values.witness import Execution, History, ReturnedCall, Wait, WitnessEvent

@@ -55,12 +55,7 @@ Examples:
 @crate_options
 @json_option
 def cost(
-    what: tuple[str, ...],
-    machine: str,
-    seconds: float,
-    fences: bool,
-    build: Build,
-    as_json: bool,
+    what: tuple[str, ...], machine: str, seconds: float, fences: bool, build: Build, as_json: bool
 ) -> int:
     """Measure what each memory order costs.
 

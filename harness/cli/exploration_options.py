@@ -135,11 +135,7 @@ def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if not is_given("without"):
             whole["without"] = configured.without
         part = Part(
-            departures=departures,
-            sample=sample is not None,
-            estimate=estimate,
-            seed=seed,
-            **whole,
+            departures=departures, sample=sample is not None, estimate=estimate, seed=seed, **whole
         )
         if part == part.whole and not part.reference:
             part = msgspec.structs.replace(configured, **whole)

@@ -71,11 +71,7 @@ Examples:
 @language_models("Names of models, or paths of cat files.")
 @seconds_option("Time limit for all clients under one model.")
 @click.option(
-    "--loops",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=0,
-    help=LIMITS["loops"].help,
+    "--loops", type=click.IntRange(min=0), metavar="N", default=0, help=LIMITS["loops"].help
 )
 @output_option(
     "FILE",

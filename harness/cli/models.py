@@ -92,12 +92,7 @@ def models(
 
 
 def _compare(
-    compared: tuple[str, str],
-    accesses: int | None,
-    isa: str,
-    seconds: float,
-    *,
-    as_json: bool,
+    compared: tuple[str, str], accesses: int | None, isa: str, seconds: float, *, as_json: bool
 ) -> int:
     """`models --compare`."""
     from weakspot.harness.report import model_differences, terminal

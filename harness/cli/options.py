@@ -356,10 +356,7 @@ def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option(
-            "form",
-            "--format",
-            type=click.Choice(["text", "json", "herd"]),
-            help="Output format.",
+            "form", "--format", type=click.Choice(["text", "json", "herd"]), help="Output format."
         ),
         click.option("form", "--json", flag_value="json", help="Print one JSON object per line."),
     ):

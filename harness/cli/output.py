@@ -74,25 +74,16 @@ def one_by_one(
     ask: Callable[[PausableProgress], Results[T]], show: Callable[[T], None], says: str
 ) -> tuple[list[T], Results[T]]:
     """Show each result as soon as it is found, and at the end which programs of a folder could not
-    be read, if any; after Ctrl-C also what is known of the one in progress; the message `says` what
-    became of what was found. Returns the results that were found, and what they came from."""
+    be read, if any; after Ctrl-C, the message `says` what became of what was found. Returns the
+    results that were found, and what they came from."""
     found: list[T] = []
     with progress_bar() as progress:
-
-        def show_and_pause(each: T | None) -> None:
-            if each is not None:
-                with progress.pause():
-                    show(each)
-
         results = ask(progress)
-        with on_interrupt(
-            says,
-            lambda: show_and_pause(results.partial),
-            is_empty=lambda: not found and results.partial is None,
-        ):
+        with on_interrupt(says, is_empty=lambda: not found):
             for each in results:
                 found.append(each)
-                show_and_pause(each)
+                with progress.pause():
+                    show(each)
     write_unread(results.unread)
     return found, results
 

@@ -8,11 +8,7 @@ import click
 
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import (
-    duration,
-    model_option,
-    what_argument,
-)
+from weakspot.harness.cli.options import duration, model_option, what_argument
 from weakspot.harness.cli.output import json_lines, progress_bar, results_folder, write_lines
 from weakspot.harness.cli.run_options import as_request, campaign_options
 
@@ -46,12 +42,7 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as a JSON object.")
 @as_request
-def plan(
-    request: Request,
-    estimate: float,
-    as_json: bool,
-    executor: Executor | None,
-) -> int:
+def plan(request: Request, estimate: float, as_json: bool, executor: Executor | None) -> int:
     """Show what `weakspot test` would do, and how long it takes.
 
     Counts the questions, predicts their time, lists the tests that add nothing, and shows how the

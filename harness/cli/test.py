@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weakspot.harness.cli.help import command
-from weakspot.harness.cli.options import (
-    model_option,
-    output_option,
-    what_argument,
-)
+from weakspot.harness.cli.options import model_option, output_option, what_argument
 from weakspot.harness.cli.output import json_lines, results_folder, write_lines
 from weakspot.harness.cli.run_options import as_request, campaign_options
 

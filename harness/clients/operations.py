@@ -19,8 +19,6 @@ SETUP = "weakspot_setup"
 """A function of this name is called before any operation."""
 MARK = re.compile(r"\bWEAKSPOT_OP\s*\(([^()]*)\)")
 
-_POINTER = re.compile(r".*\*")
-
 
 class Operation(msgspec.Struct, frozen=True):
     """A function that is an operation: the types that it returns and takes, as written; `out` is
@@ -58,9 +56,15 @@ def read(
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error
     role_of = {name: role for role, of in (roles or {}).items() for name in of}
-    marks = {_after(text, found.end()): found[1].strip() for found in MARK.finditer(text)}
     blank = MARK.sub(lambda found: " " * len(found[0]), text)
-    declared = read_text(str(path), blank.encode())
+    source = blank.encode()
+    declared = read_text(str(path), source)
+    marks: dict[str, str] = {}
+    for found in MARK.finditer(text):
+        at = len(text[: found.start()].encode())
+        marked = next((each for each in declared.functions if each.at > at), None)
+        if marked is not None and b"}" not in source[at : marked.at]:  # of nothing in between
+            marks[marked.name] = found[1].strip()
     defined = {each.name: each for each in declared.functions if each.defined}
     setup = defined.pop(SETUP, None)
     if "main" in defined:
@@ -87,20 +91,14 @@ def read(
             "as arguments: void put(int value) { queue.push(value); }",
         )
     operations = tuple(
-        _operation(defined[name], path, blank, role_of.get(name, marks.get(name, "")))
+        _operation(defined[name], path, source, role_of.get(name, marks.get(name, "")))
         for name in dict.fromkeys(chosen)
     )
     return Source(path, operations, setup is not None)
 
 
-def _after(text: str, at: int) -> str:
-    """The name of the function that is defined next."""
-    found = re.compile(r"(\w+)\s*\(").search(text, at)
-    return found[1] if found else ""
-
-
-def _operation(found: Function, path: Path, text: str, role: str) -> Operation:
-    line = 1 + text.count("\n", 0, _definition(text, found.name))
+def _operation(found: Function, path: Path, source: bytes, role: str) -> Operation:
+    line = 1 + source.count(b"\n", 0, found.at)
     parameters = [_plain(each) for each in found.parameters]
     out = ""
     last = found.parameters[-1].type if found.parameters else ""
@@ -108,11 +106,6 @@ def _operation(found: Function, path: Path, text: str, role: str) -> Operation:
         out = last
         parameters.pop()
     return Operation(found.name, found.returns, tuple(parameters), out, role, path, line)
-
-
-def _definition(text: str, name: str) -> int:
-    found = re.compile(rf"\b{re.escape(name)}\s*\([^;{{}}]*\)[^;{{}}]*{{").search(text)
-    return found.start() if found else 0
 
 
 def _plain(parameter: Parameter) -> str:
@@ -124,7 +117,7 @@ def with_out(operation: Operation, arguments: int) -> Operation:
     """The operation with so many arguments: a pointer beyond them is one through which it returns a
     value. Raises BadInput for another number of them."""
     given = operation.parameters
-    if not operation.out and len(given) == arguments + 1 and _POINTER.fullmatch(given[-1]):
+    if not operation.out and len(given) == arguments + 1 and given[-1].endswith("*"):
         return msgspec.structs.replace(operation, parameters=given[:-1], out=given[-1])
     if len(given) == arguments:
         return operation

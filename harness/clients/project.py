@@ -53,12 +53,7 @@ class NewOperations(msgspec.Struct, frozen=True):
 
 
 def start(
-    kind: str,
-    header: Path,
-    folder: Path,
-    *,
-    build: Build = NO_OPTIONS,
-    force: bool = False,
+    kind: str, header: Path, folder: Path, *, build: Build = NO_OPTIONS, force: bool = False
 ) -> NewOperations:
     """Write the operations of an object that a header declares below a project's folder. Raises
     BadInput if there is no such kind, if no object of the header has operations of it that can be

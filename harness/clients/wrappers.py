@@ -119,8 +119,4 @@ def _defined(
     cpp: bool,
 ) -> list[str]:
     listed = ", ".join(parameters) or ("" if cpp else "void")
-    return [
-        f"{returns} {operation.name}({listed}) {{",
-        *(f"  {line}" for line in body),
-        "}",
-    ]
+    return [f"{returns} {operation.name}({listed}) {{", *(f"  {line}" for line in body), "}"]

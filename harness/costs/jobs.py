@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Self
 
 from weakspot.generators.source.program import Program
-from weakspot.harness.campaign.executor import LocalExecutor, ask
-from weakspot.harness.campaign.jobs import MachineJob, Sink
-from weakspot.harness.campaign.progress import Progress
-from weakspot.harness.campaign.store import MemoryStore
+from weakspot.harness.campaign.jobs import MachineJob, SearchJob
+from weakspot.harness.corpus.material import Report
 from weakspot.harness.costs.measurement import Costing
 from weakspot.harness.costs.result import Costs, prices
 from weakspot.harness.machines import Machine
@@ -19,9 +17,8 @@ from weakspot.harness.runners import RunLimits
 from weakspot.harness.values.record import digest, key
 
 
-class MeasureCosts(MachineJob, frozen=True, kw_only=True):
-    """What do the memory orders of the programs cost on the machine? The answer is a Costs, after
-    Ctrl-C one of what was measured until then."""
+class MeasureCosts(SearchJob, MachineJob, frozen=True, kw_only=True):
+    """What do the memory orders of the programs cost on the machine? The answer is one Costs."""
 
     subject: str
     programs: tuple[tuple[str, Program], ...]
@@ -54,34 +51,24 @@ class MeasureCosts(MachineJob, frozen=True, kw_only=True):
     def phase(self) -> str:
         return f"measuring {self.subject}"
 
-    @classmethod
-    def perform(cls, jobs: Sequence[Self], sink: Sink) -> None:
-        for job in jobs:
-            costing = Costing(job.subject, job.programs, job.on, fences=job.fences, report=sink.at)
-            try:
-                costing.run(job.limits.seconds, job.limits.end(1))
-            except KeyboardInterrupt:
-                sink.answered(job, costing.result(), final=False)
-                raise
-            sink.answered(job, costing.result())
+    def searches(self, report: Report) -> Iterator[_Measurement]:
+        yield _Measurement(self, report)
 
 
-class Measuring:
-    """The measurement that a job asks for. Its costs are stored for `relax`, also after Ctrl-C."""
+class _Measurement:
+    """The measurement of a job. Its costs are stored for `relax`, also after Ctrl-C."""
 
-    def __init__(self, job: MeasureCosts, progress: Progress) -> None:
-        self._job, self._progress, self._store = job, progress, MemoryStore()
+    def __init__(self, job: MeasureCosts, report: Report) -> None:
+        self._job = job
+        self._costing = Costing(job.subject, job.programs, job.on, fences=job.fences, report=report)
 
     def run(self) -> None:
-        """Measure, and store the costs. Raises Stopped on Ctrl-C, Lost, MissingTool."""
-        try:
-            ask([self._job], self._store, LocalExecutor(gauge=None), progress=self._progress)
-        finally:
-            if (found := self.result()) is not None:
-                costs = ((site.annotation, prices(site)) for site in found.sites)
-                Prices(profile(self._job.on)).remember(costs)
+        """Raises Lost, MissingTool."""
+        self._costing.run(self._job.limits.seconds, self._job.limits.end(1))
 
-    def result(self) -> Costs | None:
-        """What was measured; None before that."""
-        found = self._store.get(self._job.key)
-        return found if isinstance(found, Costs) else None
+    def result(self) -> Costs:
+        """What was measured, which is stored."""
+        found = self._costing.result()
+        costs = ((site.annotation, prices(site)) for site in found.sites)
+        Prices(profile(self._job.on)).remember(costs)
+        return found

@@ -27,15 +27,15 @@ from weakspot.harness import machines
 from weakspot.harness.costs.comparisons import FEWEST, Comparison, next_of
 from weakspot.harness.costs.copies import copied
 from weakspot.harness.costs.result import Costs, OrderCost, RunCost, SiteCost
+from weakspot.harness.edits.annotations import Annotation, annotate
 from weakspot.harness.edits.rewrite import marked, rewrite
+from weakspot.harness.edits.strength import allowed, fenced
 from weakspot.harness.machines import Machine, Session
 from weakspot.harness.runners import TOO_LATE, programs, whole_programs
 from weakspot.harness.runners.programs import Failed, workshop
 from weakspot.harness.runners.tuning import Setting
 from weakspot.harness.runners.whole_programs import Times
-from weakspot.harness.values.annotations import Annotation, annotate
 from weakspot.harness.values.histogram import INTERRUPTED
-from weakspot.harness.values.strength import allowed, fenced
 from weakspot.system import process
 from weakspot.system.deadline import NEVER, Deadline, ending
 from weakspot.system.processors import cores

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from weakspot.harness.costs.comparisons import Timing
+from weakspot.harness.edits.annotations import Annotation
+from weakspot.harness.edits.strength import at_most
 from weakspot.harness.runners import TOO_LATE
 from weakspot.harness.runners.whole_programs import Times
-from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.histogram import INTERRUPTED
-from weakspot.harness.values.strength import at_most
 
 
 class OrderCost(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput
+from weakspot.harness.edits.annotations import Annotation
 from weakspot.harness.edits.syntax import Syntax
-from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.repair import SourceEdit
 from weakspot.system.files import disk, replace
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import tree_sitter
 
+from weakspot.harness.edits.annotations import Annotation
+from weakspot.harness.edits.kernel_primitives import is_test, takes_pointer
 from weakspot.harness.edits.syntax import Syntax, Unclear
-from weakspot.harness.values.annotations import Annotation
-from weakspot.harness.values.kernel_primitives import is_test, takes_pointer
 
 Change = tuple[int, int, str]
 """A text in place of what stands between two offsets."""

@@ -22,11 +22,11 @@ import tree_sitter
 
 from weakspot.generators.litmus import C_ORDER
 from weakspot.harness.edits import kernel_calls, rust_orders, syntax
+from weakspot.harness.edits.annotations import Annotation
 from weakspot.harness.edits.changes import ByHand, Edit, Rewritten, applied
 from weakspot.harness.edits.operators import as_call
+from weakspot.harness.edits.strength import Assignment, split, with_own
 from weakspot.harness.edits.syntax import Call, Syntax, Unclear, statement
-from weakspot.harness.values.annotations import Annotation
-from weakspot.harness.values.strength import Assignment, split, with_own
 from weakspot.system.files import disk
 
 _PREFIX = re.compile(r"(?:std\s*::\s*)?memory_order(?:_|\s*::\s*)")
@@ -252,10 +252,7 @@ class _Sources(dict[str, Syntax]):
         close = f"\n{source.indentation(outer)}}}" if "\n" in gap else " }"
         if outer.type == "do_statement":
             close = " }"
-        return [
-            Edit(path, header.end_byte, begin, f" {{{gap}"),
-            Edit(path, end, end, close),
-        ]
+        return [Edit(path, header.end_byte, begin, f" {{{gap}"), Edit(path, end, end, close)]
 
     def definition(
         self, path: str, macro: str, users: Sequence[tuple[Annotation, str]]

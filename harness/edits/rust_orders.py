@@ -13,8 +13,8 @@ import re
 import tree_sitter
 
 from weakspot.generators.source.languages.rust import LANGUAGE
+from weakspot.harness.edits.annotations import Annotation
 from weakspot.harness.edits.syntax import Syntax, Unclear, nodes, upward
-from weakspot.harness.values.annotations import Annotation
 
 Span = tuple[int, int]
 """Where a text begins and ends."""

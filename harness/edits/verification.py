@@ -9,10 +9,10 @@ from pathlib import Path
 from weakspot.errors import WeakspotError
 from weakspot.generators.source import overlay
 from weakspot.generators.source.program import Program
+from weakspot.harness.edits.annotations import Annotation, annotate
 from weakspot.harness.edits.changes import ByHand, Rewritten
 from weakspot.harness.edits.rewrite import rewrite
-from weakspot.harness.values.annotations import Annotation, annotate
-from weakspot.harness.values.strength import Assignment, split
+from weakspot.harness.edits.strength import Assignment, split
 
 Read = Callable[[str], Sequence[tuple[str, Program]]]
 """Compiles the programs with an additional option."""

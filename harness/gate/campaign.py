@@ -91,12 +91,7 @@ class GateCampaign(Rounds):
     scenario."""
 
     def __init__(
-        self,
-        config: Config,
-        *,
-        cached: bool,
-        progress: Progress,
-        executor: Executor | None = None,
+        self, config: Config, *, cached: bool, progress: Progress, executor: Executor | None = None
     ) -> None:
         known = project_folder(config.root) if cached else None
         self._store = CacheStore(known and known / "answers")

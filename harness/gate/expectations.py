@@ -11,8 +11,8 @@ import re
 
 from weakspot.generators.litmus import Test
 from weakspot.harness.judge.kinds import KINDS
-from weakspot.harness.values.descriptions import describe_verdict
-from weakspot.harness.values.finding import Evidence, Finding
+from weakspot.harness.values.descriptions import evidence_of
+from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.verdict import Verdict
 
 _RESULT = re.compile(
@@ -47,6 +47,6 @@ def unmet_expectation(test: Test, verdict: Verdict) -> Finding | None:
         message=f"{test.name} under {verdict.model}: the file expects {expected}, "
         f"{verdict.checker} answers {verdict.observation}",
         subject=test.name,
-        evidence=(Evidence("verdict", describe_verdict(verdict)),),
+        evidence=(evidence_of(verdict),),
         fix=KINDS["WS001"].advice,
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -36,7 +36,7 @@ from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import Plan, Record, program_name
 from weakspot.harness.values.repair import ELSEWHERE, SuggestedRepair
 from weakspot.harness.values.verdict import Verdict
-from weakspot.harness.values.witness import Execution, WitnessEvent, shortest_at
+from weakspot.harness.values.witness import Execution, WitnessEvent
 
 
 class GateFindings:
@@ -65,26 +65,27 @@ class GateFindings:
 
     def reported(self) -> Iterator[ReportedFinding]:
         """Findings of programs in the order of the scenarios, those of litmus tests, and scenarios
-        that cannot be read."""
+        and comments that cannot be read."""
         causes: set[tuple[str, Status]] = set()
+        for each in self._found():
+            reported = self.suppressions.applied(self._with_status(each))
+            known = (reported.cause, reported.status)
+            yield msgspec.structs.replace(reported, is_repeat=known in causes)
+            causes.add(known)
+
+    def unused_suppressions(self) -> Iterator[ReportedFinding]:
+        """Comments that suppressed none of the findings reported before; meaningful after a run
+        that decided the whole project."""
+        for path, unused in self.suppressions.unused():
+            message = f"no finding {' or '.join(unused.ids)} occurs at line {unused.at}"
+            comment = self._comment("WS004", path, unused.line, unused.column, message)
+            yield self._with_status(comment)
+
+    def _found(self) -> Iterator[ReportedFinding]:
         order = {file: at for at, file in enumerate(self.files.values())}
         findings = judge(self.record)
         for finding in sorted(findings, key=lambda each: order[self.files[each.subject]]):
-            reported = self._program(finding)
-            repair = self.work.repairs.get(reported.scenario)
-            shown = reported.test or f"{finding.violation} {' '.join(finding.models)}"
-            cause = f"{reported.scenario} {shown}"
-            if repair is not None and repair.changes and finding.id != "WS106":
-                required = list(self._required(repair))
-                cause = ", ".join(str(need.place) for need in required)
-                needs = tuple(self._needs(required, reported))
-                reported = msgspec.structs.replace(
-                    reported, needs=needs, edits=repair.edits, fix=repair.fix
-                )
-            reported = self.suppressions.applied(reported)
-            known = (cause, reported.status)
-            yield msgspec.structs.replace(reported, cause=cause, is_repeat=known in causes)
-            causes.add(known)
+            yield self._program(finding)
         for question in self.work.answered:
             test, verdict = question.scenario.test, question.answer.verdict
             if test is None or verdict is None:
@@ -92,22 +93,22 @@ class GateFindings:
             if wrong := unmet_expectation(test, verdict):
                 yield self._litmus(wrong, question, test, verdict)
         for file, why in self.work.unreadable.items():
-            reported = self._unreadable(file, why)
-            known = (reported.cause, reported.status)
-            yield msgspec.structs.replace(reported, is_repeat=known in causes)
-            causes.add(known)
-
+            yield self._unreadable(file, why)
         for path, invalid in self.suppressions.invalid:
             yield self._comment(
                 "WS003", path, invalid.line, invalid.column, invalid.message, invalid.advice
             )
 
-    def unused_suppressions(self) -> Iterator[ReportedFinding]:
-        """Comments that suppressed none of the findings reported before; meaningful after a run
-        that decided the whole project."""
-        for path, unused in self.suppressions.unused():
-            message = f"no finding {' or '.join(unused.ids)} occurs at line {unused.at}"
-            yield self._comment("WS004", path, unused.line, unused.column, message)
+    def _with_status(self, reported: ReportedFinding) -> ReportedFinding:
+        finding = reported.finding
+        if finding.id in BAD_INPUT:
+            return reported
+        status: Status = "fails"
+        if reported.fingerprint in self.accepted:
+            status = "accepted"
+        elif {finding.id, finding.severity}.isdisjoint(self.config.gate.fail_on):
+            status = "reported"
+        return msgspec.structs.replace(reported, status=status)
 
     def _sources(self) -> Iterator[tuple[str, str]]:
         """The sources that the scenarios were made of, relative to the project, each with one of
@@ -115,10 +116,7 @@ class GateFindings:
         for each in self.work.answered:
             if each.answer.verdict is None:
                 for name in (Path(source_of(each.file)).name, *each.answer.files):
-                    yield (
-                        os.path.normpath(Path(each.file).parent / name),
-                        each.file,
-                    )
+                    yield (os.path.normpath(Path(each.file).parent / name), each.file)
 
     def _comment(
         self, id: str, file: str, line: int, column: int, message: str, advice: str = ""
@@ -140,24 +138,16 @@ class GateFindings:
         self, finding: Finding, there: SourceSpan, scenario: str, message: str, text: str
     ) -> ReportedFinding:
         """A finding about the input itself, which is the same one as long as the `text` is."""
-        mark = baseline.fingerprint(finding.id, finding.subject, "", text)
         return ReportedFinding(
             finding=finding,
             message=message,
             scenario=scenario,
-            fingerprint=mark,
-            status="fails" if finding.id in BAD_INPUT else self._status(finding, mark),
+            fingerprint=baseline.fingerprint(finding.id, finding.subject, "", text),
             places=(there,),
             fix=finding.fix,
             models=tuple(each.name for each in self.config.models),
             cause=f"{there} {finding.id} {message}",
         )
-
-    def _status(self, finding: Finding, fingerprint: str) -> Status:
-        if fingerprint in self.accepted:
-            return "accepted"
-        fails = not {finding.id, finding.severity}.isdisjoint(self.config.gate.fail_on)
-        return "fails" if fails else "reported"
 
     def _program(self, finding: Finding) -> ReportedFinding:
         file = self.files[finding.subject]
@@ -171,13 +161,12 @@ class GateFindings:
         # only language models define data races, a flag belongs to one model, and no model is about
         # the end of the process
         defined = finding.id not in ("WS102", "WS106", "WS108")
-        mark = baseline.fingerprint(finding.id, places[0].file, places[0].function, places[0].text)
-        return ReportedFinding(
+        at = places[0]
+        reported = ReportedFinding(
             finding=finding,
             message=self._with_project_paths(file, finding),
             scenario=file,
-            fingerprint=mark,
-            status=self._status(finding, mark),
+            fingerprint=baseline.fingerprint(finding.id, at.file, at.function, at.text),
             places=places,
             fix=finding.fix,
             models=models,
@@ -187,6 +176,18 @@ class GateFindings:
             machines=self.machines.get(violation.test, {}),
             witness=witness,
             steps=tuple(self._step(file, event) for event in witness.events) if witness else (),
+            cause=f"{file} {violation.test or ' '.join((finding.violation, *finding.models))}",
+        )
+        repair = self.work.repairs.get(file)
+        if repair is None or not repair.changes or finding.id == "WS106":
+            return reported
+        required = list(self._required(repair))
+        return msgspec.structs.replace(
+            reported,
+            needs=tuple(self._needs(repair, required, reported)),
+            edits=repair.edits,
+            fix=repair.fix,
+            cause=", ".join(str(need.place) for need in required),
         )
 
     def _required(self, repair: SuggestedRepair) -> Iterator[RequiredOrder]:
@@ -205,31 +206,22 @@ class GateFindings:
             yield RequiredOrder(place, f"needs {need.order}", execution)
 
     def _needs(
-        self, required: Sequence[RequiredOrder], reported: ReportedFinding
+        self, repair: SuggestedRepair, required: Sequence[RequiredOrder], reported: ReportedFinding
     ) -> Iterator[RequiredOrder]:
         """What the repair changes: first the accesses that the finding's execution shows. The
         others have another execution, of the program or with the other changes made."""
-        if reported.witness is None:
-            yield from required
-            return
-        folder = Path(reported.scenario).parent
-        own = [
-            _at_root(each.witness, folder)
-            for exploration in self.record.explorations_of[reported.finding.subject]
-            for each in exploration.violations
-            if each.witness is not None
-        ]
-        shown = _at_root(reported.witness, folder)
-        places = [f"{need.place.file}:{need.place.line}" for need in required]
-        is_shown = [shortest_at([shown], place) is not None for place in places]
-        for need in itertools.compress(required, is_shown):
-            yield msgspec.structs.replace(need, witness=None)
-        for need, place, here in zip(required, places, is_shown, strict=True):
-            if not here:
-                other = need.witness and _at_root(need.witness, folder)
-                yield msgspec.structs.replace(
-                    need, asks=f"{need.asks} {ELSEWHERE}", witness=shortest_at([*own, other], place)
-                )
+        at_root = partial(_at_root, Path(reported.scenario).parent)
+        explorations = self.record.explorations_of[reported.finding.subject]
+        own = [at_root(each.witness) for one in explorations for each in one.violations]
+        repair = msgspec.structs.replace(repair, executions=tuple(map(at_root, repair.executions)))
+        unshown = repair.unshown(at_root(reported.witness), own)
+        for number, need in enumerate(required):
+            if number not in unshown:
+                shown = reported.witness is not None
+                yield msgspec.structs.replace(need, witness=None) if shown else need
+        for number, execution in unshown.items():
+            asks = f"{required[number].asks} {ELSEWHERE}"
+            yield msgspec.structs.replace(required[number], asks=asks, witness=execution)
 
     def _with_project_paths(self, file: str, finding: Finding) -> str:
         """The message, with file names relative to the project's folder."""
@@ -300,13 +292,11 @@ class GateFindings:
         )
         condition = lines[at - 1].lstrip()
         there = source_span(self.config.root, file, at, len(lines[at - 1]) - len(condition) + 1)
-        mark = baseline.fingerprint(finding.id, file, model, condition)
         return ReportedFinding(
             finding=finding,
             message=finding.message,
             scenario=file,
-            fingerprint=mark,
-            status=self._status(finding, mark),
+            fingerprint=baseline.fingerprint(finding.id, file, model, condition),
             places=(there,),
             fix=finding.fix,
             models=(model,),
@@ -353,8 +343,11 @@ class SourceSuppressions:
             yield from ((file, each) for each in found if (file, each) not in self._used)
 
 
-def _at_root(witness: Execution, folder: Path) -> Execution:
-    """The witness with the files of its events relative to the project's folder."""
+def _at_root(folder: Path, witness: Execution | None) -> Execution | None:
+    """The witness with the files of its events, relative to the scenario's folder, relative to the
+    project's."""
+    if witness is None:
+        return None
 
     def at_root(site: str) -> str:
         return os.path.normpath(folder / site) if site and not site.startswith("<") else site

@@ -73,7 +73,7 @@ class ReportedFinding(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     scenario: str
     fingerprint: str
-    status: Status
+    status: Status = "fails"
     places: tuple[SourceSpan, ...]
     needs: tuple[RequiredOrder, ...] = ()
     edits: tuple[SourceEdit, ...] = ()

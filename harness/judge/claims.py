@@ -8,21 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.values.agreement import conclusive
 from weakspot.harness.values.claims import Claim, Explored
-from weakspot.harness.values.descriptions import (
-    describe_claim,
-    describe_exploration,
-    describe_histogram,
-    describe_verdict,
-    exploration_outcome,
-)
+from weakspot.harness.values.descriptions import describe_claim, evidence_of, exploration_outcome
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Evidence, Finding
+from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.numbers import amount, rounded
 from weakspot.harness.values.record import Record, StructureInfo, program_name, unique
 from weakspot.harness.values.verdict import Observation, Verdict
@@ -49,11 +45,21 @@ def compare(record: Record) -> Iterator[Finding]:
 def _compared(
     record: Record, structure: StructureInfo, claim: Claim, unchecked: Counter[str]
 ) -> Iterator[Finding]:
-    if claim.explored:
-        yield from _explored(record, structure, claim, unchecked)
-    else:
-        yield from _verdicts(record, structure, claim, unchecked)
-        yield from _not_observed_again(record, structure, claim)
+    if not claim.explored and (why := _not_generated(record, structure, claim)):
+        yield _mismatch(structure, claim, f"{claim.test}: {why}")
+        return
+    for each, found, answers in _answers(record, structure.name, claim):
+        if each.fits is False:
+            subject = f"{each.test or structure.program_of(claim)} under {each.under}"
+            yield _mismatch(
+                structure, claim, f"{subject}: recorded as {each.recorded}, {found}", answers
+            )
+        elif each.under in claim.seen:
+            if answers and not each.fits:  # chance, not contradiction
+                observed = f"{claim.test}: recorded as observed on {each.under}; {found}"
+                yield _mismatch(structure, claim, observed, answers, severity="note")
+        elif not answers:
+            unchecked[each.under] += 1
 
 
 def standing(record: Record, structures: Iterable[StructureInfo]) -> str:
@@ -122,25 +128,6 @@ def _drift(structure: StructureInfo) -> Finding:
     )
 
 
-def _explored(
-    record: Record, structure: StructureInfo, claim: Claim, unchecked: Counter[str]
-) -> Iterator[Finding]:
-    name = structure.program_of(claim)
-    found = {each.model: each for each in record.explorations_of.get(name, ())}
-    for model, expected in (claim.explored | claim.machines).items():
-        exploration = found.get(model)
-        if exploration is None:
-            unchecked[model] += model in claim.explored
-        elif matches_recorded(exploration, expected) is False:
-            yield _mismatch(
-                structure,
-                claim,
-                f"{name} under {model}: recorded as {expected}, "
-                f"found {exploration_outcome(exploration)}",
-                Evidence("exploration", describe_exploration(exploration)),
-            )
-
-
 def matches_recorded(exploration: Exploration, expected: Explored) -> bool | None:
     """Whether an exploration found what is recorded; None if a limit left that open."""
     if exploration.result == "Violated":
@@ -150,37 +137,17 @@ def matches_recorded(exploration: Exploration, expected: Explored) -> bool | Non
     return None if exploration.result == "Unknown" else False
 
 
-def _verdicts(
-    record: Record, structure: StructureInfo, claim: Claim, unchecked: Counter[str]
-) -> Iterator[Finding]:
+def _not_generated(record: Record, structure: StructureInfo, claim: Claim) -> str:
+    """Why the test of a claim is not one that its scenario generates; empty if it is."""
     entry = record.entry.get(claim.test)
     if entry is None or structure.name not in entry.structures:
-        yield _mismatch(structure, claim, f"{claim.test}: no scenario generates this test")
-        return
+        return "no scenario generates this test"
     scenarios = {
         origin.scenario for origin in entry.test.origins if origin.structure == structure.name
     }
     if claim.scenario and scenarios and claim.scenario not in scenarios:
-        yield _mismatch(
-            structure,
-            claim,
-            f"{claim.test}: generated from {', '.join(sorted(scenarios))}, "
-            f"but recorded for {claim.scenario}",
-        )
-    for model, expected in claim.verdict.items():
-        verdicts = record.verdicts_of.get((claim.test, model))
-        if not verdicts:
-            unchecked[model] += 1
-            continue
-        wrong = [each for each in conclusive(verdicts) if not is_consistent(each, expected)]
-        if wrong:
-            yield _mismatch(
-                structure,
-                claim,
-                f"{claim.test} under {model}: recorded as {expected}, "
-                f"{wrong[0].checker} answers {wrong[0].observation}",
-                *(Evidence("verdict", describe_verdict(each)) for each in verdicts),
-            )
+        return f"generated from {', '.join(sorted(scenarios))}, but recorded for {claim.scenario}"
+    return ""
 
 
 def is_consistent(verdict: Verdict, expected: Observation) -> bool:
@@ -194,39 +161,20 @@ def is_consistent(verdict: Verdict, expected: Observation) -> bool:
     return (verdict.observation == "Never") == (expected == "Never")
 
 
-def _not_observed_again(
-    record: Record, structure: StructureInfo, claim: Claim
-) -> Iterator[Finding]:
-    """A recorded observation that did not happen again is a note: chance, not contradiction."""
-    for arch in claim.seen:
-        ran = [
-            each
-            for each in record.histograms_of.get(claim.test, ())
-            if each.arch == arch and not each.emulated and each.iterations
-        ]
-        if ran and not any(each.target for each in ran):
-            runs = rounded(sum(each.iterations for each in ran))
-            yield Finding(
-                id="WS001",
-                severity="note",
-                message=f"{claim.test}: recorded as observed on {arch}; not observed this time in "
-                f"{runs} iterations",
-                subject=claim.test,
-                evidence=(
-                    Evidence("claim", describe_claim(structure, claim)),
-                    *(Evidence("histogram", describe_histogram(each)) for each in ran),
-                ),
-            )
-
-
-def _mismatch(structure: StructureInfo, claim: Claim, message: str, *evidence: Evidence) -> Finding:
+def _mismatch(
+    structure: StructureInfo,
+    claim: Claim,
+    message: str,
+    answers: Iterable[Exploration | Verdict | Histogram] = (),
+    severity: Literal["error", "note"] = "error",
+) -> Finding:
     return Finding(
         id="WS001",
-        severity="error",
+        severity=severity,
         message=message,
         subject=claim.test or structure.program_of(claim),
-        evidence=(Evidence("claim", describe_claim(structure, claim)), *evidence),
-        fix=KINDS["WS001"].advice,
+        evidence=(Evidence("claim", describe_claim(structure, claim)), *map(evidence_of, answers)),
+        fix=KINDS["WS001"].advice if severity == "error" else "",
     )
 
 
@@ -255,6 +203,16 @@ class ClaimAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 def claim_answers(record: Record | None, structure: str, claim: Claim) -> tuple[ClaimAnswer, ...]:
     """What the campaign found for a claim, model by model; without a campaign, nothing."""
+    return tuple(each for each, _, _ in _answers(record, structure, claim))
+
+
+_Answers = Sequence[Exploration] | Sequence[Verdict] | Sequence[Histogram]
+
+
+def _answers(
+    record: Record | None, structure: str, claim: Claim
+) -> Iterator[tuple[ClaimAnswer, str, _Answers]]:
+    """See `claim_answers`; each with what was found in words, and the answers that show it."""
 
     def entry(
         under: str, recorded: str, found: str, fits: bool | None, by: Iterable[str]
@@ -272,38 +230,38 @@ def claim_answers(record: Record | None, structure: str, claim: Claim) -> tuple[
             by=tuple(by),
         )
 
-    made = []
-    explored = record.explorations_of if record else {}
-    given = {each.model: each for each in explored.get(program_name(structure, claim.scenario), ())}
+    name = program_name(structure, claim.scenario)
+    explorations = record.explorations_of.get(name, ()) if record else ()
+    explored = {each.model: each for each in explorations}
     for model, expected in (claim.explored | claim.machines).items():
-        each = given.get(model)
-        if each is None and model in claim.machines:
-            continue
-        if each is None:
-            made.append(entry(model, expected, "", None, ()))
-        else:
-            matches = matches_recorded(each, expected)
-            made.append(
-                entry(
-                    model,
-                    expected,
-                    exploration_outcome(each),
-                    matches,
-                    () if matches is None else ("exploration",),
-                )
-            )
+        each = explored.get(model)
+        if each is not None:
+            found, fits = exploration_outcome(each), matches_recorded(each, expected)
+            by = ["exploration"] if fits is not None else []
+            yield entry(model, expected, found, fits, by), f"found {found}", (each,)
+        elif model in claim.explored:
+            yield entry(model, expected, "", None, ()), "", ()
     for model, observation in claim.verdict.items():
         verdicts = record.verdicts_of.get((claim.test, model), ()) if record else ()
         decided = conclusive(verdicts)
         wrong = [verdict for verdict in decided if not is_consistent(verdict, observation)]
-        answer = (wrong or decided)[0].observation if decided else ""
-        by = unique(verdict.checker for verdict in decided)
-        made.append(entry(model, observation, answer, not wrong if decided else None, by))
+        first = next(iter(wrong or decided), None)
+        answer = entry(
+            model,
+            observation,
+            first.observation if first else "",
+            not wrong if decided else None,
+            unique(verdict.checker for verdict in decided),
+        )
+        yield answer, f"{first.checker} answers {first.observation}" if first else "", verdicts
     for arch in claim.seen:
         runs = record.histograms_of.get(claim.test, ()) if record else ()
-        ran = [each for each in runs if each.arch == arch and not each.emulated]
-        shown = [each for each in ran if each.target]
-        found = "seen" if shown else "not seen" if ran else ""
-        by = unique(each.machine for each in shown)
-        made.append(entry(arch, "seen", found, True if shown else None, by))
-    return tuple(made)
+        ran = [each for each in runs if each.arch == arch and not each.emulated and each.iterations]
+        by = [*unique(each.machine for each in ran if each.target)]
+        found = "seen" if by else "not seen" if ran else ""
+        iterations = rounded(sum(each.iterations for each in ran))
+        yield (
+            entry(arch, "seen", found, True if by else None, by),
+            f"not observed this time in {iterations} iterations",
+            ran,
+        )

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.values.agreement import conclusive, contradicts
-from weakspot.harness.values.descriptions import describe_verdict
-from weakspot.harness.values.finding import Evidence, Finding
+from weakspot.harness.values.descriptions import evidence_of
+from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import Record
 
 
@@ -34,6 +34,6 @@ def between_checkers(record: Record) -> Iterator[Finding]:
             message=f"{test} under {model}: {what}",
             subject=test,
             sites=one.sites or other.sites,
-            evidence=tuple(Evidence("verdict", describe_verdict(verdict)) for verdict in decided),
+            evidence=tuple(map(evidence_of, decided)),
             fix=KINDS["WS401"].advice,
         )

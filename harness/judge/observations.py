@@ -9,8 +9,8 @@ import msgspec
 
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.values.agreement import agreed_observation, conclusive
-from weakspot.harness.values.descriptions import describe_histogram, describe_verdict
-from weakspot.harness.values.finding import Evidence, Finding
+from weakspot.harness.values.descriptions import evidence_of
+from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.numbers import times
 from weakspot.harness.values.program_run import ProgramRun
@@ -115,10 +115,7 @@ def _contradiction(
         f"forbidden by {models}",
         subject=histogram.test,
         sites=histogram.sites or broken[0][0].sites,
-        evidence=(
-            Evidence("histogram", describe_histogram(histogram)),
-            *(Evidence("verdict", describe_verdict(verdict)) for verdict, _ in broken),
-        ),
+        evidence=(evidence_of(histogram), *(evidence_of(verdict) for verdict, _ in broken)),
         fix="" if known else likely_cause(histogram),
         recorded=known,
     )

@@ -10,7 +10,7 @@ from weakspot.harness.judge.claims import matches_recorded
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.judge.observations import can_contradict, emulator_severity, likely_cause
 from weakspot.harness.values.claims import is_violation
-from weakspot.harness.values.descriptions import describe_exploration, describe_failure
+from weakspot.harness.values.descriptions import describe_failure, evidence_of
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.numbers import times
@@ -91,10 +91,7 @@ def explored(record: Record) -> Iterator[Finding]:
                 subject=name,
                 sites=unique(site for _, violation in given for site in violation.sites),
                 evidence=(
-                    *(
-                        Evidence("exploration", describe_exploration(exploration))
-                        for exploration, _ in given
-                    ),
+                    *(evidence_of(exploration) for exploration, _ in given),
                     *(
                         Evidence("histogram", describe_failure(run, failure))
                         for run in record.runs_of.get(name, ())
@@ -142,7 +139,7 @@ def run(record: Record) -> Iterator[Finding]:
                 sites=(failure.site,) if failure.site else (),
                 evidence=(
                     Evidence("histogram", describe_failure(run, failure)),
-                    *(Evidence("exploration", describe_exploration(each)) for each in safe),
+                    *map(evidence_of, safe),
                 ),
                 fix=likely_cause(run) if safe else _CHECK,
                 recorded=_models_differ(record, run, safe) if safe else run.program in known,

@@ -24,8 +24,7 @@ def require(machine: Machine, language: str = "c") -> Driver:
     if found is None:
         wanted = needed(machine, language)
         raise MissingTool(
-            f"{wanted[0].name} is not installed",
-            advice="; or ".join(map(tools.advice, wanted)),
+            f"{wanted[0].name} is not installed", advice="; or ".join(map(tools.advice, wanted))
         )
     return found
 

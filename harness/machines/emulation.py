@@ -17,12 +17,7 @@ MOST = 4096
 _FAMILIES = {"x86_64": "x86", "i": "x86", "a": "Arm", "p": "Power", "r": "RISC-V"}
 """By how the names of architectures begin: a kernel runs programs of its family."""
 
-_WRITTEN_BY = {
-    "vendor_id": "x86",
-    "cpu implementer": "Arm",
-    "timebase": "Power",
-    "hart": "RISC-V",
-}
+_WRITTEN_BY = {"vendor_id": "x86", "cpu implementer": "Arm", "timebase": "Power", "hart": "RISC-V"}
 """What only the kernels of a family write into /proc/cpuinfo, of those that tests run on."""
 
 _INVENTED: dict[str, tuple[str, ...]] = {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+from weakspot.harness.edits.annotations import Annotation
 from weakspot.harness.machines import local
 from weakspot.harness.machines.profile import Profile, profile
-from weakspot.harness.values.annotations import Annotation
 from weakspot.system import cache
 
 

@@ -10,10 +10,10 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.corpus.program_groups import ProgramGroup
 from weakspot.harness.edits.changes import Rewritten
 from weakspot.harness.edits.rewrite import rewrite
+from weakspot.harness.edits.strength import Assignment
 from weakspot.harness.edits.verification import Read, rewrite_and_compile
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.relaxation import Relaxed
-from weakspot.harness.values.strength import Assignment
 
 
 def refuse_corpus(groups: Iterable[ProgramGroup]) -> None:

@@ -27,8 +27,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from weakspot.harness.values.annotations import Annotated
-from weakspot.harness.values.strength import Guarantee
+from weakspot.harness.edits.annotations import Annotated
+from weakspot.harness.edits.strength import Guarantee
 
 if TYPE_CHECKING:
     from weakspot._engine import EventDict, RunDict

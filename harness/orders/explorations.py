@@ -37,26 +37,12 @@ class OrdersExploration(Exploration, frozen=True, kw_only=True):
     witness_sites: frozenset[int] = frozenset()
 
 
-class OrdersExplorer(msgspec.Struct, frozen=True):
-    """The engine, for what a program violates under other memory orders; see Explorer. It uses
-    `jobs` threads, 0 for one per core. With one thread, and if it stops at the `first` violation,
-    that is always the same; otherwise the answer has the litmus tests of all violations. Nothing is
-    explored after the `end`."""
+class OrdersExplorer(EngineExplorer, frozen=True):
+    """The engine, for what a program violates under other memory orders. With one thread, and if it
+    stops at the `first` violation, that is always the same; otherwise the answer has the litmus
+    tests of all violations."""
 
-    jobs: int = 1
     first: bool = True
-    end: Deadline = NEVER
-
-    @property
-    def version(self) -> str:
-        return EngineExplorer().version
-
-    @property
-    def on_one_core(self) -> OrdersExplorer:
-        return msgspec.structs.replace(self, jobs=1)
-
-    def applicable(self, model: Model) -> str:
-        return EngineExplorer().applicable(model)
 
     def explore(
         self,

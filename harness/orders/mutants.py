@@ -16,10 +16,10 @@ import msgspec
 from weakspot.generators.source.program import Program
 from weakspot.harness.corpus.material import Report
 from weakspot.harness.corpus.program_groups import ProgramGroup
+from weakspot.harness.edits.annotations import Annotated, annotate
+from weakspot.harness.edits.strength import just_below, weaker
 from weakspot.harness.orders.explorations import Explorations, within
 from weakspot.harness.orders.relaxation import LeftOut
-from weakspot.harness.values.annotations import Annotated, annotate
-from weakspot.harness.values.strength import just_below, weaker
 
 Result = Literal["noticed", "survives", "undecided"]
 

@@ -18,16 +18,8 @@ from typing import TYPE_CHECKING
 from weakspot.generators.cycles.patterns import Habits, habits
 from weakspot.generators.pipeline import NamedProgram
 from weakspot.harness.corpus.material import Report
-from weakspot.harness.machines.prices import Prices
-from weakspot.harness.orders.exercise import Exercise
-from weakspot.harness.orders.explorations import Explorations, within
-from weakspot.harness.orders.relaxation import Need, Relaxed, Unexercised, Weakest
-from weakspot.harness.orders.repairs import is_foreign
-from weakspot.harness.orders.scenes import Inclusion, Scene, Version
-from weakspot.harness.orders.trials import Trials, minimal
-from weakspot.harness.values.annotations import Annotation
-from weakspot.harness.values.exploration import Violation
-from weakspot.harness.values.strength import (
+from weakspot.harness.edits.annotations import Annotation
+from weakspot.harness.edits.strength import (
     Assignment,
     Guarantee,
     Values,
@@ -41,6 +33,14 @@ from weakspot.harness.values.strength import (
     strongest,
     weaker,
 )
+from weakspot.harness.machines.prices import Prices
+from weakspot.harness.orders.exercise import Exercise
+from weakspot.harness.orders.explorations import Explorations, within
+from weakspot.harness.orders.relaxation import Need, Relaxed, Unexercised, Weakest
+from weakspot.harness.orders.repairs import is_foreign
+from weakspot.harness.orders.scenes import Inclusion, Scene, Version
+from weakspot.harness.orders.trials import Trials, minimal
+from weakspot.harness.values.exploration import Violation
 from weakspot.system.durations import duration_text
 
 if TYPE_CHECKING:
@@ -99,10 +99,7 @@ class Relaxing:
         self._inclusion.run()
         self._used = self._inclusion.used
         self._trials = Trials(
-            self._inclusion.scenes,
-            self._inclusion.choices,
-            self._explorations,
-            report=self._report,
+            self._inclusion.scenes, self._inclusion.choices, self._explorations, report=self._report
         )
         self._trials.tolerated.update(self._inclusion.limited)
         if self.scenes:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from weakspot.harness.values.annotations import Annotation
+from weakspot.harness.edits.annotations import Annotation
+from weakspot.harness.edits.strength import Assignment, Guarantee, below
 from weakspot.harness.values.exploration import Violation
 from weakspot.harness.values.finding import Evidence, Finding
 from weakspot.harness.values.linearizability import Size
 from weakspot.harness.values.numbers import amount
-from weakspot.harness.values.strength import Assignment, Guarantee, below
 
 _OTHERS = 3  # places that are named at most
 

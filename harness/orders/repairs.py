@@ -13,11 +13,8 @@ import msgspec
 from weakspot.generators.litmus import C_ORDER
 from weakspot.generators.source.program import Program
 from weakspot.harness.corpus.material import Report
-from weakspot.harness.orders.explorations import Explorations
-from weakspot.harness.orders.scenes import Scene
-from weakspot.harness.orders.trials import Trials, minimal
-from weakspot.harness.values.annotations import Annotated, Annotation, annotate
-from weakspot.harness.values.strength import (
+from weakspot.harness.edits.annotations import Annotated, Annotation, annotate
+from weakspot.harness.edits.strength import (
     Assignment,
     Values,
     beside,
@@ -28,6 +25,9 @@ from weakspot.harness.values.strength import (
     strongest,
     with_own,
 )
+from weakspot.harness.orders.explorations import Explorations
+from weakspot.harness.orders.scenes import Scene
+from weakspot.harness.orders.trials import Trials, minimal
 from weakspot.harness.values.witness import Execution, shortest_at
 
 _MOST = 3  # repairs that are proposed

@@ -21,11 +21,11 @@ import msgspec
 from weakspot.generators.source.program import Program
 from weakspot.harness.corpus.material import Report
 from weakspot.harness.corpus.program_groups import ProgramGroup
+from weakspot.harness.edits.annotations import Annotated, Annotation, annotate
+from weakspot.harness.edits.strength import Assignment, Values, stronger, strongest, weaker
 from weakspot.harness.orders.explorations import Explorations, within
 from weakspot.harness.orders.relaxation import LeftOut
-from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.linearizability import Size
-from weakspot.harness.values.strength import Assignment, Values, stronger, strongest, weaker
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -62,11 +62,7 @@ def versions(
         recorded = group.structure is not None
         return (
             Version(
-                group.name,
-                (*good, *wrong),
-                violated,
-                recorded=recorded,
-                clients=group.clients,
+                group.name, (*good, *wrong), violated, recorded=recorded, clients=group.clients
             ),
         )
     texts = {name: _text(program) for name, program in group.programs}

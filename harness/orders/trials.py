@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from weakspot.harness.corpus.material import Report
+from weakspot.harness.edits.strength import Assignment, Values, at_most, below
 from weakspot.harness.orders.explorations import Explorations, within
 from weakspot.harness.orders.relaxation import Failing
 from weakspot.harness.orders.scenes import Scene
-from weakspot.harness.values.strength import Assignment, Values, at_most, below
 
 
 class _Answer(msgspec.Struct, frozen=True):

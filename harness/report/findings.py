@@ -13,8 +13,8 @@ from weakspot.harness.report import terminal, witness
 from weakspot.harness.report.terminal import advice, diagnostic
 from weakspot.harness.values.finding import Finding, by_cause
 from weakspot.harness.values.record import Record
-from weakspot.harness.values.repair import ELSEWHERE, SuggestedRepair
-from weakspot.harness.values.witness import Execution, shortest_at
+from weakspot.harness.values.repair import ELSEWHERE
+from weakspot.harness.values.witness import Execution
 
 
 def findings(
@@ -32,11 +32,9 @@ def findings(
         repair = repair_of(record, finding)
         needs = repair.changes if repair else ()
         places = [need.at for need in needs]
-        unshown = [
-            at
-            for at, place in enumerate(places)
-            if shown is not None and shortest_at([shown], place) is None
-        ]
+        explorations = record.explorations_of.get(finding.subject, ())
+        own = [each.witness for exploration in explorations for each in exploration.violations]
+        unshown = repair.unshown(shown, own) if repair else {}
         for at in sorted(range(len(needs)), key=unshown.__contains__):
             named = Text.assemble("   |  ", (str(needs[at]), "bold"))
             out.print(named.append(f" {ELSEWHERE}") if at in unshown else named)
@@ -44,12 +42,11 @@ def findings(
             for line in evidence.text.rstrip().split("\n"):
                 out.print(Text(f"   |  {line}".rstrip()))
         drawn = [("", shown)]
-        if repair is not None:
-            drawn += [
-                (f"{places[at]} is too weak, as this execution shows:", execution)
-                for at in unshown
-                if (execution := _shows(record, repair, at, places[at])) is not None
-            ]
+        drawn += [
+            (f"{places[at]} is too weak, as this execution shows:", execution)
+            for at, execution in unshown.items()
+            if execution is not None
+        ]
         for above, execution in drawn:
             if above:
                 out.print(Text(f"   |  {above}"))
@@ -71,11 +68,3 @@ def _witness(record: Record, finding: Finding) -> Execution | None:
     """The shortest execution that shows the violation under one of its models."""
     shown = [each.witness for _, each in violations_of(record, finding) if each.witness is not None]
     return min(shown, key=lambda each: len(each.events), default=None)
-
-
-def _shows(record: Record, repair: SuggestedRepair, number: int, place: str) -> Execution | None:
-    """An execution that shows why a repair needs the change of that number: one of the program, or
-    one with all other changes."""
-    explorations = record.explorations_of.get(repair.program, ())
-    own = [each.witness for exploration in explorations for each in exploration.violations]
-    return shortest_at([*own, *repair.executions[number : number + 1]], place)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from weakspot.harness.edits.strength import spelled
 from weakspot.harness.orders.mutants import Mutant, Mutated
 from weakspot.harness.report.terminal import advice, print_dim, print_table, style
 from weakspot.harness.values.numbers import amount
-from weakspot.harness.values.strength import spelled
 
 _SHORT = "memory_order_"
 

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.text import Text
 
+from weakspot.harness.edits.annotations import Annotation
 from weakspot.harness.edits.changes import ByHand
+from weakspot.harness.edits.strength import at_most, split
 from weakspot.harness.orders.promotion import OrdersDifference
 from weakspot.harness.orders.relaxation import Relaxed, findings, reason, wanted
 from weakspot.harness.report import witness
 from weakspot.harness.report.terminal import advice, diagnostic, print_dim, print_table, text_width
-from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.descriptions import STARTS_NO_THREAD
 from weakspot.harness.values.numbers import amount, rounded
-from weakspot.harness.values.strength import at_most, split
 
 _COLUMNS = 4  # assignments that are printed side by side
 _LINES = 20  # further assignments

@@ -36,12 +36,7 @@ from weakspot.harness.machines import Lost, Machine, Session, compilers
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import TOO_LATE, not_run, share
 from weakspot.harness.runners.measurement import Family, Measured, read, unnamed
-from weakspot.harness.runners.programs import (
-    Failed,
-    SourceText,
-    compiled,
-    workshop,
-)
+from weakspot.harness.runners.programs import Failed, SourceText, compiled, workshop
 from weakspot.harness.runners.tuning import Memory, setting_text
 from weakspot.harness.values.histogram import INTERRUPTED, ControlTest, Histogram
 from weakspot.harness.values.numbers import times
@@ -118,12 +113,7 @@ class _Bench:
     """A machine, and what was compiled and measured on it for these tests."""
 
     def __init__(
-        self,
-        emit: Callable[..., str],
-        machine: Machine,
-        at: Session,
-        folder: Path,
-        end: Deadline,
+        self, emit: Callable[..., str], machine: Machine, at: Session, folder: Path, end: Deadline
     ) -> None:
         self.emit, self.machine, self.at, self.folder = emit, machine, at, folder
         self.end = end

@@ -61,10 +61,7 @@ class Slice(msgspec.Struct, frozen=True):
     operations: dict[int, Times] = {}
 
 
-_COUNTING = {
-    "c": "int weakspot_counted(int);\n",
-    "c++": 'extern "C" int weakspot_counted(int);\n',
-}
+_COUNTING = {"c": "int weakspot_counted(int);\n", "c++": 'extern "C" int weakspot_counted(int);\n'}
 
 
 def counted(number: int) -> str:

@@ -35,7 +35,8 @@ class Parameter(msgspec.Struct, frozen=True):
 
 class Function(msgspec.Struct, frozen=True):
     """A function: its name, the type that it returns, its parameters, and whether the header
-    defines it. `types` are the type parameters of its own template."""
+    defines it. `types` are the type parameters of its own template, `at` is the byte at which its
+    name and parameters begin."""
 
     name: str
     returns: str
@@ -43,6 +44,7 @@ class Function(msgspec.Struct, frozen=True):
     defined: bool = True
     static: bool = False
     types: tuple[str, ...] = ()
+    at: int = 0
 
     @property
     def needed(self) -> tuple[Parameter, ...]:
@@ -246,6 +248,7 @@ class _Reader:
             parameters=tuple(self._parameters(parameters)),
             defined=node.type == "function_definition",
             static="static" in words,
+            at=declarator.start_byte,
         )
 
     def _parameters(self, listed: Node) -> Iterator[Parameter]:

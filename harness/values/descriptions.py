@@ -10,6 +10,7 @@ from typing import Any
 from weakspot.harness.values.claims import Claim
 from weakspot.harness.values.estimate import describe_estimate, relative_error
 from weakspot.harness.values.exploration import Exploration, ExplorationEvidence
+from weakspot.harness.values.finding import Evidence
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.numbers import amount, rounded, scientific
 from weakspot.harness.values.program_run import Failure, ProgramRun
@@ -51,6 +52,17 @@ def describe_histogram(histogram: Histogram) -> str:
         f"{histogram.runner} on {histogram.machine}{emulated}: {histogram.target:,} of "
         f"{rounded(histogram.iterations)}{independent}"
     )
+
+
+def evidence_of(answer: Exploration | Verdict | Histogram) -> Evidence:
+    """An answer as evidence of a finding."""
+    match answer:
+        case Exploration():
+            return Evidence("exploration", describe_exploration(answer))
+        case Verdict():
+            return Evidence("verdict", describe_verdict(answer))
+        case Histogram():
+            return Evidence("histogram", describe_histogram(answer))
 
 
 def describe_failure(run: ProgramRun, failure: Failure) -> str:

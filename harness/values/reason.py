@@ -9,12 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from weakspot.harness.values.estimate import (
-    Estimate,
-    Sample,
-    describe_duration,
-    describe_estimate,
-)
+from weakspot.harness.values.estimate import Estimate, Sample, describe_duration, describe_estimate
 from weakspot.harness.values.numbers import amount, percent
 
 ReasonKind = Literal[

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
-from weakspot.harness.values.witness import Execution
+from weakspot.harness.values.witness import Execution, shortest_at
 
 ELSEWHERE = "(another execution shows why)"
 """What is added to a need of a repair if the finding's execution has no such access."""
@@ -46,3 +48,14 @@ class SuggestedRepair(msgspec.Struct, frozen=True, kw_only=True):
     executions: tuple[Execution | None, ...] = ()
     edits: tuple[SourceEdit, ...] = ()
     out_of_time: bool = False
+
+    def unshown(
+        self, shown: Execution | None, own: Iterable[Execution | None]
+    ) -> dict[int, Execution | None]:
+        """The changes, by number, of which the execution `shown` has no access, each with one that
+        has: of the program's `own`, or one with all other changes."""
+        return {
+            number: shortest_at([*own, *self.executions[number : number + 1]], need.at)
+            for number, need in enumerate(self.changes)
+            if shown is not None and shortest_at([shown], need.at) is None
+        }

@@ -129,10 +129,7 @@ SERIES = (
         "rc11.cat",
         range(2, 10),
         lambda n: each(
-            n,
-            lambda _: [f"int r0 = atomic_fetch_add_explicit(x, 1, {RELAXED});"],
-            "0:r0=0",
-            "add",
+            n, lambda _: [f"int r0 = atomic_fetch_add_explicit(x, 1, {RELAXED});"], "0:r0=0", "add"
         ),
     ),
     Series(

@@ -51,10 +51,7 @@ def ask(
     if Path(model).suffix == ".cfg":
         under = ["-conf", str(model)]
     run = subprocess.run(
-        [herd7.path, *options, *under, *map(str, tests)],
-        capture_output=True,
-        text=True,
-        check=True,
+        [herd7.path, *options, *under, *map(str, tests)], capture_output=True, text=True, check=True
     )
     warnings = [line for line in run.stderr.splitlines() if not re.search(warns, line)]
     assert not warnings, run.stderr

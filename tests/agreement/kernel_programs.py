@@ -4,8 +4,10 @@ and a main that returns a hash of the final state. One hash is excluded: it is a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from random_programs import mixed, with_global
 
 _THREAD = re.compile(r"^P(\d+)\(([^)]*)\)\s*\{(.*?)^\}", re.MULTILINE | re.DOTALL)
 _REGISTER = re.compile(r"\bint\s+(\w+)\s*[;=]")
@@ -118,24 +120,15 @@ class KernelTest(NamedTuple):
     def returned(self, state: Mapping[str, str]) -> int:
         """What main returns at the end of an execution with this final state."""
         hashes = [
-            _mixed(int(state[f"{thread.number}:{name}"]) for name in thread.results)
+            mixed(int(state[f"{thread.number}:{name}"]) for name in thread.results)
             for thread in self.threads
         ]
-        return _mixed([*hashes, *(int(state[f"[{name}]"]) for name in self.locations)])
-
-
-def _mixed(values: Iterable[int]) -> int:
-    found = 0
-    for value in values:
-        found = (found * 0x9E3779B1 + value) & 0xFFFFFFFF
-    return found
+        return mixed([*hashes, *(int(state[f"[{name}]"]) for name in self.locations)])
 
 
 def excluding(ir: str, hashed: int) -> str:
     """The LLVM IR of a program in which another hash is excluded."""
-    definition = "@excluded = dso_local global i32 "
-    assert f"{definition}0" in ir
-    return ir.replace(f"{definition}0", f"{definition}{hashed}", 1)
+    return with_global(ir, "excluded", hashed)
 
 
 def kernel_program(name: str, text: str) -> KernelTest | None:

@@ -14,17 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from weakspot.generators.emit.c11 import UNREACHED, expression
-from weakspot.generators.litmus import (
-    Atom,
-    Cas,
-    Fence,
-    Guard,
-    Load,
-    Order,
-    Rmw,
-    Store,
-    Test,
-)
+from weakspot.generators.litmus import Atom, Cas, Fence, Guard, Load, Order, Rmw, Store, Test
 from weakspot.harness.values.state import State
 
 LOADS: tuple[Order, ...] = ("rlx", "rlx", "rlx", "rlx", "acq", "sc")
@@ -288,13 +278,7 @@ def litmus(program: Program) -> str:
         threads += [f"P{at} ({head}) {{", *lines, "}", ""]
     condition = " /\\ ".join(map(str, program.atoms))
     return "\n".join(
-        [
-            f"C {program.name}",
-            f"{{ {' '.join(initial)} }}",
-            *threads,
-            f"exists ({condition})",
-            "",
-        ]
+        [f"C {program.name}", f"{{ {' '.join(initial)} }}", *threads, f"exists ({condition})", ""]
     )
 
 
@@ -320,9 +304,14 @@ def source(programs: Sequence[Program]) -> str:
 
 def selected(ir: str, number: int) -> str:
     """The LLVM IR of a source in which another program runs."""
-    definition = "@selected = dso_local global i32 "
+    return with_global(ir, "selected", number)
+
+
+def with_global(ir: str, name: str, value: int) -> str:
+    """The LLVM IR of a program with another value of a variable, which is 0."""
+    definition = f"@{name} = dso_local global i32 "
     assert f"{definition}0" in ir
-    return ir.replace(f"{definition}0", f"{definition}{number}", 1)
+    return ir.replace(f"{definition}0", f"{definition}{value}", 1)
 
 
 def _functions(program: Program, number: int) -> list[str]:
@@ -363,13 +352,14 @@ def _functions(program: Program, number: int) -> list[str]:
 def returned(program: Program, state: State) -> int:
     """What main returns at the end of an execution with this final state."""
     hashes = [
-        _mixed(int(state[f"{at}:{reg}"]) for reg in results(thread))
+        mixed(int(state[f"{at}:{reg}"]) for reg in results(thread))
         for at, thread in enumerate(program.threads)
     ]
-    return _mixed([*hashes, *(int(state[loc]) for loc in program.locations)])
+    return mixed([*hashes, *(int(state[loc]) for loc in program.locations)])
 
 
-def _mixed(values: Iterable[int]) -> int:
+def mixed(values: Iterable[int]) -> int:
+    """What MIX makes of the values."""
     found = 0
     for value in values:
         found = (found * 0x9E3779B1 + value) & 0xFFFFFFFF

@@ -3,11 +3,11 @@ msum7 from taking our log and that of herd7 to be about the same test."""
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from ended import execute
 from suites import TOPICS
 
 from weakspot.generators.litmus import Test, read_test
@@ -55,8 +55,8 @@ def hashes(need: Callable[[str], Tool]) -> Hashes:
         need("mshowhashes7")
 
     def shown(paths: Sequence[Path]) -> dict[Path, str]:
-        printed = subprocess.run([tool, *paths], capture_output=True, text=True, check=True)
-        found = dict(line.split() for line in printed.stdout.splitlines())
+        printed = execute(tool, *paths).printed(0)
+        found = dict(line.split() for line in printed.splitlines())
         return {path: found.get(read_test(path).name, "") for path in paths}
 
     return shown

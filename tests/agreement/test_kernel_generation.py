@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import random
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 import random_kernel
 from asking import answers
+from ended import execute
 from engine_answers import agree, engine
 from figures import Keep
 from herdtools import ask
@@ -191,12 +191,5 @@ def test_herd7_and_klitmus7_take_them(
     theirs, ours = ask(herd7, kernel_model, tests), engine(kernel_model, tests)
     agree(theirs, ours, figures, dialect="C", model="linux-kernel", material="generated")
     made = tmp_path / "module.tar"
-    ended = subprocess.run(
-        [klitmus7.path, "-o", str(made), *map(str, tests)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert not ended.stderr
+    ended = execute(klitmus7.path, "-o", str(made), *map(str, tests), timeout=300).reported(0)
+    assert not ended

@@ -125,10 +125,7 @@ def inspected(
 
 #: faults as a compiler could have made them: place, operations, what is changed in the program
 FAULTS = {
-    "x86: a fence that is not locked": (
-        *("x86", FENCED),
-        bytes_of("f048830c2400", "9048830c2400"),
-    ),
+    "x86: a fence that is not locked": (*("x86", FENCED), bytes_of("f048830c2400", "9048830c2400")),
     "x86: an xadd that is not locked": ("x86", CLAIMED, bytes_of("f00fc1", "900fc1")),
     "aarch64: stlr as str": (
         *("aarch64", MESSAGE),

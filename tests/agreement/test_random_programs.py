@@ -19,16 +19,7 @@ import pytest
 from asking import answers
 from herdtools import ask, read_state
 from random_assembly import all_returned, assembly, has_weaker_model, targets_of
-from random_programs import (
-    Program,
-    Step,
-    Use,
-    litmus,
-    of_test,
-    random_program,
-    selected,
-    source,
-)
+from random_programs import Program, Step, Use, litmus, of_test, random_program, selected, source
 
 from weakspot import _engine
 from weakspot.generators.litmus import Cas, Fence, Load, Store, Test, read_test
@@ -107,9 +98,7 @@ def test_random_programs_end_as_their_litmus_tests_do(
         assert list(differences(batch, tmp_path)) == []
 
 
-def test_a_read_may_read_from_a_release_of_its_thread_that_is_still_to_come(
-    tmp_path: Path,
-) -> None:
+def test_a_read_may_read_from_a_release_of_its_thread_that_is_still_to_come(tmp_path: Path) -> None:
     """The release waits for the read before it, which waits for what depends on the read after."""
     first = (
         Step(Load("r0", "x", "rlx")),

@@ -201,6 +201,14 @@ def count(folder: Path) -> int:
     return sum(each.read_bytes().count(b"\n") for each in files if each.exists())
 
 
+def finished(folder: Path, cluster: Cluster, code: int = 0) -> str:
+    """What the campaign says on stderr that ends with this code."""
+    with started(folder, cluster) as command:
+        _, errors = command.communicate(timeout=ENDS)
+    assert command.returncode == code, errors
+    return errors
+
+
 def started(folder: Path, cluster: Cluster) -> subprocess.Popen[str]:
     weakspot = str(Path(sys.executable).with_name("weakspot"))
     where = ("--output", str(folder), "--cluster", cluster.address)
@@ -261,9 +269,7 @@ def test_whatever_is_killed_the_stores_are_the_same(
             advised |= moment == 0 and "no Dask scheduler answers" in errors
             assert command.returncode == 0 or advised, errors
         if command.returncode:
-            with started(folder, cluster) as command:
-                _, errors = command.communicate(timeout=ENDS)
-            assert command.returncode == 0, errors
+            finished(folder, cluster)
         assert stored(folder) == expected, f"{victim} killed after {moment} answers"
 
 
@@ -273,9 +279,7 @@ def test_workers_of_another_build_are_not_used(tmp_path: Path, expected: list[st
     other.write_text("import weakspot._engine\nweakspot._engine.__version__ = '0.0.0+other'\n")
     folder, cluster = tmp_path / "campaign", Cluster(tmp_path, "--preload", str(other))
     try:
-        with started(folder, cluster) as command:
-            _, errors = command.communicate(timeout=ENDS)
-        assert command.returncode == 2, errors
+        errors = finished(folder, cluster, 2)
         assert "error: the worker's engine is 0.0.0+other, and that of this command is " in errors
         assert "\n  --> worker tcp://127.0.0.1:" in errors
         assert "install the same wheel of weakspot" in errors
@@ -283,9 +287,7 @@ def test_workers_of_another_build_are_not_used(tmp_path: Path, expected: list[st
         cluster.workers.append(cluster.start_worker())
         with connected(cluster.address) as client:
             client.wait_for_workers(3)
-        with started(folder, cluster) as command:
-            _, errors = command.communicate(timeout=ENDS)
-        assert command.returncode == 0, errors
+        errors = finished(folder, cluster)
         assert errors.count(" is not used: the worker's engine is ") <= 2
     finally:
         cluster.close()
@@ -302,7 +304,5 @@ def test_ctrl_c_stores_what_is_known(tmp_path: Path, cluster: Cluster, expected:
     assert command.returncode == 130, errors
     assert "run the same command again to resume" in errors
     assert 20 <= count(folder) < len(expected)
-    with started(folder, cluster) as command:
-        _, errors = command.communicate(timeout=ENDS)
-    assert command.returncode == 0, errors
+    finished(folder, cluster)
     assert stored(folder) == expected

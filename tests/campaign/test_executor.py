@@ -13,13 +13,7 @@ import pytest
 from fakes import FakeMachine
 
 from weakspot.errors import BadInput, ToolFailed, WeakspotError
-from weakspot.harness.campaign.executor import (
-    Events,
-    LocalExecutor,
-    Stopped,
-    answer_of,
-    ask,
-)
+from weakspot.harness.campaign.executor import Events, LocalExecutor, Stopped, answer_of, ask
 from weakspot.harness.campaign.folder import resume_or_create
 from weakspot.harness.campaign.iteration import IterableStore
 from weakspot.harness.campaign.jobs import Job, Sink

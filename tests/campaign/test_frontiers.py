@@ -8,13 +8,7 @@ import pytest
 
 from weakspot import _engine
 from weakspot.harness.campaign import frontiers
-from weakspot.harness.campaign.frontiers import (
-    DAMAGED,
-    OTHER_ENGINE,
-    RESUMES,
-    Frontier,
-    Frontiers,
-)
+from weakspot.harness.campaign.frontiers import DAMAGED, OTHER_ENGINE, RESUMES, Frontier, Frontiers
 from weakspot.harness.checkers.explorer import Keep
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.reason import Reason

@@ -15,9 +15,7 @@ from weakspot.harness.judge.observations import observed_outcomes
 from weakspot.harness.values.claims import Claim
 from weakspot.harness.values.finding import Finding, by_cause
 from weakspot.harness.values.numbers import rounded
-from weakspot.harness.values.record import (
-    GoldenDifference,
-)
+from weakspot.harness.values.record import GoldenDifference
 from weakspot.harness.values.repair import Need, SuggestedRepair
 
 # --- claims -----------------------------------------------------------------------------------

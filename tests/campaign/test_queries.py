@@ -65,7 +65,7 @@ VARIANTS = {
         "P1 with its acquire load of y relaxed": {"board": 77, "laptop": 0},
     },
     "SB+fencescrelacq+poexchrelacq": {
-        "all fences removed and all orders relaxed": {"board": 5120, "laptop": 4033},
+        "all fences removed and all orders relaxed": {"board": 5120, "laptop": 4033}
     },
 }
 

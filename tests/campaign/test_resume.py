@@ -7,14 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fakes import (
-    FakeChecker,
-    FakeExplorer,
-    FakeRunner,
-    make_structure,
-    make_test,
-    make_tools,
-)
+from fakes import FakeChecker, FakeExplorer, FakeRunner, make_structure, make_test, make_tools
 
 from weakspot.errors import BadInput, ToolFailed, WeakspotError
 from weakspot.generators.source.program import Program
@@ -44,12 +37,7 @@ def corpus(tmp_path: Path) -> Path:
 def test_a_campaign_asks_every_checker_and_runs_every_test(corpus: Path, tmp_path: Path) -> None:
     checker, runner = FakeChecker(), FakeRunner()
     folder, record = run(PLAN, root=tmp_path / "results", tools=make_tools(corpus, checker, runner))
-    assert sorted(checker.asked) == [
-        ("SB", "sc"),
-        ("SB", "tso"),
-        ("SB+b", "sc"),
-        ("SB+b", "tso"),
-    ]
+    assert sorted(checker.asked) == [("SB", "sc"), ("SB", "tso"), ("SB+b", "sc"), ("SB+b", "tso")]
     assert runner.ran == ["SB", "SB+b"]
     assert record.manifest.finished
     assert record.manifest.tools["fake"] == "1.0"
@@ -301,11 +289,7 @@ def test_a_resumed_campaign_has_the_tests_of_its_violations(corpus: Path, tmp_pa
     explorer = FakeExplorer()
     explorer.answers["tso"] = WRONG
     with pytest.raises(Stopped):
-        run(
-            PLAN,
-            root=root,
-            tools=make_tools(corpus, FakeChecker(stop_after=0), explorer=explorer),
-        )
+        run(PLAN, root=root, tools=make_tools(corpus, FakeChecker(stop_after=0), explorer=explorer))
     again, checker = FakeExplorer(), FakeChecker()
     _, record = run(PLAN, root=root, tools=make_tools(corpus, checker, explorer=again))
     assert again.asked == []

@@ -6,6 +6,7 @@ import itertools
 import random
 from collections.abc import Callable, Sequence
 
+import asking
 import pytest
 
 from weakspot.generators.emit.cbmc import cbmc_source
@@ -41,10 +42,7 @@ def made(name: str, threads: Sequence[Thread], *atoms: Atom) -> Test:
 
 
 def checked(checker: Cbmc | Herd7, tests: Sequence[Test], model: str) -> dict[str, Verdict]:
-    verdicts: list[Verdict] = []
-    checker.check(tests, models.resolve(model), seconds=60.0, done=verdicts.append)
-    assert sorted(v.test for v in verdicts) == sorted(t.name for t in tests), "each test once"
-    return {verdict.test: verdict for verdict in verdicts}
+    return asking.verdicts(tests, model, checker=checker)
 
 
 def w(loc: str, value: int = 1, order: Order = "rlx") -> Store:

@@ -93,12 +93,7 @@ def test_a_c_test_is_mapped_before_a_machines_model_is_asked(checker: Checker) -
 @pytest.mark.parametrize(
     ("line", "replacement", "place", "marked"),
     [
-        (
-            4,
-            "  atomic_store_explicit(x, 1, memory_order_relese);",
-            "4:31",
-            "memory_order_relese",
-        ),
+        (4, "  atomic_store_explicit(x, 1, memory_order_relese);", "4:31", "memory_order_relese"),
         (3, "P0 (atomic_int* x, 7 y) {", "3:20", "7"),
         (2, "{ x=; }", "2:5", ";"),
         (11, "exists (0:r0=0 /\\ )", "11:19", ")"),

@@ -13,8 +13,10 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import asking
 import pytest
 from asking import answers
+from ended import execute
 from processes import wait_until_busy
 from texts import MP, RACE, SB, asked, made
 
@@ -347,15 +349,8 @@ def test_every_golden_test_is_answered_as_herd7_answers_it(
     golden = GOLDEN if full else GOLDEN[CORPUS_MODELS.index(model) % 3 :: 3]
     paths = (*golden, *sorted(LITMUS.glob("*/hand/*.litmus")))
     tests = {test.name: test for test in map(read_test, paths)}
-    theirs: dict[str, Verdict] = {}
-    Herd7().check(
-        list(tests.values()),
-        models.resolve(model),
-        seconds=30.0,
-        done=lambda verdict: theirs.update({verdict.test: verdict}),
-    )
-    ours = {verdict.test: verdict for verdict in checked(list(tests.values()), model)}
-    assert ours.keys() == theirs.keys()
+    theirs = asking.verdicts(list(tests.values()), model, checker=Herd7())
+    ours = asking.verdicts(list(tests.values()), model, checker=Engine())
     for name, verdict in ours.items():
         other = theirs[name]
         assert _same(verdict) == _same(other), name
@@ -375,20 +370,14 @@ def test_a_log_is_the_one_herd7_prints(tmp_path: Path, need: Callable[[str], Too
         (tmp_path / f"{test.name}.litmus").write_text(test.text)
     paths = [f"{test.name}.litmus" for test in tests]
     command = [herd7.path, "-model", str(models.resolve("rc11").path), *paths]
-    theirs = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    theirs = execute(*command, cwd=tmp_path).printed(0)
     verdicts = {verdict.test: verdict for verdict in checked(tests, "rc11")}
     ours = format_verdicts(verdicts[test.name] for test in tests)
-    assert _timeless(ours) == _timeless(theirs.stdout)
+    assert _timeless(ours) == _timeless(theirs)
     (tmp_path / "ours.log").write_text(ours)
-    (tmp_path / "theirs.log").write_text(theirs.stdout)
-    compared = subprocess.run(
-        [mcompare7.path, "ours.log", "theirs.log"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    rows = [line for line in compared.stdout.splitlines() if line.startswith(tuple(verdicts))]
+    (tmp_path / "theirs.log").write_text(theirs)
+    compared = execute(mcompare7.path, "ours.log", "theirs.log", cwd=tmp_path).printed(0)
+    rows = [line for line in compared.splitlines() if line.startswith(tuple(verdicts))]
     assert len(rows) == len(tests)
     assert all(line.rstrip().endswith("==") for line in rows)
 

@@ -3,11 +3,11 @@ test_deciders.py."""
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ended import execute
 from texts import SB, asked, made
 
 from weakspot.harness.checkers.engine import Engine
@@ -30,14 +30,10 @@ def test_many_tests_agree_with_herd7_asked_by_hand(
         (tmp_path / f"{number:02}.litmus").write_text(text)
     verdicts = sorted(asked(Herd7(), tests, "rc11"), key=lambda v: v.test)
     files = sorted(path.name for path in tmp_path.iterdir())
-    by_hand = subprocess.run(
-        [need("herd7").path, "-model", str(models.resolve("rc11").path), *files],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    expected = parse_verdicts(by_hand.stdout)
+    by_hand = execute(
+        need("herd7").path, "-model", str(models.resolve("rc11").path), *files, cwd=tmp_path
+    ).printed(0)
+    expected = parse_verdicts(by_hand)
     assert len(expected) == len(tests)
     assert _untimed(format_verdicts(verdicts)) == _untimed(format_verdicts(expected))
 

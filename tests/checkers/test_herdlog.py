@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ended import execute
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -207,8 +208,7 @@ keys = st.one_of(
     st.from_regex(r"[a-z]{1,3}\[[0-9]\]", fullmatch=True),
 )
 values = st.one_of(
-    st.integers(-(2**31), 2**31 - 1).map(str),
-    st.from_regex(r"[a-z]{1,4}", fullmatch=True),
+    st.integers(-(2**31), 2**31 - 1).map(str), st.from_regex(r"[a-z]{1,4}", fullmatch=True)
 )
 
 
@@ -337,19 +337,13 @@ def test_herdtools_read_what_is_written(
     (tmp_path / "herd7.log").write_text(log)
     ours = format_verdicts(parse_verdicts(log))
     (tmp_path / "ours.log").write_text(ours)
-    answer = subprocess.run(
-        [program.path, "herd7.log", "ours.log"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert answer.returncode == 0, answer.stderr
-    printed = answer.stdout + answer.stderr
+    answer = execute(program.path, "herd7.log", "ours.log", cwd=tmp_path)
+    assert answer.code == 0, answer.err
+    printed = answer.out + answer.err
     assert "error" not in printed.lower().replace("stderr", "")
     assert "!!!" not in printed, "the mark of a difference"
     for verdict in parse_verdicts(log):
-        assert verdict.test in answer.stdout
+        assert verdict.test in answer.out
 
 
 def test_a_log_without_hashes_is_compared_too(need: Callable[[str], Tool], tmp_path: Path) -> None:
@@ -373,13 +367,7 @@ def test_herdtools_add_up_what_is_written(need: Callable[[str], Tool], tmp_path:
     log = LITMUS7[LITMUS7.index("Test SB") : LITMUS7.index("Test fa")]
     (tmp_path / "litmus7.log").write_text(log)
     (tmp_path / "ours.log").write_text(format_histograms(parse_histograms(log)))
-    answer = subprocess.run(
-        [program.path, "litmus7.log", "ours.log"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    summed = {histogram.test: histogram for histogram in parse_histograms(answer.stdout)}
+    answer = execute(program.path, "litmus7.log", "ours.log", cwd=tmp_path).printed(0)
+    summed = {histogram.test: histogram for histogram in parse_histograms(answer)}
     assert summed["SB"].iterations == 2_000_000
     assert summed["SB"].target == 2 * 308_195

@@ -50,11 +50,7 @@ def test_a_store_is_seen_whole_or_not_at_all_by_a_load_of_its_size() -> None:
         "1:X0; 1:X2;",
     )
     whole, new = 0x1111111122222222, 0x3333333344444444
-    assert states(text) == {
-        (str(whole), str(0x11)),
-        (str(whole), str(0x33)),
-        (str(new), str(0x33)),
-    }
+    assert states(text) == {(str(whole), str(0x11)), (str(whole), str(0x33)), (str(new), str(0x33))}
 
 
 def test_two_halves_of_a_store_are_read_in_any_order() -> None:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from samples import PROGRAM, SB, Ended, Run
+from ended import Ended
+from samples import PROGRAM, SB, Run
 
 
 class Commands:

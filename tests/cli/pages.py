@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
+
+from ended import execute
 
 #: a file to save, or a session
 STEP = re.compile(
@@ -39,24 +40,19 @@ def follow(page: Path, folder: Path) -> None:
 
 def _run(command: str, shown: str, folder: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    ended = subprocess.run(
-        ["bash", "-c", command],
-        cwd=folder,
-        env={**os.environ, "PATH": path, "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
+    ended = execute(
+        "bash", "-c", command, cwd=folder, env={**os.environ, "PATH": path, "NO_COLOR": "1"}
     )
     wrong = re.search(r"^WS[13]|[1-9] tests failed|^::error", shown, re.M)
-    assert bool(ended.returncode) == bool(wrong), f"{command}\n{ended.stdout}{ended.stderr}"
-    printed = iter(ended.stdout.splitlines())
+    assert bool(ended.code) == bool(wrong), f"{command}\n{ended.out}{ended.err}"
+    printed = iter(ended.out.splitlines())
     for line in shown.splitlines():
         start, _, rest = line.partition("…")
         found = line == "…" or any(
             each == line or (not rest and "…" in line and each.startswith(start))
             for each in printed
         )
-        assert found, f"{command}: not printed in its place: {line}\n{ended.stdout}"
+        assert found, f"{command}: not printed in its place: {line}\n{ended.out}"
 
 
 #: why the next block of commands is not run, or only in the long tier; readers do not see it

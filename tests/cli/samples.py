@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
+from ended import Ended
 
 WEAKSPOT = Path(sys.executable).with_name("weakspot")
 
@@ -78,14 +78,6 @@ int main(void) {
 """
 """Too many executions for any time. Which thread is first is the search's earliest choice, and so
 the last that it changes, unless it starts with few departures."""
-
-
-class Ended(msgspec.Struct, frozen=True):
-    """How a run of the program ended."""
-
-    code: int
-    out: str
-    err: str
 
 
 Run = Callable[..., Ended]

@@ -45,9 +45,8 @@ def test_an_answer_after_a_limit_was_reached_is_inconclusive(
         for place in "xy"
     )
     (folder / "endless.litmus").write_text(ENDLESS.replace("STORES", stores))
-    ended = run("check", "endless.litmus", "-m", "sc", "--timeout", "300ms")
-    assert ended.code == 3
-    assert steady(ended.out) == snapshot
+    printed = run("check", "endless.litmus", "-m", "sc", "--timeout", "300ms").printed(3)
+    assert steady(printed) == snapshot
 
 
 LB = """\
@@ -101,12 +100,10 @@ def test_a_test_that_no_compiler_can_be_asked_about_is_inconclusive(
     run: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     (folder / "assembly.litmus").write_text("X86_64 a\n{ }\n P0 ;\n mfence ;\nexists (x=1)\n")
-    ended = run("check", "assembly.litmus", "--compiled", "zig,O2,x86")
-    assert ended.code == 3
-    assert columns(ended.out) == snapshot
-    ended = run("check", "SB.litmus", "--compiled", "icc")
-    assert ended.code == 2
-    assert re.sub("compilers are .*?;", "compilers are …;", columns(ended.err)) == snapshot
+    printed = run("check", "assembly.litmus", "--compiled", "zig,O2,x86").printed(3)
+    assert columns(printed) == snapshot
+    errors = run("check", "SB.litmus", "--compiled", "icc").reported(2)
+    assert re.sub("compilers are .*?;", "compilers are …;", columns(errors)) == snapshot
 
 
 def test_the_code_of_operations_stands_beside_that_of_tests(
@@ -137,9 +134,7 @@ def test_operations_are_those_of_programs_that_are_compiled(
 
 
 def test_an_assertion_that_fails_is_a_finding(run: Run, snapshot: SnapshotAssertion) -> None:
-    ended = run("check", "wrong.c", "--model", "sc")
-    assert ended.code == 1
-    assert steady(ended.out) == snapshot
+    assert steady(run("check", "wrong.c", "--model", "sc").printed(1)) == snapshot
     beside = run("check", "wrong.c", "--model", "sc", "--json")
     assert beside.code == 1
     assert steady(beside.err) == snapshot
@@ -213,9 +208,8 @@ def test_promoting_replaces_every_golden_test(tmp_path: Path) -> None:
 
 
 def test_a_campaign_ends_with_its_report(run: Run, folder: Path) -> None:
-    ended = run("test", "SB.litmus", "mp.c", "--for", "0", "-m", "sc,tso")
-    assert ended.code == 0, ended.err
-    page = Path(ended.out.rpartition("report: ")[2].strip())
+    printed = run("test", "SB.litmus", "mp.c", "--for", "0", "-m", "sc,tso").printed(0)
+    page = Path(printed.rpartition("report: ")[2].strip())
     assert (folder / page).is_file()
     (campaign,) = (folder / "results").iterdir()
     assert (campaign / "verdicts.jsonl").is_file()
@@ -235,9 +229,7 @@ def test_results_are_written_to_the_folder_given(run: Run, folder: Path) -> None
 
 @pytest.mark.parametrize("command", ["test", "plan"])
 def test_corpus_is_tested_only_where_it_is_asked_for(run: Run, folder: Path, command: str) -> None:
-    ended = run(command, "--for", "0")
-    assert ended.code == 2
-    assert "missing argument 'WHAT…'" in ended.err
+    assert "missing argument 'WHAT…'" in run(command, "--for", "0").reported(2)
     assert not (folder / "results").exists()
 
 
@@ -251,9 +243,7 @@ def test_fresh_begins_anew_and_never_in_a_campaign(run: Run, snapshot: SnapshotA
     arguments = ("test", "SB.litmus", "--for", "0", "-m", "sc", "-o", "one")
     assert run(*arguments).code == 0
     assert run(*arguments).code == 0
-    ended = run(*arguments, "--fresh")
-    assert ended.code == 2
-    assert steady(ended.err) == snapshot
+    assert steady(run(*arguments, "--fresh").reported(2)) == snapshot
 
 
 def test_findings_as_json(run: Run) -> None:
@@ -357,9 +347,7 @@ def test_an_interrupted_campaign_resumes_with_the_same_command(
 def test_gen_compiles_tests_for_an_instruction_set(
     run: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
-    ended = run("gen", "SB.litmus", "--isa", "x86,riscv", "-o", "assembly")
-    assert ended.code == 0
-    assert ended.err == ""
+    assert run("gen", "SB.litmus", "--isa", "x86,riscv", "-o", "assembly").reported(0) == ""
     texts = {path.name: path.read_text() for path in (folder / "assembly").glob("*.litmus")}
     assert sorted(texts) == ["SB.riscv.litmus", "SB.x86.litmus"]
     assert texts == snapshot
@@ -389,9 +377,8 @@ def test_a_program_is_run_as_a_whole_beside_its_tests(
     (folder / "always.c").write_text(
         "#include <assert.h>\nstatic int n;\nint main(void) { n++; assert(n == 2); }\n"
     )
-    ended = run("run", "always.c", "--for", "1s", "--only", "programs")
-    assert ended.code == 1
-    assert without_figures(ended.out) == snapshot
+    printed = run("run", "always.c", "--for", "1s", "--only", "programs").printed(1)
+    assert without_figures(printed) == snapshot
     beside = run("run", "mp.c", "--for", "1s", "--json")
     assert beside.code == 0
     first, *rest = [json.loads(line) for line in beside.out.splitlines()]
@@ -410,9 +397,8 @@ def test_what_was_not_measured_is_inconclusive(
     need("gcc")
     early = "volatile int n; __attribute__((constructor(101))) static void early(void) { n = 1; }\n"
     (folder / "early.c").write_text(early + (folder / "mp.c").read_text())
-    ended = run(*command.split(), "early.c", "--for", "50ms")
-    assert ended.code == 3, ended.out
-    assert "constructors with a priority" in ended.out
+    printed = run(*command.split(), "early.c", "--for", "50ms").printed(3)
+    assert "constructors with a priority" in printed
 
 
 @pytest.mark.alone

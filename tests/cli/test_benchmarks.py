@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from ended import execute
 
 BENCH = Path(__file__).resolve().parents[2] / "scripts" / "bench"
 
@@ -23,23 +23,15 @@ BENCH = Path(__file__).resolve().parents[2] / "scripts" / "bench"
 )
 def test_benchmark_measures_what_the_page_says(command: str) -> None:
     name, *rest = command.split()
-    done = subprocess.run(
-        [sys.executable, BENCH / name, *rest], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["rows"]
+    done = execute(sys.executable, BENCH / name, *rest).printed(0)
+    assert json.loads(done)["rows"]
 
 
 def test_benchmark_of_a_cluster_says_what_it_needs(tmp_path: Path) -> None:
     (tmp_path / "dask.py").write_text("raise ImportError")
-    done = subprocess.run(
-        [sys.executable, "-P", BENCH / "fleet"],
-        env={"PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stderr == (
+    done = execute(
+        sys.executable, "-P", BENCH / "fleet", env={"PYTHONPATH": str(tmp_path)}
+    ).reported(1)
+    assert done == (
         "scripts/bench/fleet needs Dask: pip install '.[cluster]' in the clone's .venv\n"
     )

@@ -94,11 +94,7 @@ def test_the_version_of_the_cmake_package_is_that_of_the_python_package(run: Run
 
 
 def test_ctest_fails_when_an_order_is_weakened(
-    need: Callable[[str], Tool],
-    project: Path,
-    build: Build,
-    run: Run,
-    weaken: Callable[[], object],
+    need: Callable[[str], Tool], project: Path, build: Build, run: Run, weaken: Callable[[], object]
 ) -> None:
     need("cmake")
     need("ctest")
@@ -141,10 +137,7 @@ def test_cmake_passes_definitions_options_and_the_standard(
 
 
 def test_meson_fails_when_an_order_is_weakened(
-    need: Callable[[str], Tool],
-    project: Path,
-    build: Build,
-    weaken: Callable[[], object],
+    need: Callable[[str], Tool], project: Path, build: Build, weaken: Callable[[], object]
 ) -> None:
     need("meson")
     need("ninja")

@@ -74,9 +74,7 @@ def test_a_sample_is_drawn_where_time_does_not_suffice(project: Path, run: Run) 
     found = explored(run, "wide.c")
     assert found["result"] == "Unknown"
     assert found["sample"]["draws"] > 0
-    ended = run("gate")
-    assert ended.code == 3
-    assert "executions drawn with seed 1" in ended.out
+    assert "executions drawn with seed 1" in run("gate").printed(3)
 
 
 def test_a_violation_that_the_search_reaches_too_late_is_found(project: Path, run: Run) -> None:
@@ -130,7 +128,6 @@ def test_the_gate_has_loops_of_its_own(project: Path, run: Run) -> None:
 @pytest.mark.parametrize("command", ["check", "test", "relax"])
 def test_a_wrong_value_is_reported_with_its_place(project: Path, run: Run, command: str) -> None:
     configure(project, '[explore]\nseconds = "soon"')
-    ended = run(command, "mp.c")
-    assert ended.code == 2
-    assert "seconds: 'soon' is not a duration" in ended.err
-    assert "weakspot.toml:4" in ended.err
+    errors = run(command, "mp.c").reported(2)
+    assert "seconds: 'soon' is not a duration" in errors
+    assert "weakspot.toml:4" in errors

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from ended import execute
 from samples import SB, Run
 from syrupy.assertion import SnapshotAssertion
 
@@ -47,7 +47,7 @@ def test_a_log_of_herd7_and_one_of_the_engine(
     run: Run, folder: Path, need: Callable[[str], Tool]
 ) -> None:
     herd7 = [need("herd7").path, "-model", str(models.resolve("sc").path), "SB.litmus"]
-    log = subprocess.run(herd7, cwd=folder, capture_output=True, text=True, check=True).stdout
+    log = execute(*herd7, cwd=folder).printed(0)
     (folder / "herd.log").write_text(log)
     for model in ("sc", "tso"):
         log = run("check", "SB.litmus", "-m", model, "--format", "herd").out

@@ -14,6 +14,7 @@ import click
 import pages
 import pytest
 from samples import Run
+from tracked import tracked
 
 from weakspot.harness.cli import weakspot
 
@@ -77,19 +78,10 @@ def test_command_prints_what_the_page_shows(run: Run, page: Path, command: str, 
         )
 
 
-def tracked() -> set[str]:
+def files() -> set[str]:
     """The project's files and folders, by their paths from its root."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if listed.returncode != 0:
-        pytest.skip("not a clone: git does not list its files")
-    files = [Path(line) for line in listed.stdout.splitlines() if (ROOT / line).exists()]
-    return {str(each) for file in files for each in (file, *file.parents)}
+    names = map(Path, tracked())
+    return {str(each) for file in names for each in (file, *file.parents)}
 
 
 def paths(text: str) -> set[str]:
@@ -104,7 +96,7 @@ def paths(text: str) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files_that_a_page_names_exist(page: Path) -> None:
-    known = tracked()
+    known = files()
     names = {Path(each).name for each in known}
     beside = page.parent.relative_to(ROOT)
     sample = beside / "sample"

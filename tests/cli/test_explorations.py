@@ -103,17 +103,15 @@ def test_no_time_goes_into_tests_that_nobody_asked_for(run: Run, folder: Path) -
 
 @pytest.mark.parametrize("command", ["check mp.c", "test mp.c --for 0 -c engine"])
 def test_the_needed_order_is_named(run: Run, command: str) -> None:
-    ended = run(*command.split())
-    assert ended.code == 1
-    assert "mp.c:9 needs at least release under rc20" in ended.out
-    assert "help: memory_order_release at mp.c:9 suffices (checked in 1 scenario)" in ended.out
+    printed = run(*command.split()).printed(1)
+    assert "mp.c:9 needs at least release under rc20" in printed
+    assert "help: memory_order_release at mp.c:9 suffices (checked in 1 scenario)" in printed
 
 
 def test_what_no_memory_order_prevents_gets_no_repair(run: Run) -> None:
-    ended = run("check", "wrong.c")
-    assert ended.code == 1
-    assert "needs at least" not in ended.out
-    assert "so no memory order prevents it" in ended.out
+    printed = run("check", "wrong.c").printed(1)
+    assert "needs at least" not in printed
+    assert "so no memory order prevents it" in printed
 
 
 def test_the_test_of_a_violation_is_written_and_allowed(run: Run, folder: Path) -> None:
@@ -142,9 +140,7 @@ def test_a_loop_that_reaches_its_bound_is_inconclusive_with_advice(
     run: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     (folder / "endless.c").write_text(ENDLESS)
-    ended = run("check", "endless.c", "-m", "sc")
-    assert ended.code == 3
-    assert steady(ended.out) == snapshot
+    assert steady(run("check", "endless.c", "-m", "sc").printed(3)) == snapshot
     assert steady(run("check", "endless.c", "-m", "sc", "--loops", "2").out) == snapshot
 
 
@@ -162,9 +158,8 @@ def test_a_limit_of_one_thread_is_located_and_names_its_option(
 ) -> None:
     loop = ENDLESS[ENDLESS.index("  while") : ENDLESS.index("  return unused")]
     (folder / "busy.c").write_text(ENDLESS.replace(loop, f"  {work}\n"))
-    ended = run("check", "busy.c", "-m", "sc")
-    assert ended.code == 3, ended.out
-    (limit,) = (line for line in ended.out.splitlines() if " under sc: " in line)
+    printed = run("check", "busy.c", "-m", "sc").printed(3)
+    (limit,) = (line for line in printed.splitlines() if " under sc: " in line)
     # a slow machine reaches the time limit besides
     fixed = re.sub(r"; (time limit of [\d.]+ s|--seconds \d+ explores further)", "", limit)
     assert fixed == snapshot
@@ -200,9 +195,8 @@ def test_a_limit_is_inconclusive_and_named(
         )
     )
     run("gen", "many.c", "--list")  # compiled before time matters
-    ended = run("check", "many.c", "-m", "sc", option)
-    assert ended.code == 3
-    out = re.sub(r"[\d,]+ executions? explored", "<n> explored", steady(ended.out))
+    printed = run("check", "many.c", "-m", "sc", option).printed(3)
+    out = re.sub(r"[\d,]+ executions? explored", "<n> explored", steady(printed))
     # a slow machine reaches the time limit in tracing too
     assert re.sub(r".*its litmus tests were generated.*\n", "", out) == snapshot
 
@@ -211,35 +205,29 @@ def test_threads_that_wait_for_one_another_are_a_hang(
     run: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
     (folder / "deadlock.c").write_text(DEADLOCK)
-    ended = run("check", "deadlock.c", "-m", "sc")
-    assert ended.code == 1
-    assert steady(ended.out) == snapshot
+    assert steady(run("check", "deadlock.c", "-m", "sc").printed(1)) == snapshot
 
 
 def test_a_program_that_a_model_cannot_explore_is_unanswered(
     run: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
-    ended = run("check", "mp.c", "-m", "sc,c20")
-    assert ended.code == 3
-    assert steady(ended.out) == snapshot
+    assert steady(run("check", "mp.c", "-m", "sc,c20").printed(3)) == snapshot
     ended = run("test", "mp.c", "-m", "sc,c20", "--for", "0", "-c", "engine", "-o", "one")
     assert ended.code == 3
     assert "undecided: mp.c/mp under c20: programs are not explored under c20" in ended.out
     # what the corpus asks under such a model is asked of litmus tests
     assert run("check", "store_buffering", "-m", "c20").code == 0
     (folder / "weakspot.toml").write_text('models = ["sc", "c20"]\n')
-    ended = run("gate", "mp.c")
-    assert ended.code == 3
-    assert "undecided: mp.c under c20: programs are not explored under c20" in ended.out
+    printed = run("gate", "mp.c").printed(3)
+    assert "undecided: mp.c under c20: programs are not explored under c20" in printed
     assert run("gate", "--write-baseline", "mp.c").code == 3
 
 
 def test_a_campaign_stores_explorations_and_links_them_with_their_tests(
     run: Run, folder: Path, snapshot: SnapshotAssertion
 ) -> None:
-    ended = run("test", "mp.c", "--for", "0", "-c", "engine", "-o", "one")
-    assert ended.code == 1
-    assert steady(ended.out) == snapshot
+    printed = run("test", "mp.c", "--for", "0", "-c", "engine", "-o", "one").printed(1)
+    assert steady(printed) == snapshot
     lines = (folder / "one" / "explorations.jsonl").read_text().splitlines()
     assert [json.loads(line)["model"] for line in lines] == ["sc", "tso", "rc20"]
     page = (folder / "one" / "report" / "programs" / "mp.c_mp.html").read_text()
@@ -309,9 +297,8 @@ def test_what_one_change_mends_is_reported_once(
     run: Run, folder: Path, command: tuple[str, ...]
 ) -> None:
     (folder / "published.c").write_text(PUBLISHED)
-    ended = run(*command, "published.c", "-m", "rc20")
-    assert ended.code == 1
-    lines = ended.out.splitlines()
+    printed = run(*command, "published.c", "-m", "rc20").printed(1)
+    lines = printed.splitlines()
     (other,) = [line for line in lines if "same cause: " in line]
     assert other == (
         "   =  same cause: WS102 published.c/published: data-race on data between "
@@ -329,6 +316,5 @@ def test_a_program_of_which_no_execution_is_found_is_not_safe(run: Run, folder: 
     never = "atomic_store(&stop, 1);\n  __VERIFIER_assume(atomic_load(&stop) == 2);"
     text = ENDLESS.replace("atomic_store(&stop, 1);", never)
     (folder / "none.c").write_text("void __VERIFIER_assume(int);\n" + text)
-    ended = run("check", "none.c", "-m", "sc")
-    assert ended.code == 3
-    assert "no execution was found: the model forbids them all" in ended.out
+    printed = run("check", "none.c", "-m", "sc").printed(3)
+    assert "no execution was found: the model forbids them all" in printed

@@ -62,9 +62,8 @@ def test_threads_are_columns_from_left_to_right_and_colours_are_explained(
 
 def test_a_program_is_drawn_with_its_threads_sites_and_race(run: Run, folder: Path) -> None:
     (folder / "race.c").write_text(RACE)
-    ended = run("check", "race.c", "-m", "rc20", "--graph", "out.dot")
-    assert ended.code == 1
-    assert "out.dot: race.c/race under rc20: race: data-race on data" in ended.err
+    errors = run("check", "race.c", "-m", "rc20", "--graph", "out.dot").reported(1)
+    assert "out.dot: race.c/race under rc20: race: data-race on data" in errors
     text = (folder / "out.dot").read_text()
     assert 'label="main"' in text
     assert 'label="writer"' in text
@@ -82,9 +81,8 @@ def test_several_executions_are_numbered_and_each_file_is_named(run: Run, folder
 
 def test_without_an_execution_nothing_is_drawn(run: Run, folder: Path) -> None:
     (folder / "safe.c").write_text(RACE.replace("pthread_create(&t, 0, writer, 0);", "return 0;"))
-    ended = run("check", "safe.c", "-m", "rc20", "--graph", "out.dot")
-    assert ended.code == 0
-    assert "out.dot is not written: no program is violated" in ended.err
+    errors = run("check", "safe.c", "-m", "rc20", "--graph", "out.dot").reported(0)
+    assert "out.dot is not written: no program is violated" in errors
     assert not (folder / "out.dot").exists()
 
 
@@ -120,9 +118,8 @@ def test_a_picture_is_what_graphviz_draws(
 def test_a_graph_that_cannot_be_written_is_refused(run: Run, folder: Path, file: str) -> None:
     (folder / "SB.litmus").write_text(SB)
     before = sorted(folder.iterdir())
-    ended = run("check", "SB.litmus", "-m", "sc", "--graph", file)
-    assert ended.code == 2
-    assert file.partition("/")[0] in ended.err
+    errors = run("check", "SB.litmus", "-m", "sc", "--graph", file).reported(2)
+    assert file.partition("/")[0] in errors
     assert sorted(folder.iterdir()) == before
 
 

@@ -6,40 +6,11 @@ import shlex
 from pathlib import Path
 
 import pytest
-from headers import RING, RING_C
+from headers import QUEUE, RING, RING_C
 from samples import Run
 from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 
-QUEUE = """\
-#pragma once
-#include <atomic>
-#include <cstddef>
-#include <optional>
-namespace lib {
-template <typename T, std::size_t Capacity> class Queue {
-public:
-  explicit Queue(int first = 0) : head_(first), tail_(first) {}
-  bool try_push(const T &value) {
-    const auto tail = tail_.load(std::memory_order_relaxed);
-    if (tail - head_.load(std::memory_order_acquire) == Capacity) return false;
-    slots_[tail % Capacity] = value;
-    tail_.store(tail + 1, std::memory_order_release);
-    return true;
-  }
-  std::optional<T> try_pop() {
-    const auto head = head_.load(std::memory_order_relaxed);
-    if (tail_.load(std::memory_order_acquire) == head) return std::nullopt;
-    const T value = slots_[head % Capacity];
-    head_.store(head + 1, std::memory_order_release);
-    return value;
-  }
-private:
-  std::atomic<std::size_t> head_, tail_;
-  T slots_[Capacity]{};
-};
-} // namespace lib
-"""
 SPIN = """\
 #pragma once
 #include <atomic>
@@ -93,10 +64,9 @@ def project(folder: Path) -> Path:
 def test_the_scenario_compiles_and_is_explored(
     project: Path, run: Run, header: str, snapshot: SnapshotAssertion
 ) -> None:
-    ended = run("init", f"include/{header}")
-    assert ended.code == 0, ended.err
+    printed = run("init", f"include/{header}").printed(0)
     (scenario,) = (project / "tests" / "weakspot").iterdir()
-    shown = [ended.out, (project / "weakspot.toml").read_text(), scenario.read_text()]
+    shown = [printed, (project / "weakspot.toml").read_text(), scenario.read_text()]
     assert "\n".join(shown) == snapshot
     assert run("gate").code == 0
 
@@ -107,9 +77,7 @@ def test_what_is_weakened_is_found(project: Path, run: Run) -> None:
         "tail + 1, std::memory_order_release", "tail + 1, std::memory_order_relaxed"
     )
     (project / "include" / "lib" / "queue.hpp").write_text(weak)
-    ended = run("gate")
-    assert ended.code == 1
-    assert "needs at least release" in ended.out
+    assert "needs at least release" in run("gate").printed(1)
 
 
 def test_operations_of_an_object_are_no_scenario(project: Path, run: Run) -> None:
@@ -124,10 +92,9 @@ def test_without_a_guess_a_template_says_what_to_fill_in(
     project: Path, run: Run, header: str | None, snapshot: SnapshotAssertion
 ) -> None:
     (project / "strange.h").write_text("double strange(double *where, void (*what)(int));\n")
-    ended = run("init", *([header] if header else []))
-    assert ended.code == 0, ended.err
+    printed = run("init", *([header] if header else [])).printed(0)
     (scenario,) = (project / "tests" / "weakspot").iterdir()
-    assert f"{ended.out}\n{scenario.read_text()}" == snapshot
+    assert f"{printed}\n{scenario.read_text()}" == snapshot
     gate = run("gate")
     assert gate.code == 2
     assert "WS002 fill in the object" in gate.out
@@ -282,9 +249,8 @@ def test_nothing_is_overwritten_without_force(project: Path, run: Run) -> None:
     assert "add tests/weakspot/spin_lock.cpp to the scenarios" in ended.out
     scenario = project / "tests" / "weakspot" / "spin_lock.cpp"
     scenario.write_text("// mine\n")
-    ended = run("init", "include/spin_lock.hpp")
-    assert ended.code == 2
-    assert ended.err.startswith("error: tests/weakspot/spin_lock.cpp exists already\n")
+    errors = run("init", "include/spin_lock.hpp").reported(2)
+    assert errors.startswith("error: tests/weakspot/spin_lock.cpp exists already\n")
     assert scenario.read_text() == "// mine\n"
     assert run("init", "include/spin_lock.hpp", "--force").code == 0
     assert "SpinLock" in scenario.read_text()
@@ -295,9 +261,7 @@ def test_nothing_is_overwritten_without_force(project: Path, run: Run) -> None:
 def test_what_is_no_header_is_an_error(
     project: Path, run: Run, header: str, snapshot: SnapshotAssertion
 ) -> None:
-    ended = run("init", header)
-    assert ended.code == 2
-    assert steady(ended.err, project) == snapshot
+    assert steady(run("init", header).reported(2), project) == snapshot
     assert not (project / "weakspot.toml").exists()
 
 

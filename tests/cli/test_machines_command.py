@@ -50,19 +50,16 @@ def test_listing_contacts_nobody_and_a_probe_is_remembered(run: Run, path: str) 
 
 
 def test_a_machine_that_is_asked_for_alone_and_is_dead_is_an_error(run: Run, path: str) -> None:
-    ended = run("machines", "--probe", "pi", PATH=path)
-    assert ended.code == 2
-    assert "error: pi: ssh:pi.lan cannot be reached: " in ended.err
-    assert "--> weakspot.toml:2" in ended.err
-    assert "help: see whether `ssh pi.lan true` works by itself" in ended.err
-    assert run("run", "SB.litmus", "--on", "pi", PATH=path).err == ended.err
+    errors = run("machines", "--probe", "pi", PATH=path).reported(2)
+    assert "error: pi: ssh:pi.lan cannot be reached: " in errors
+    assert "--> weakspot.toml:2" in errors
+    assert "help: see whether `ssh pi.lan true` works by itself" in errors
+    assert run("run", "SB.litmus", "--on", "pi", PATH=path).err == errors
 
 
 def test_a_name_that_nobody_has_is_an_error(run: Run, path: str) -> None:
     for words in (("nix",), ("--probe", "nix")):
-        ended = run("machines", *words, PATH=path)
-        assert ended.code == 2
-        assert "unknown machine 'nix'" in ended.err
+        assert "unknown machine 'nix'" in run("machines", *words, PATH=path).reported(2)
 
 
 def test_tests_run_on_a_machine_by_its_name(run: Run, path: str) -> None:

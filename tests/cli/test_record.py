@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
+
+from ended import execute
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "record.py"
 
 
 def record(*arguments: str | Path) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, SCRIPT, *arguments], capture_output=True, text=True, check=False
-    )
-    assert not done.stderr
-    return done.returncode, done.stdout
+    done = execute(sys.executable, SCRIPT, *arguments)
+    assert not done.err
+    return done.code, done.out
 
 
 def test_record_runs_commands_in_a_terminal_and_returns_the_code_of_the_last(

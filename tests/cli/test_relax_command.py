@@ -16,17 +16,13 @@ from test_explorations import ENDLESS
 def test_a_memory_order_stronger_than_needed_is_a_finding(
     run: Run, snapshot: SnapshotAssertion
 ) -> None:
-    ended = run("relax", "duffy_wsq")
-    assert ended.code == 1, ended.err
-    assert steady(ended.out) == snapshot
+    assert steady(run("relax", "duffy_wsq").printed(1)) == snapshot
 
 
 def test_memory_orders_that_are_all_needed_are_no_finding(
     run: Run, snapshot: SnapshotAssertion
 ) -> None:
-    ended = run("relax", "dice_ptlqueue")
-    assert ended.code == 0, ended.err
-    assert steady(ended.out) == snapshot
+    assert steady(run("relax", "dice_ptlqueue").printed(0)) == snapshot
 
 
 def test_the_execution_that_fails_with_a_weaker_memory_order_is_drawn(
@@ -39,9 +35,7 @@ def test_the_execution_that_fails_with_a_weaker_memory_order_is_drawn(
 def test_fences_that_can_replace_a_memory_order_are_named(
     run: Run, snapshot: SnapshotAssertion
 ) -> None:
-    ended = run("relax", "dice_ptlqueue", "--fences")
-    assert ended.code == 0, ended.err
-    assert steady(ended.out) == snapshot
+    assert steady(run("relax", "dice_ptlqueue", "--fences").printed(0)) == snapshot
 
 
 def test_json_is_an_object_a_line(run: Run) -> None:
@@ -65,28 +59,21 @@ def test_a_loop_that_reaches_its_bound_is_inconclusive(
             1,
         ).replace("atomic_fetch_add(&turns, 1)", "store(&turns, load(&turns) + 1)")
     )
-    ended = run("relax", "endless.c")
-    assert ended.code == 3, ended.out + ended.err
-    assert steady(ended.out) == snapshot
+    assert steady(run("relax", "endless.c").printed(3)) == snapshot
 
 
 def test_a_program_that_is_violated_as_it_is_cannot_be_relaxed(
     run: Run, snapshot: SnapshotAssertion
 ) -> None:
-    ended = run("relax", "wrong.c")
-    assert ended.code == 1
-    assert steady(ended.out) == snapshot
+    assert steady(run("relax", "wrong.c").printed(1)) == snapshot
 
 
 def test_results_are_compared_with_the_record_of_the_corpus(
     run: Run, snapshot: SnapshotAssertion
 ) -> None:
-    ended = run("relax", "store_buffering", "dekker_locks", "--check")
-    assert ended.code == 0, ended.out + ended.err
-    assert ended.out == snapshot
-    ended = run("relax", "store_buffering", "--check", "--executions", "2")
-    assert ended.code == 3
-    assert steady(ended.out) == snapshot
+    assert run("relax", "store_buffering", "dekker_locks", "--check").printed(0) == snapshot
+    printed = run("relax", "store_buffering", "--check", "--executions", "2").printed(3)
+    assert steady(printed) == snapshot
 
 
 def test_the_change_is_printed_as_a_patch_and_made(
@@ -173,9 +160,7 @@ def test_the_instances_of_a_cpp_template_are_relaxed_together(
 def test_memory_orders_that_repair_a_program_that_is_too_weak_are_shown(
     run: Run, snapshot: SnapshotAssertion
 ) -> None:
-    ended = run("relax", "mp.c")
-    assert ended.code == 1
-    assert steady(ended.out) == snapshot
+    assert steady(run("relax", "mp.c").printed(1)) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -195,9 +180,7 @@ def test_memory_orders_that_repair_a_program_that_is_too_weak_are_shown(
 def test_arguments_that_cannot_be_relaxed_are_refused_with_advice(
     run: Run, snapshot: SnapshotAssertion, line: str
 ) -> None:
-    ended = run("relax", *line.split())
-    assert ended.code == 2
-    assert steady(ended.err) == snapshot
+    assert steady(run("relax", *line.split()).reported(2)) == snapshot
 
 
 WIDE = """
@@ -227,6 +210,4 @@ def test_a_search_ends_with_its_time_and_prints_what_is_known(run: Run, folder: 
 
 
 def test_the_corpus_records_complete_searches(run: Run) -> None:
-    ended = run("relax", "duffy_wsq", "--for", "1s", "--promote")
-    assert ended.code == 2
-    assert "leave --for out" in ended.err
+    assert "leave --for out" in run("relax", "duffy_wsq", "--for", "1s", "--promote").reported(2)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import Ended, Run
+from ended import Ended
+from samples import Run
 
 from weakspot.harness.corpus import models
 

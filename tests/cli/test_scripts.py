@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ended import execute
 
 ROOT = Path(__file__).resolve().parents[2]
 BASH = shutil.which("bash")
@@ -65,6 +66,12 @@ class Machine:
         )
         return done.returncode, done.stdout + done.stderr
 
+    def error(self, *arguments: str) -> str:
+        """What is printed with exit code 2."""
+        code, printed = self.output(*arguments)
+        assert code == 2
+        return printed
+
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
@@ -80,23 +87,20 @@ def test_help_needs_nothing(machine: Machine, script: str) -> None:
 
 
 def test_without_python(machine: Machine) -> None:
-    code, printed = machine.output()
-    assert code == 2
+    printed = machine.error()
     assert "error: weakspot needs Python 3.11 or newer" in printed
     assert "python3-venv" in printed
 
 
 def test_with_a_python_that_is_too_old(machine: Machine) -> None:
     machine.has("python3", "echo 3.9")
-    code, printed = machine.output()
-    assert code == 2
+    printed = machine.error()
     assert "python3 is 3.9" in printed
 
 
 def test_without_rust(machine: Machine) -> None:
     machine.has_python()
-    code, printed = machine.output()
-    assert code == 2
+    printed = machine.error()
     assert "cargo is not on PATH" in printed
     assert "rustup.rs" in printed
 
@@ -106,8 +110,7 @@ def test_with_a_rust_that_does_not_start(machine: Machine) -> None:
     machine.has_python()
     for name in ("cargo", "rustc"):
         machine.has(name, "echo 'error: no default toolchain' >&2; exit 1")
-    code, printed = machine.output()
-    assert code == 2
+    printed = machine.error()
     assert "no default toolchain" in printed
     assert "RUSTUP_HOME" in printed
 
@@ -115,16 +118,14 @@ def test_with_a_rust_that_does_not_start(machine: Machine) -> None:
 def test_with_a_rust_that_is_too_old(machine: Machine) -> None:
     machine.has_python()
     machine.has_rust("1.50.0")
-    code, printed = machine.output()
-    assert code == 2
+    printed = machine.error()
     assert "rustc is 1.50.0" in printed
 
 
 def test_without_a_linker(machine: Machine) -> None:
     machine.has_python()
     machine.has_rust()
-    code, printed = machine.output()
-    assert code == 2
+    printed = machine.error()
     assert "apt-get install gcc" in printed
 
 
@@ -132,11 +133,9 @@ def test_with_a_python_that_cannot_make_environments(machine: Machine) -> None:
     machine.has_rust()
     machine.has("gcc", "")
     machine.has(
-        "python3",
-        f'case "$*" in *ensurepip*) exit 1 ;; esac\nexec "{sys.executable}" "$@"',
+        "python3", f'case "$*" in *ensurepip*) exit 1 ;; esac\nexec "{sys.executable}" "$@"'
     )
-    code, printed = machine.output()
-    assert code == 2
+    printed = machine.error()
     assert "ensurepip is missing" in printed
     assert "python3-venv" in printed
 
@@ -147,8 +146,7 @@ def test_a_file_in_the_place_of_a_folder_is_not_removed(machine: Machine) -> Non
     machine.has("gcc", "")
     (machine.clone / ".venv").mkdir()
     (machine.clone / ".venv" / "notes.txt").write_text("mine")
-    code, printed = machine.output()
-    assert code == 2
+    printed = machine.error()
     assert "is not a Python environment" in printed
     assert (machine.clone / ".venv" / "notes.txt").read_text() == "mine"
 
@@ -159,8 +157,7 @@ def test_in_a_clone_that_belongs_to_somebody_else(machine: Machine) -> None:
     machine.has_rust()
     machine.has("gcc", "")
     machine.clone.chmod(0o555)
-    code, printed = machine.output()
-    assert code == 2
+    printed = machine.error()
     assert "cannot write to" in printed
 
 
@@ -172,8 +169,7 @@ def test_a_step_that_fails_shows_its_last_lines(machine: Machine) -> None:
         'case "$*" in *"-m venv"*) echo "No space left on device"; exit 1 ;; esac\n'
         f'exec "{sys.executable}" "$@"',
     )
-    code, printed = machine.output()
-    assert code == 2
+    printed = machine.error()
     assert "No space left on device" in printed
     assert "error: the disk is full" in printed
 
@@ -189,15 +185,8 @@ def test_exit_code_of_what_runs_meanwhile(machine: Machine, ends: str, code: int
         f"in_background \"$log.try\" bash -c 'sleep 0.2; {ends}; exit'\n"
         'exit "$(code_of "$log.try" $!)"',
     )
-    done = subprocess.run(
-        [machine.programs / "try"],
-        env={"PATH": str(machine.programs)},
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    done = execute(machine.programs / "try", env={"PATH": str(machine.programs)}, timeout=60)
+    assert (done.code, done.out) == (code, ""), done.err
 
 
 def test_nothing_is_left_in_the_folder_for_temporary_files(machine: Machine) -> None:
@@ -209,7 +198,6 @@ def test_wheels_need_the_standard_library_of_their_machine(machine: Machine) -> 
     machine.has_python()
     machine.has_rust()
     machine.has("cc", "exit 0")
-    code, said = machine.output("build-wheels", "--out", "dist", "aarch64")
-    assert code == 2
+    said = machine.error("build-wheels", "--out", "dist", "aarch64")
     assert "Rust's standard library for aarch64 is not installed" in said
     assert "rustup target add aarch64-unknown-linux-gnu" in said

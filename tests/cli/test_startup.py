@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import click
 import pytest
+from ended import execute
 
 from weakspot.harness.cli import COMMANDS, weakspot
 
@@ -37,10 +37,8 @@ def imported(*arguments: str) -> set[str]:
         "from weakspot.harness.cli import main\n"
         "try:\n    main()\nfinally:\n    print(json.dumps(list(sys.modules)), file=sys.stderr)"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
-    )
-    return set(json.loads(ran.stderr.splitlines()[-1]))
+    ran = execute(sys.executable, "-c", program, *arguments).reported(0)
+    return set(json.loads(ran.splitlines()[-1]))
 
 
 @pytest.mark.parametrize(

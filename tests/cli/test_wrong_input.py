@@ -4,12 +4,12 @@ traceback, always exit code 2."""
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from samples import SB, WEAKSPOT, Ended, Run
+from ended import Ended, execute
+from samples import SB, WEAKSPOT, Run
 from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 
@@ -194,15 +194,7 @@ def test_an_internal_error_is_reported_as_one(snapshot: SnapshotAssertion) -> No
 
     def failed(**variables: str) -> str:
         broken = {"PYTHONPATH": str(Path(__file__).parent / "broken"), **variables}
-        done = subprocess.run(
-            [WEAKSPOT, "models"],
-            env={**os.environ, **broken},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 2
-        return done.stderr
+        return execute(WEAKSPOT, "models", env={**os.environ, **broken}).reported(2)
 
     assert steady(failed()) == snapshot
     assert "Traceback" in failed(WEAKSPOT_DEBUG="1")

@@ -275,6 +275,16 @@ def test_a_register_of_one_writer(order: str, result: str, tmp_path: Path) -> No
     assert found(path, "register").result == result
 
 
+def test_a_mark_is_of_what_follows_it_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "marked.cpp"
+    path.write_text(
+        "// é\nstruct S { WEAKSPOT_OP(member) void put(int); };\nvoid one() {}\n"
+        "WEAKSPOT_OP(writer)\nstatic void two(int value) {}\n"
+    )
+    (two,) = operations.read(path).operations
+    assert (two.name, two.role, two.line) == ("two", "writer", 5)
+
+
 STALE = """\
 #include <stdatomic.h>
 static atomic_long value, count;
@@ -395,8 +405,7 @@ void unlock(void) {
 
 
 @pytest.mark.parametrize(
-    ("frees", "wakes", "client"),
-    [(1, 1, ""), (1, 0, TWICE), (0, 1, "lock() unlock() lock()")],
+    ("frees", "wakes", "client"), [(1, 1, ""), (1, 0, TWICE), (0, 1, "lock() unlock() lock()")]
 )
 def test_a_lock_that_is_not_given_back_to_who_waits_hangs(
     frees: int, wakes: int, client: str, tmp_path: Path

@@ -6,40 +6,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from headers import RING, RING_C
+from headers import QUEUE, RING, RING_C
 
 from weakspot.errors import BadInput
 from weakspot.harness.cli import weakspot
 from weakspot.harness.clients import project
 
-CPP = """\
-#pragma once
-#include <atomic>
-#include <optional>
-namespace lib {
-template <typename T, int Capacity> class Ring {
-public:
-  bool try_push(const T &value) {
-    const auto tail = tail_.load(std::memory_order_relaxed);
-    if (tail - head_.load(std::memory_order_acquire) == Capacity) return false;
-    slots_[tail % Capacity] = value;
-    tail_.store(tail + 1, std::memory_order_release);
-    return true;
-  }
-  bool push(const T &value) { return try_push(value); }
-  std::optional<T> try_pop() {
-    const auto head = head_.load(std::memory_order_relaxed);
-    if (tail_.load(std::memory_order_acquire) == head) return std::nullopt;
-    const T value = slots_[head % Capacity];
-    head_.store(head + 1, std::memory_order_release);
-    return value;
-  }
-private:
-  std::atomic<int> head_{0}, tail_{0};
-  T slots_[Capacity]{};
-};
-}
-"""
+PUSH = "  bool push(const T &value) { return try_push(value); }\n"
+CPP = QUEUE.replace("Queue", "Ring").replace("  std::optional", f"{PUSH}  std::optional")
 
 
 @pytest.fixture

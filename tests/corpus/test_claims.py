@@ -8,11 +8,11 @@ from functools import cache
 
 import msgspec
 import pytest
+from asking import verdicts
 from scenarios import generated
 
 from weakspot.generators.emit.text import litmus_text
 from weakspot.generators.litmus import Fence, Guard, Store, Test
-from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import Structure, structures
@@ -21,7 +21,7 @@ from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.claims import Claim, Explored
 from weakspot.harness.values.descriptions import describe_exploration
 from weakspot.harness.values.exploration import Exploration
-from weakspot.harness.values.verdict import Observation, Verdict
+from weakspot.harness.values.verdict import Observation
 
 STRUCTURES = structures()
 by_name = pytest.mark.parametrize("structure", STRUCTURES, ids=[each.name for each in STRUCTURES])
@@ -129,17 +129,8 @@ def of_violations(structure: Structure) -> Iterator[tuple[str, dict[str, Test]]]
 @by_name
 def test_the_test_of_a_violation_is_allowed_where_the_violation_is(structure: Structure) -> None:
     for model, tests in of_violations(structure):
-        observations: dict[str, Observation] = {}
-
-        def done(verdict: Verdict, observations: dict[str, Observation] = observations) -> None:
-            observations[verdict.test] = verdict.observation
-
-        Engine().check(list(tests.values()), models.resolve(model), seconds=60, done=done)
-        assert observations.keys() == tests.keys()
-        assert set(observations.values()) <= {"Sometimes", "Always", "Undefined"}, (
-            model,
-            observations,
-        )
+        found = {each.observation for each in verdicts(list(tests.values()), model).values()}
+        assert found <= {"Sometimes", "Always", "Undefined"}, (model, found)
 
 
 @by_name
@@ -157,14 +148,8 @@ def test_no_access_of_the_test_of_a_violation_can_be_left_out(structure: Structu
 
 def answered(tests: tuple[Test, ...], names: tuple[str, ...]) -> list[tuple[Observation, ...]]:
     """What the engine says of each test under each model."""
-    observations: dict[tuple[str, str], Observation] = {}
-
-    def done(verdict: Verdict) -> None:
-        observations[verdict.test, verdict.model] = verdict.observation
-
-    for name in set(names):
-        Engine().check(list(tests), models.resolve(name), seconds=60, done=done)
-    return [tuple(observations[test.name, name] for name in names) for test in tests]
+    found = observations(tests, set(names))
+    return [tuple(found[test.name, name] for name in names) for test in tests]
 
 
 def with_one_less(test: Test) -> Iterator[Test]:
@@ -249,11 +234,8 @@ def made(structure: Structure, scenario: str) -> tuple[Test, ...]:
 
 
 def observations(tests: Iterable[Test], names: Iterable[str]) -> dict[tuple[str, str], Observation]:
-    found: dict[tuple[str, str], Observation] = {}
-
-    def done(verdict: Verdict) -> None:
-        found[verdict.test, verdict.model] = verdict.observation
-
-    for name in names:
-        Engine().check(list(tests), models.resolve(name), seconds=60, done=done)
-    return found
+    return {
+        (test, name): verdict.observation
+        for name in names
+        for test, verdict in verdicts(list(tests), name).items()
+    }

@@ -4,12 +4,12 @@ memory they take."""
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from ended import execute
 
 from weakspot.harness.corpus.litmus_files import folder_tests
 from weakspot.harness.corpus.resolution import below
@@ -133,7 +133,7 @@ def test_a_test_in_a_folder_takes_little_memory(tmp_path: Path) -> None:
         for number in range(count):
             os.link(text, folder / f"a-name-as-long-as-those-of-diy7-{number}.litmus")
     command = [sys.executable, "-c", GROWTH, *map(str, folders)]
-    found = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    found = execute(*command).printed(0)
     few, before, many, after = map(int, found.split())
     assert (few, many) == (FEW, MANY)
     # file names of 46 bytes, and as much beside them; lists of Python would take 600

@@ -9,10 +9,10 @@ import pytest
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.corpus.resolution import base_of, build_of
 from weakspot.harness.corpus.structures import Structure, structures
+from weakspot.harness.edits.annotations import Annotated, Annotation, annotate
+from weakspot.harness.edits.strength import Assignment, allowed
 from weakspot.harness.edits.verification import rewrite_and_compile
-from weakspot.harness.values.annotations import Annotated, Annotation, annotate
 from weakspot.harness.values.claims import Weakest
-from weakspot.harness.values.strength import Assignment, allowed
 
 STRUCTURES = [each for each in structures() if each.weakest]
 by_name = pytest.mark.parametrize("structure", STRUCTURES, ids=[each.name for each in STRUCTURES])

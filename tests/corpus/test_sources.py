@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
+from ended import execute
 
 import weakspot.models
 from weakspot.generators.source.build import Build
@@ -37,13 +37,7 @@ def gcc() -> str:
 def build(gcc: str, structure: Structure, scenario: Scenario, program: Path, *options: str) -> None:
     defines = [f"-D{define}" for define in scenario.defines]
     source = str(structure.path(scenario))
-    done = subprocess.run(
-        [gcc, *WARNINGS, *options, *defines, source, "-o", str(program)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    execute(gcc, *WARNINGS, *options, *defines, source, "-o", str(program)).printed(0)
 
 
 @pytest.mark.parametrize(("structure", "scenario"), SCENARIOS)
@@ -79,8 +73,7 @@ def test_a_program_with_the_header_as_it_is_runs_without_a_failing_assertion(
     program = tmp_path / "program"
     build(gcc, structure, scenario, program)
     for _ in range(20):
-        done = subprocess.run([program], capture_output=True, text=True, timeout=20, check=False)
-        assert done.returncode == 0, done.stderr
+        execute(program, timeout=20).printed(0)
 
 
 @pytest.mark.parametrize("structure", STRUCTURES, ids=lambda structure: structure.name)

@@ -11,9 +11,9 @@ import pytest
 import weakspot
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.structures import Structure, structures
+from weakspot.harness.edits.strength import at_most
 from weakspot.harness.orders.mutants import Mutant
 from weakspot.harness.report.mutants import change
-from weakspot.harness.values.strength import at_most
 
 STRUCTURES = structures()
 

@@ -12,13 +12,13 @@ from weakspot.errors import BadInput
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.program_groups import program_groups
 from weakspot.harness.corpus.structures import CLAIMS, Structure, read_structure, structures
+from weakspot.harness.edits.strength import at_most
 from weakspot.harness.orders import promotion
 from weakspot.harness.orders.explorations import Explorations
 from weakspot.harness.orders.relax import Relaxing
 from weakspot.harness.orders.relaxation import Relaxed
 from weakspot.harness.orders.scenes import Version, versions
 from weakspot.harness.values.bounds import Bounds
-from weakspot.harness.values.strength import at_most
 
 STRUCTURES = structures()
 LONG = ("cna_lock", "qspinlock")  # they take longer than ten seconds

@@ -145,9 +145,7 @@ def test_threads_that_behave_alike_do_so_after_a_barrier(tmp_path: Path, model: 
 
 WRONG: dict[str, dict[str, Any]] = {
     "a race in a phase": {"after": "x[0] = me;"},
-    "what the other has not written yet": {
-        "before": "x[me] = 1; assert(!x[1 - me] || me);",
-    },
+    "what the other has not written yet": {"before": "x[me] = 1; assert(!x[1 - me] || me);"},
     "an assertion about the next phase": {
         "before": "__atomic_store_n(&x[me], i, __ATOMIC_RELAXED);",
         "after": "assert(__atomic_load_n(&x[1 - me], __ATOMIC_RELAXED) == i);",
@@ -156,13 +154,11 @@ WRONG: dict[str, dict[str, Any]] = {
     "one thread too many": {"count": "1"},
     "a thread that leaves early": {
         "before": "__atomic_store_n(&x[me], 1, __ATOMIC_RELAXED);"
-        " if (me && __atomic_load_n(&x[0], __ATOMIC_RELAXED)) return 0;",
+        " if (me && __atomic_load_n(&x[0], __ATOMIC_RELAXED)) return 0;"
     },
     "a destruction in use": {"meanwhile": "pthread_barrier_destroy(&b);"},
     "a second initialisation": {"meanwhile": "pthread_barrier_init(&b, 0, 2);"},
-    "a use after the end": {
-        "end": "pthread_barrier_destroy(&b); pthread_barrier_wait(&b);",
-    },
+    "a use after the end": {"end": "pthread_barrier_destroy(&b); pthread_barrier_wait(&b);"},
     "a barrier for no threads": {"count": "0"},
     "a third thread that waits": {"meanwhile": "pthread_barrier_wait(&b);"},
 }

@@ -20,10 +20,7 @@ void *looks(void *unused) { return (void *)(long)(LOAD(x) + LOAD(stop)); }
 """
 # what a thread does, the threads beside it, what main does at the end
 HANGS = {
-    "a value is changed and changed back, one in each round": (
-        "for (;;) STORE(x, !LOAD(x));",
-        [],
-    ),
+    "a value is changed and changed back, one in each round": ("for (;;) STORE(x, !LOAD(x));", []),
     "the same, where another thread has looked": ("for (;;) STORE(x, !LOAD(x));", ["looks"]),
     "three values, one after the other": ("for (;;) STORE(x, (LOAD(x) + 1) % 3);", ["looks"]),
     "a local variable is a part of the state": (

@@ -95,8 +95,7 @@ def test_errors_say_what_and_where() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [{"interleavings": 0}, {"loops": -1}, {"seed": -1}, {"seed": "a"}, {"unknown": 1}],
+    "arguments", [{"interleavings": 0}, {"loops": -1}, {"seed": -1}, {"seed": "a"}, {"unknown": 1}]
 )
 def test_bad_arguments_are_refused(sb: Program, arguments: dict[str, typing.Any]) -> None:
     with pytest.raises((ValueError, TypeError, OverflowError)):

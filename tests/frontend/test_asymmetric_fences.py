@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from explored_sources import explored, kinds
 
 from weakspot.errors import Unsupported
-from weakspot.generators.source.program import read_program
 from weakspot.harness.checkers.engine_answers import sentences_of
-from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
-from weakspot.harness.values.bounds import Bounds
 
 DECLARED = """
 void asymmetric_thread_fence_light(memory_order);
@@ -70,17 +68,9 @@ int main() {
 """
 
 
-def kinds(path: Path, text: str, model: str) -> str:
-    path.write_text(text)
-    found = asked(read_program(path), models.resolve(model), Bounds())
-    assert not found["reasons"], found["reasons"]
-    return ", ".join(sorted({each["kind"] for each in found["violations"]})) or "Safe"
-
-
 def undefined(path: Path, text: str, model: str) -> bool:
     """Whether the answer is open since the model does not define asymmetric fences."""
-    path.write_text(text)
-    found = asked(read_program(path), models.resolve(model), Bounds())
+    found = explored(path, text, model)
     assert all(f"{SETS} at {path.name}:" in each for each in sentences_of(found)), found["reasons"]
     return found["result"] == "Unknown"
 

@@ -409,10 +409,7 @@ def test_tests_of_loom_are_programs_of_std(tmp_path: Path) -> None:
             id="no manifest of cargo's",
         ),
         pytest.param(
-            {
-                "Cargo.toml": SMALL + '[dependencies]\ncrossbeam-queue = "0.3"\n',
-                "src/lib.rs": "",
-            },
+            {"Cargo.toml": SMALL + '[dependencies]\ncrossbeam-queue = "0.3"\n', "src/lib.rs": ""},
             "cargo cannot build this crate: no matching package named `crossbeam-queue` found",
             "small/Cargo.toml",
             "cargo fetch",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from importlib import resources
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 from cxx_programs import events, traced, written
+from ended import execute
 
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.pipeline import Generated, generate
@@ -114,11 +114,9 @@ def test_the_queue_goes_through_gen_and_check(tmp_path: Path) -> None:
     weakspot = Path(sys.executable).with_name("weakspot")
     answers = {}
     for command in (("gen", "queue.cpp", "--list"), ("check", "queue.cpp", "--tests")):
-        done = subprocess.run(
-            [weakspot, *command], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode in (0, 1), done.stderr
-        answers[command[0]] = done.stdout
+        done = execute(weakspot, *command, cwd=tmp_path)
+        assert done.code in (0, 1), done.err
+        answers[command[0]] = done.out
     assert "Queue::push queue.cpp:22,24" in answers["gen"]
     assert re.search(r"MP\+ponarel\+ctrlacqna +Never", answers["check"])
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from explored_sources import explored
 
 from weakspot.errors import Unsupported
 from weakspot.generators.source.program import read_program
@@ -15,7 +16,7 @@ from weakspot.harness.corpus import models
 from weakspot.harness.values.bounds import Bounds
 
 if TYPE_CHECKING:
-    from weakspot._engine import ExplorationDict
+    pass
 
 PROGRAMS = Path(__file__).parent / "programs"
 MODEL = models.resolve("rc20")
@@ -56,10 +57,6 @@ MISTAKES = {
     "bit_field": ("  header->size = 100;\n", "", "uninitialised"),
 }
 """In each driver of `programs`: a text, the mistake in its place, and the kind of violation."""
-
-
-def explored(path: Path) -> ExplorationDict:
-    return asked(read_program(path), MODEL, Bounds())
 
 
 def changed(name: str, old: str, new: str, folder: Path) -> Path:

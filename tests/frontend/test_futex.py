@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from explored_sources import kinds
 
 from weakspot.errors import Unsupported
-from weakspot.generators.source.program import read_program
-from weakspot.harness.checkers.explorer import asked
-from weakspot.harness.corpus import models
-from weakspot.harness.values.bounds import Bounds
 
 HEAD = """
 #include <assert.h>
@@ -49,13 +46,10 @@ int main(void) {
 """
 
 
-def kinds(folder: Path, one: str, two: str, three: str = "", model: str = "rc20") -> str:
-    path = folder / "futex.c"
+def woken(folder: Path, one: str, two: str, three: str = "") -> str:
     given = (("ONE", one), ("TWO", two), ("THREE", three), ("HAS_THREE", str(int(bool(three)))))
-    path.write_text(HEAD + "".join(f"#define {name} {text}\n" for name, text in given) + TAIL)
-    found = asked(read_program(path), models.resolve(model), Bounds())
-    assert not found["reasons"], found["reasons"]
-    return ", ".join(sorted({each["kind"] for each in found["violations"]})) or "Safe"
+    defines = "".join(f"#define {name} {text}\n" for name, text in given)
+    return kinds(folder / "futex.c", HEAD + defines + TAIL)
 
 
 MASKS = [
@@ -64,21 +58,13 @@ MASKS = [
     ("masks_that_share_a_bit_meet", ("x = 1; wake(3, 1);", "await(6);"), "Safe"),
     ("a_mask_of_all_bits_reaches_all", ("x = 1; wake(-1u, 1);", "await(4);"), "Safe"),
     ("a_waiter_with_all_bits_is_reached", ("x = 1; wake(1u << 20, 1);", "await(-1u);"), "Safe"),
-    (
-        "futex_wake_has_all_bits",
-        ("x = 1; futex(&x, FUTEX_WAKE, 1, 0, 0, 0);", "await(4);"),
-        "Safe",
-    ),
+    ("futex_wake_has_all_bits", ("x = 1; futex(&x, FUTEX_WAKE, 1, 0, 0, 0);", "await(4);"), "Safe"),
     (
         "a_wake_of_one_is_not_taken_by_another_mask",
         ("x = 1; wake(1, 1); wake(2, 1);", "await(1);", "await(2);"),
         "Safe",
     ),
-    (
-        "one_wake_for_two_masks_wakes_one",
-        ("x = 1; wake(3, 1);", "await(1);", "await(2);"),
-        "hang",
-    ),
+    ("one_wake_for_two_masks_wakes_one", ("x = 1; wake(3, 1);", "await(1);", "await(2);"), "hang"),
     (
         "a_mask_without_bits_is_an_error",
         ("assert(futex(&x, FUTEX_WAKE_BITSET, 1, 0, 0, 0) == -1 && errno == EINVAL);", ""),
@@ -122,18 +108,12 @@ WAITS = "while (!x) futex(&x, FUTEX_WAIT, 0, 0, 0, 0);"
 REQUEUE = [
     (
         "a_moved_thread_is_woken_at_the_other_word",
-        (
-            "x = 1; futex(&x, FUTEX_REQUEUE, 0, 1, &y, 0); futex(&y, FUTEX_WAKE, 1, 0, 0, 0);",
-            WAITS,
-        ),
+        ("x = 1; futex(&x, FUTEX_REQUEUE, 0, 1, &y, 0); futex(&y, FUTEX_WAKE, 1, 0, 0, 0);", WAITS),
         "Safe",
     ),
     (
         "a_moved_thread_is_not_woken_at_its_own_word",
-        (
-            "x = 1; futex(&x, FUTEX_REQUEUE, 0, 1, &y, 0); futex(&x, FUTEX_WAKE, 9, 0, 0, 0);",
-            WAITS,
-        ),
+        ("x = 1; futex(&x, FUTEX_REQUEUE, 0, 1, &y, 0); futex(&x, FUTEX_WAKE, 9, 0, 0, 0);", WAITS),
         "hang",
     ),
     (
@@ -230,7 +210,7 @@ IDIOMS = [
 def test_a_futex_wakes_exactly_whom_it_must(
     tmp_path: Path, threads: tuple[str, ...], expected: str
 ) -> None:
-    assert kinds(tmp_path, *threads) == expected
+    assert woken(tmp_path, *threads) == expected
 
 
 @pytest.mark.parametrize(
@@ -244,5 +224,5 @@ def test_what_is_not_modelled_is_refused_at_its_line(
     tmp_path: Path, call: str, message: str
 ) -> None:
     with pytest.raises(Unsupported, match=message) as error:
-        kinds(tmp_path, call, "x = 1;")
+        woken(tmp_path, call, "x = 1;")
     assert (error.value.place or "").startswith(f"{tmp_path}/futex.c:")

@@ -112,7 +112,7 @@ NOT_MODELLED = {
     "it.cpp": (
         "#include <sstream>\nint main() { std::ostringstream text; text << 1; }\n",
         "streams other than std::cout",
-    ),
+    )
 }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from ended import execute
 
 from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported
 from weakspot.generators.source import clang, file_names, frontend
@@ -303,16 +303,10 @@ def test_works_without_a_home(tmp_path: Path) -> None:
         "print(compile_source(Path('p.c')).compiler)"
     )
     for home in ({}, {"HOME": ""}, {"HOME": "/proc/nowhere"}):
-        done = subprocess.run(
-            [sys.executable, "-c", script],
-            cwd=tmp_path,
-            env={"TMPDIR": str(tmp_path), **home},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.startswith("clang ")
+        done = execute(
+            sys.executable, "-c", script, cwd=tmp_path, env={"TMPDIR": str(tmp_path), **home}
+        ).printed(0)
+        assert done.startswith("clang ")
 
 
 # --- errors: each names the place and says what to do -----------------------------------------

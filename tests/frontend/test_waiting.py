@@ -5,11 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from weakspot.generators.source.program import read_program
-from weakspot.harness.checkers.explorer import asked
-from weakspot.harness.corpus import models
-from weakspot.harness.values.bounds import Bounds
+from explored_sources import kinds
 
 CXX = """#include <atomic>
 #include <cassert>
@@ -69,16 +65,12 @@ int main(void) {
 """
 
 
-def kinds(folder: Path, name: str, parts: tuple[str, ...], model: str) -> str:
+def woken(folder: Path, name: str, parts: tuple[str, ...], model: str) -> str:
     """What exploring the template with these threads finds."""
     text = C if name.endswith(".c") else CXX
     for part, code in zip(("ONE", "TWO", "OTHERS"), (*parts, ""), strict=False):
         text = text.replace(part, code)
-    path = folder / name
-    path.write_text(text)
-    found = asked(read_program(path), models.resolve(model), Bounds())
-    assert not found["reasons"], found["reasons"]
-    return ", ".join(sorted({each["kind"] for each in found["violations"]})) or "Safe"
+    return kinds(folder / name, text, model)
 
 
 WAIT = "x.wait(0, std::memory_order_relaxed);"
@@ -107,11 +99,7 @@ ATOMIC = [
         ),
         "hang",
     ),
-    (
-        "a_notify_of_another_object_wakes_nobody",
-        ("x = 1; turn.notify_all();", WAIT),
-        "hang",
-    ),
+    ("a_notify_of_another_object_wakes_nobody", ("x = 1; turn.notify_all();", WAIT), "hang"),
     (
         "a_notification_orders_nothing",
         (
@@ -273,7 +261,7 @@ FUTEX = [
 def test_a_wait_ends_exactly_where_it_must(
     tmp_path: Path, name: str, parts: tuple[str, ...], expected: str
 ) -> None:
-    assert kinds(tmp_path, name, parts, "rc20") == expected
+    assert woken(tmp_path, name, parts, "rc20") == expected
 
 
 @pytest.mark.parametrize("model", ["sc", "tso", "power", "imm"])
@@ -282,4 +270,4 @@ def test_models_of_machines_lose_no_notification_either(
     tmp_path: Path, model: str, parts: tuple[str, tuple[str, ...], str]
 ) -> None:
     name, threads, expected = parts
-    assert kinds(tmp_path, f"{name}.cpp", threads, model) == expected
+    assert woken(tmp_path, f"{name}.cpp", threads, model) == expected

@@ -93,10 +93,7 @@ CASES = [
     ),
     (
         "reference_missing.cpp",
-        (
-            "std::atomic_ref<int>(plain).store(1);",
-            "std::atomic_ref<int>(plain).wait(0);",
-        ),
+        ("std::atomic_ref<int>(plain).store(1);", "std::atomic_ref<int>(plain).wait(0);"),
         "hang",
     ),
     ("free.cpp", ("x = 1; std::atomic_notify_one(&x);", "std::atomic_wait(&x, 0);"), "Safe"),

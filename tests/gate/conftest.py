@@ -7,7 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from projects import CONFIG, PUSH_POP, QUEUE, SB, Ended, Project
+from ended import Ended
+from projects import CONFIG, PUSH_POP, QUEUE, SB, Project
 
 from weakspot.harness.cli import weakspot
 from weakspot.harness.cli.errors import guarded

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+from ended import Ended
 
 QUEUE = """\
 #pragma once
@@ -81,14 +82,6 @@ build.include = ["include"]
 [gate]
 scenarios = ["tests/*.cpp", "tests/*.litmus"]
 """
-
-
-class Ended(msgspec.Struct, frozen=True):
-    """How a run ended."""
-
-    code: int
-    out: str
-    err: str
 
 
 class Project(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ended import execute
 from workflow import ACTION, ROOT, STEPS, Job
 
 SAMPLE = ROOT / "docs" / "sample"
@@ -47,14 +48,8 @@ def job(tmp_path: Path, cache: Path) -> Job:  # noqa: ARG001
     ],
 )
 def test_file_follows_its_published_schema(schema: str, file: str) -> None:
-    checked = subprocess.run(
-        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", file],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert checked.returncode == 0, checked.stdout
+    check = ("-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", file)
+    execute(sys.executable, *check, cwd=ROOT).printed(0)
 
 
 def test_scripts_get_inputs_as_variables_only() -> None:

@@ -24,16 +24,13 @@ def test_a_finding_of_the_last_gate_is_explained_by_fingerprint_scenario_or_test
     project.weaken()
     found = json.loads(project.gate("--json").out)
     for name in (found["fingerprint"][:8], "tests/push_pop.cpp", found["test"]):
-        ended = project.weakspot("explain", name)
-        assert ended.code == 0, ended.err
-        assert "needs at least release under rc20" in ended.out
-        assert "─rf→" in ended.out
-        assert "# WS101 assertion violated" in ended.out
+        printed = project.weakspot("explain", name).printed(0)
+        assert "needs at least release under rc20" in printed
+        assert "─rf→" in printed
+        assert "# WS101 assertion violated" in printed
 
 
-def test_a_finding_is_explained_until_its_own_scenario_is_repaired(
-    project: Project,
-) -> None:
+def test_a_finding_is_explained_until_its_own_scenario_is_repaired(project: Project) -> None:
     project.weaken()
     project.gate()
     assert project.gate("tests/SB.litmus").code == 0
@@ -48,14 +45,11 @@ def test_a_finding_of_a_campaign_is_explained(project: Project) -> None:
     arguments = ("tests/push_pop.cpp", "-I", "include", "-m", "rc11", "--for", "0")
     assert project.weakspot("test", *arguments).code == 1
     for name in ("push_pop.cpp/push_pop", "MP+porlxrlx+poacqrlx"):
-        ended = project.weakspot("explain", name)
-        assert ended.code == 0, ended.err
-        assert "WS101" in ended.out
-        assert "─rf→" in ended.out
+        printed = project.weakspot("explain", name).printed(0)
+        assert "WS101" in printed
+        assert "─rf→" in printed
 
 
 def test_an_unknown_name_is_bad_input(project: Project, snapshot: SnapshotAssertion) -> None:
     for name in ("WS999", "nothing"):
-        ended = project.weakspot("explain", name)
-        assert ended.code == 2
-        assert steady(ended.err) == snapshot
+        assert steady(project.weakspot("explain", name).reported(2)) == snapshot

@@ -90,9 +90,7 @@ def test_a_weakened_order_fails_with_its_line_and_the_execution(
     project: Project, snapshot: SnapshotAssertion
 ) -> None:
     project.weaken()
-    ended = project.gate()
-    assert ended.code == 1, ended.err
-    assert steady(ended.out) == snapshot
+    assert steady(project.gate().printed(1)) == snapshot
 
 
 def test_a_message_names_files_relative_to_the_project(
@@ -143,9 +141,7 @@ def test_a_litmus_file_that_expects_otherwise_fails(
     project: Project, snapshot: SnapshotAssertion
 ) -> None:
     project.write("tests/SB.litmus", WEAK_SB)
-    ended = project.gate("tests/SB.litmus")
-    assert ended.code == 1
-    assert steady(ended.out) == snapshot
+    assert steady(project.gate("tests/SB.litmus").printed(1)) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -166,9 +162,7 @@ def test_a_litmus_file_without_an_expectation_gets_a_note(
     project: Project, snapshot: SnapshotAssertion
 ) -> None:
     project.write("tests/SB.litmus", WEAK_SB.replace("~exists", "exists"))
-    ended = project.gate("tests/SB.litmus")
-    assert ended.code == 0
-    assert steady(ended.out) == snapshot
+    assert steady(project.gate("tests/SB.litmus").printed(0)) == snapshot
 
 
 def test_it_finds_the_configuration_upwards(
@@ -199,17 +193,13 @@ def test_a_limit_is_inconclusive_and_a_finding_wins_over_it(
     project: Project, snapshot: SnapshotAssertion
 ) -> None:
     project.write("weakspot.toml", f'{CONFIG}budget = "1ms"\n')
-    ended = project.gate("tests/push_pop.cpp")
-    assert ended.code == 3
-    assert steady(ended.out) == snapshot
+    assert steady(project.gate("tests/push_pop.cpp").printed(3)) == snapshot
     project.write("weakspot.toml", f"{CONFIG}unroll = 1\n")
     loop = "for (std::size_t i = 0; i < 3 + queue.size(); ++i) {}"
     text = PUSH_POP.replace("queue.try_push(42);", loop)
     project.write("include/queue.hpp", QUEUE.replace("private:", SIZE))
     project.write("tests/push_pop.cpp", text)
-    ended = project.gate("tests/push_pop.cpp")
-    assert ended.code == 3, ended.out
-    assert steady(ended.out) == snapshot
+    assert steady(project.gate("tests/push_pop.cpp").printed(3)) == snapshot
     project.write("tests/SB.litmus", WEAK_SB)
     assert project.gate().code == 1
 
@@ -228,13 +218,8 @@ def test_fail_on_selects_the_findings_that_fail(
     project: Project, snapshot: SnapshotAssertion
 ) -> None:
     project.weaken()
-    project.write(
-        "weakspot.toml",
-        f'{CONFIG}fail_on = ["WS102"]\n',
-    )
-    ended = project.gate()
-    assert ended.code == 0
-    assert steady(ended.out) == snapshot
+    project.write("weakspot.toml", f'{CONFIG}fail_on = ["WS102"]\n')
+    assert steady(project.gate().printed(0)) == snapshot
 
 
 STORES = """\
@@ -272,9 +257,7 @@ def test_a_hang_names_the_waiting_thread_and_what_it_waits_for(
 ) -> None:
     text = STORES.replace("assert(r || s)", "while (!r) {}")
     project.write("tests/stores.c", text)
-    ended = project.gate("tests/stores.c")
-    assert ended.code == 1
-    assert steady(ended.out) == snapshot
+    assert steady(project.gate("tests/stores.c").printed(1)) == snapshot
 
 
 def test_an_order_that_the_execution_does_not_show_is_named_last_and_says_so(

@@ -54,11 +54,10 @@ def test_an_invalid_key_is_reported_with_its_line(
     project: Project, text: str, line: int, snapshot: SnapshotAssertion
 ) -> None:
     path = project.write("weakspot.toml", text)
-    ended = project.gate()
-    assert ended.code == 2, ended.out
-    assert f"--> {path.name}:{line}" in ended.err
-    assert text.splitlines()[line - 1].strip() in ended.err
-    assert steady(ended.err, project.folder) == snapshot
+    errors = project.gate().reported(2)
+    assert f"--> {path.name}:{line}" in errors
+    assert text.splitlines()[line - 1].strip() in errors
+    assert steady(errors, project.folder) == snapshot
 
 
 def test_in_pyproject_the_line_is_that_of_the_table(project: Project) -> None:
@@ -66,35 +65,29 @@ def test_in_pyproject_the_line_is_that_of_the_table(project: Project) -> None:
     path = project.write(
         "pyproject.toml", '[project]\nname = "x"\n\n[tool.weakspot.gate]\nmodel = ["rc11"]\n'
     )
-    ended = project.gate()
-    assert ended.code == 2
-    assert f"unknown key model\n  --> {path.name}:5" in ended.err
+    assert f"unknown key model\n  --> {path.name}:5" in project.gate().reported(2)
 
 
 def test_without_a_configuration_the_error_explains_how_to_write_one(
     project: Project, snapshot: SnapshotAssertion
 ) -> None:
     (project.folder / "weakspot.toml").unlink()
-    ended = project.gate()
-    assert ended.code == 2
-    assert steady(ended.err, project.folder) == snapshot
+    assert steady(project.gate().reported(2), project.folder) == snapshot
 
 
 def test_run_takes_machines_and_seconds_from_it(project: Project) -> None:
     project.write("weakspot.toml", '[run]\nmachines = ["qemu:none"]\nseconds = 0.1\n')
-    ended = project.weakspot("run", "tests/SB.litmus")
-    assert ended.code == 2
-    assert "machines: " in ended.err
-    assert "weakspot.toml:2" in ended.err
+    errors = project.weakspot("run", "tests/SB.litmus").reported(2)
+    assert "machines: " in errors
+    assert "weakspot.toml:2" in errors
     project.write("weakspot.toml", "[run]\nseconds = 0.1\n")
     project.write("tests/SB.litmus", SB.replace("~exists", "exists"))
-    ended = project.weakspot("run", "tests/SB.litmus", "--json")
-    assert ended.code == 0, ended.err
-    assert json.loads(ended.out)["seconds"] < 1.0
+    printed = project.weakspot("run", "tests/SB.litmus", "--json").printed(0)
+    assert json.loads(printed)["seconds"] < 1.0
     project.write("weakspot.toml", '[run]\nmachines = ["ssh:no.such.host.invalid"]\n')
-    ended = project.weakspot("run", "tests/SB.litmus")
-    assert ended.code == 2
-    assert ended.err.startswith("error: ssh")  # cannot be reached, or there is no ssh
+    assert (
+        project.weakspot("run", "tests/SB.litmus").reported(2).startswith("error: ssh")
+    )  # cannot be reached, or there is no ssh
     ended = project.weakspot("run", "tests/SB.litmus", "--on", "local", "--for", "0.1")
     assert ended.code == 0, "a host that nothing runs on is not contacted"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from ended import Ended, execute
 from pre_commit.clientlib import load_manifest  # type: ignore[import-untyped]
-from projects import Ended, Project
+from projects import Project
 
 MANIFEST = Path(__file__).parents[2] / ".pre-commit-hooks.yaml"
 
@@ -32,15 +32,7 @@ def commit(project: Project, place: Path) -> Project:
     }
 
     def run(*command: str) -> Ended:
-        done = subprocess.run(
-            command,
-            cwd=project.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return Ended(done.returncode, done.stdout, done.stderr)
+        return execute(*command, cwd=project.folder, env=environment)
 
     def staged() -> Ended:
         assert run("git", "add", "--all").code == 0

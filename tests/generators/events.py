@@ -60,12 +60,6 @@ def trace_of(*threads: list[str]) -> Pattern:
                 Site(f"t{number}.c", len(events), 1, f"f{number}", made["kind"], made["order"])
             )
         runs.append(events)
-    run = {
-        "threads": runs,
-        "outcome": "complete",
-        "message": "",
-        "site": None,
-        "count": 1,
-    }
+    run = {"threads": runs, "outcome": "complete", "message": "", "site": None, "count": 1}
     trace = {"runs": [run], "interleavings": 1, "exhaustive": True, "how": "", "bound_sites": []}
     return pattern(trace, sites)  # type: ignore[arg-type]

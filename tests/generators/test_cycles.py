@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import random
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ended import execute
 from events import trace_of
 
 import weakspot.models
@@ -39,11 +39,9 @@ def test_message_passing_has_one_cycle() -> None:
 def test_store_buffering_with_own_reads_is_made_with_and_without_them() -> None:
     thread = ["W x rel", "R x acq", "R y acq"], ["W y rel", "R y acq", "R x acq"]
     tests = generated(*thread)
-    assert {
-        "SB+porelacqs",
-        "SB+rfirelacq-poacqacqs",
-        "SB+porelacq+rfirelacq-poacqacq",
-    } <= set(tests)
+    assert {"SB+porelacqs", "SB+rfirelacq-poacqacqs", "SB+porelacq+rfirelacq-poacqacq"} <= set(
+        tests
+    )
 
 
 def test_fence_between_accesses_names_the_edge() -> None:
@@ -151,16 +149,10 @@ def test_names_are_those_that_diyone7_gives(
             continue  # a read-modify-write that ends an edge: diy7 has no word for it
         folder = tmp_path / str(compared)
         folder.mkdir()
-        done = subprocess.run(
-            [diyone7.path, "-arch", "C", "-norm", *diy_edges(test.cycle)],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if "Observer" in done.stderr:
+        done = execute(diyone7.path, "-arch", "C", "-norm", *diy_edges(test.cycle), cwd=folder)
+        if "Observer" in done.err:
             continue  # three writes to one location: diy7 makes no test of it
-        assert done.returncode == 0, (name, done.stderr)
+        assert done.code == 0, (name, done.err)
         assert [path.stem for path in folder.glob("*.litmus")] == [name]
         compared += 1
     assert compared
@@ -274,11 +266,9 @@ def test_every_condition_is_reachable_by_coherence_alone_and_never_under_sc(
     (tmp_path / "coherence.cat").write_text(COHERENCE_ONLY)
     sc = Path(weakspot.models.__file__).parent / "sc.cat"
     for model, expected in ((sc, "Never"), (tmp_path / "coherence.cat", "Sometimes")):
-        done = subprocess.run(
-            [herd7.path, "-model", str(model), *paths], capture_output=True, text=True, check=False
-        )
-        observed = re.findall(r"^Observation (\S+) (\S+)", done.stdout, re.M)
-        assert len(observed) == len(found), done.stderr[-2000:]
+        done = execute(herd7.path, "-model", str(model), *paths)
+        observed = re.findall(r"^Observation (\S+) (\S+)", done.out, re.M)
+        assert len(observed) == len(found), done.err[-2000:]
         assert {name for name, what in observed if what not in (expected, "Always")} == set()
         if expected == "Never":
             assert not [name for name, what in observed if what != "Never"]

@@ -4,12 +4,12 @@ and a program for every architecture."""
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from ended import execute
 from shapes import STRONG
 
 from weakspot.errors import Unsupported
@@ -203,14 +203,9 @@ PROGRAMS = pytest.mark.parametrize(
 def taken(compiler: Sequence[str | Path], test: Test, folder: Path) -> None:
     """The compiler has nothing to warn of."""
     (folder / "t.c").write_text(native_source(test))
-    done = subprocess.run(
-        [*compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-c", "t.c", "-o", "t.o"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    execute(
+        *compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-c", "t.c", "-o", "t.o", cwd=folder
+    ).printed(0)
 
 
 @PROGRAMS

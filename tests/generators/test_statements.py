@@ -54,7 +54,7 @@ def test_results_that_nobody_keeps_get_a_register() -> None:
 
 def test_statements_after_an_if_are_guarded() -> None:
     body = _test(
-        "int r1 = -1; int r0 = atomic_load(x); if (r0 == 1) { r1 = atomic_load(x); }",
+        "int r1 = -1; int r0 = atomic_load(x); if (r0 == 1) { r1 = atomic_load(x); }"
     ).statements
     assert body is not None
     assert body.threads == ((Load("r0", "x", "sc"), Guard("r0", 1), Load("r1", "x", "sc")),)

@@ -3,11 +3,11 @@ name says."""
 
 from __future__ import annotations
 
+from asking import verdicts
+
 from weakspot.generators.cycles.variants import fenced, weaker
 from weakspot.generators.litmus import Body, Fence, Load, Rmw, Store, Test
-from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.corpus import models, structures
-from weakspot.harness.values.verdict import Verdict
+from weakspot.harness.corpus import structures
 
 GOLDEN = {test.name: test for each in structures.structures() for test in each.golden()}
 
@@ -54,26 +54,15 @@ def test_a_weaker_variant_lacks_one_order_or_one_fence() -> None:
     assert weaker(*sb("rlx", "rlx", "rlx", "rlx")) == ()
 
 
-def decided(tests: list[Test], model: str) -> dict[str, Verdict]:
-    verdicts: dict[str, Verdict] = {}
-    Engine(witnesses=False).check(
-        tests,
-        models.resolve(model),
-        seconds=20.0,
-        done=lambda verdict: verdicts.update({verdict.test: verdict}),
-    )
-    return verdicts
-
-
 def test_fences_leave_of_every_golden_test_its_interleavings_alone() -> None:
     """The states that the fenced variant has under TSO and RC11 are those of the test under SC."""
     variants = {}
     for name, test in GOLDEN.items():
         assert test.statements is not None
         variants[name] = fenced(test, test.statements).test
-    turns = decided(list(GOLDEN.values()), "sc")
+    turns = verdicts(list(GOLDEN.values()), "sc")
     for model in ("tso", "rc11"):
-        found = decided(list(variants.values()), model)
+        found = verdicts(list(variants.values()), model)
         for name, variant in variants.items():
             states = {frozenset(each.items()) for each in found[variant.name].states}
             assert states <= {frozenset(each.items()) for each in turns[name].states}, name
@@ -86,7 +75,7 @@ def test_weaker_variants_allow_what_the_test_allows() -> None:
     for test in tests:
         assert test.statements is not None
         variants[test.name] = [each.test for each in weaker(test, test.statements)]
-    found = decided([*tests, *(each for many in variants.values() for each in many)], "rc11")
+    found = verdicts([*tests, *(each for many in variants.values() for each in many)], "rc11")
     for test in tests:
         if found[test.name].observation == "Sometimes":
             for each in variants[test.name]:

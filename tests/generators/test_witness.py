@@ -100,11 +100,7 @@ def test_events_beside_the_cycle_are_left_out() -> None:
         ["W y 1 rel", "F sc", "R x 0 acq", "R z 1 rlx"],
     ]
     found = made(
-        execution(
-            more,
-            rf=[(1, 6), (0, 10), (3, 11)],
-            co=[(0, 4), (1, 8), (2, 3), (3, 7)],
-        )
+        execution(more, rf=[(1, 6), (0, 10), (3, 11)], co=[(0, 4), (1, 8), (2, 3), (3, 7)])
     )
     assert found is not None
     assert found.name == "SB+fencescrelacqs"
@@ -119,8 +115,7 @@ def test_a_read_from_reads_through_several_writes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("operations", "name"),
-    [({}, "SB+poexchscscs"), ({0: "add", 2: "add"}, "SB+pofetch.addscscs")],
+    ("operations", "name"), [({}, "SB+poexchscscs"), ({0: "add", 2: "add"}, "SB+pofetch.addscscs")]
 )
 def test_a_read_modify_write_is_what_the_program_makes_of_it(
     operations: dict[int, str], name: str
@@ -155,11 +150,7 @@ def test_a_race_of_threads_that_never_communicate_makes_no_test() -> None:
 
 
 def test_the_cycle_of_fewest_threads_is_chosen() -> None:
-    both = [
-        ["W x 1 rlx", "R y 0 rlx"],
-        ["W y 1 rlx", "R x 0 rlx"],
-        ["R x 1 rlx", "R y 0 rlx"],
-    ]
+    both = [["W x 1 rlx", "R y 0 rlx"], ["W y 1 rlx", "R x 0 rlx"], ["R x 1 rlx", "R y 0 rlx"]]
     found = made(execution(both, rf=[(1, 4), (0, 6), (3, 7), (1, 8)], co=[(0, 3), (1, 5)]))
     assert found is not None
     assert found.name == "SB+porlxrlxs"

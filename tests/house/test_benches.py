@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from ended import execute
 
 BENCHES = Path(__file__).resolve().parents[2] / "scripts" / "bench"
 
@@ -15,8 +15,5 @@ BENCHES = Path(__file__).resolve().parents[2] / "scripts" / "bench"
     "name", sorted(path.name for path in BENCHES.iterdir() if path.is_file() and not path.suffix)
 )
 def test_a_benchmark_explains_itself(name: str) -> None:
-    done = subprocess.run(
-        [sys.executable, BENCHES / name, "--help"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "usage" in done.stdout
+    done = execute(sys.executable, BENCHES / name, "--help").printed(0)
+    assert "usage" in done

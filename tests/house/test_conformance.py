@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from ended import execute
 
 ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts" / "conformance"
 
 SB = """\
 #include <assert.h>
@@ -65,15 +66,9 @@ def write(folder: Path, files: dict[str, str]) -> None:
 def conformance(peer: str, folder: Path) -> tuple[int, list[dict[str, str]], str]:
     """The exit code, the answers, and what is printed."""
     answers = folder / "answers.jsonl"
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "conformance", peer, folder, "--json", answers],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
-    rows = answers.read_text().splitlines() if answers.exists() else [done.stderr]
-    return done.returncode, [json.loads(row) for row in rows], done.stdout
+    done = execute(sys.executable, SCRIPT, peer, folder, "--json", answers, cwd=ROOT)
+    rows = answers.read_text().splitlines() if answers.exists() else [done.err]
+    return done.code, [json.loads(row) for row in rows], done.out
 
 
 def kinds(rows: list[dict[str, str]]) -> dict[str, str]:
@@ -172,11 +167,5 @@ def test_an_explanation_by_a_model_is_checked(
 
 
 def test_a_folder_that_is_no_checkout_is_an_error(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "conformance", "nidhugg", tmp_path],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: not a checkout of nidhugg: no folder tests/litmus in ")
+    errors = execute(sys.executable, SCRIPT, "nidhugg", tmp_path).reported(2)
+    assert errors.startswith("error: not a checkout of nidhugg: no folder tests/litmus in ")

@@ -6,13 +6,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ended import execute
 from playwright.sync_api import sync_playwright
 from wheels import ROOT
 
@@ -26,16 +26,9 @@ WEAKSPOT = Path(sys.executable).with_name("weakspot")
 
 
 def run(*command: str | Path, **variables: str) -> str:
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return execute(
+        *command, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1", **variables}
+    ).printed(0)
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tracked import tracked
 from wheels import ROOT, extension, try_in_empty_home
 
 DATA = {
-    "weakspot/generators/emit/templates": (
-        ROOT / "generators" / "emit" / "templates",
-        ("*.j2",),
-    ),
+    "weakspot/generators/emit/templates": (ROOT / "generators" / "emit" / "templates", ("*.j2",)),
     "weakspot/generators/source/headers": (ROOT / "generators" / "source" / "headers", ("*",)),
     "weakspot/generators/source/library": (ROOT / "generators" / "source" / "library", ("*",)),
     "weakspot/generators/source/loom": (ROOT / "generators" / "source" / "loom", ("*",)),
@@ -59,19 +57,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("there is no Rust that starts (scripts/test finds it)")
     folder = tmp_path_factory.mktemp("wheel")
     copy = folder / "source"
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if listed.returncode != 0:
-        pytest.skip("not a clone: git does not list its files")
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).exists():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+    for name in tracked():
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
     project = (copy / "pyproject.toml").read_text(encoding="utf-8")
     assert 'path = "engine/' in project
     project = project.replace('path = "engine/', f'path = "{ROOT}/engine/')

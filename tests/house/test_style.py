@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from ended import execute
+from tracked import tracked
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,35 +29,18 @@ PRIVATE = {
 LOCKS = {"Cargo.lock"}
 
 
-def tracked() -> list[Path]:
-    """The files of the project: those git knows, and new ones that it does not ignore."""
-    done = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        pytest.skip("not a clone: git does not list its files")
-    return [path for name in done.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+def files() -> list[Path]:
+    return [path for name in tracked() if (path := ROOT / name).is_file()]
 
 
 @pytest.mark.parametrize("arguments", [["check"], ["format", "--check"]], ids=" ".join)
 def test_ruff_finds_nothing(arguments: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "ruff", *arguments, "--quiet", "."],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    execute(sys.executable, "-m", "ruff", *arguments, "--quiet", ".", cwd=ROOT).printed(0)
 
 
 def test_no_file_points_at_one_machine() -> None:
     found = []
-    for path in tracked():
+    for path in files():
         if path.name in LOCKS or path == Path(__file__).resolve():
             continue
         text = path.read_bytes().decode(errors="replace")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
+
+from ended import execute
 
 ROOT = Path(__file__).resolve().parents[2]
 #: modules that tests break on purpose
@@ -27,16 +28,10 @@ def test_the_package_its_tests_and_the_scripts_are_typed_strictly() -> None:
     ]
     assert any(not path.suffix for path in scripts)
     folders = sorted({str(path.parent) for path in (*tests, *scripts)})
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "mypy", "--strict", "--scripts-are-modules", "weakspot"),
-            *map(str, (*tests, *scripts)),
-        ],
+    execute(
+        *(sys.executable, "-m", "mypy", "--strict", "--scripts-are-modules", "weakspot"),
+        *map(str, (*tests, *scripts)),
         cwd=ROOT,
         # a test imports helpers that lie beside it
         env={**os.environ, "MYPYPATH": os.pathsep.join(folders)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    ).printed(0)

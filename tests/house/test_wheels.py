@@ -14,6 +14,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from ended import execute
 from wheels import ROOT, extension, try_in_empty_home
 from workflow import Job
 
@@ -27,15 +28,13 @@ LIBRARIES = ("libc.", "libm.", "libdl.", "libpthread.", "librt.", "libgcc_s.", "
 
 
 def test_unknown_machine_is_refused() -> None:
-    done = subprocess.run([BUILD, "sparc"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("usage: scripts/build-wheels")
+    done = execute(BUILD, "sparc").reported(2)
+    assert done.startswith("usage: scripts/build-wheels")
 
 
 def test_help_names_the_machines() -> None:
-    done = subprocess.run([BUILD, "--help"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0
-    assert "x86_64 | aarch64" in done.stdout
+    done = execute(BUILD, "--help").printed(0)
+    assert "x86_64 | aarch64" in done
 
 
 @pytest.fixture(scope="module")
@@ -51,22 +50,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not list(folder.glob("*.whl")):
-            done = subprocess.run(
-                [BUILD, "--out", folder, *machines], capture_output=True, text=True, check=False
-            )
-            assert done.returncode == 0, done.stderr
+            execute(BUILD, "--out", folder, *machines).printed(0)
     return folder
 
 
 def _has_standard_library(machine: str) -> bool:
     asked = [os.environ.get("RUSTC", "rustc"), "--print", "target-libdir"]
-    done = subprocess.run(
-        [*asked, "--target", f"{machine}-unknown-linux-gnu"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.returncode == 0 and any(Path(done.stdout.strip()).glob("libstd-*.rlib"))
+    done = execute(*asked, "--target", f"{machine}-unknown-linux-gnu")
+    return done.code == 0 and any(Path(done.out.strip()).glob("libstd-*.rlib"))
 
 
 def only(folder: Path, pattern: str) -> Path:
@@ -114,14 +105,8 @@ def test_wheel_works_where_nothing_else_is(built: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", with_pip=True)
     settings = {key: value for key, value in os.environ.items() if key.startswith(("PIP_", "SSL_"))}
     programs = tmp_path / "venv" / "bin"
-    installed = subprocess.run(
-        [programs / "pip", "install", "--quiet", f"{wheel}[zig]"],
-        env={**settings, "HOME": str(home), "PATH": str(programs)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert installed.returncode == 0, installed.stderr
+    settings |= {"HOME": str(home), "PATH": str(programs)}
+    execute(programs / "pip", "install", "--quiet", f"{wheel}[zig]", env=settings).printed(0)
     try_in_empty_home(programs / "weakspot", home)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import io
 import re
-import subprocess
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from elftools.elf.elffile import ELFFile
+from ended import execute
 
 ROOT = Path(__file__).resolve().parents[2]
 SB = """\
@@ -80,15 +80,13 @@ def try_in_empty_home(weakspot: Path, home: Path) -> None:
     (home / "queue.c").write_text(program)
 
     def run(*arguments: str) -> tuple[int, str]:
-        done = subprocess.run(
-            [weakspot, *arguments],
+        done = execute(
+            weakspot,
+            *arguments,
             cwd=home,
             env={"HOME": str(home), "PATH": str(weakspot.parent), "LC_ALL": "C.UTF-8"},
-            capture_output=True,
-            text=True,
-            check=False,
         )
-        return done.returncode, done.stdout + done.stderr
+        return done.code, done.out + done.err
 
     code, shown = run("check", "SB.litmus", "--model", "sc,rc20")
     assert code == 0, shown

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from ended import execute
 
 import weakspot
 
@@ -76,8 +77,8 @@ def prepared(driver: Driver | Advisory, folder: Path, patch: str = "") -> Path:
     )
     try:
         command = ["cargo", "fetch"]
-        ended = subprocess.run(command, cwd=crate, capture_output=True, text=True, timeout=60)
-        why = "" if ended.returncode == 0 else ended.stderr
+        ended = execute(*command, cwd=crate, timeout=60)
+        why = "" if ended.code == 0 else ended.err
     except subprocess.TimeoutExpired:
         why = "the network is slow"
     if why:

@@ -9,8 +9,8 @@ import pytest
 from weakspot.errors import BadInput
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.values.annotations import annotate
-from weakspot.harness.values.strength import (
+from weakspot.harness.edits.annotations import annotate
+from weakspot.harness.edits.strength import (
     allowed,
     at_most,
     just_below,

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
+from weakspot.harness.edits.strength import Assignment, allowed, below, cost
 from weakspot.harness.orders.trials import minimal
-from weakspot.harness.values.strength import Assignment, allowed, below, cost
 
 OPERATIONS = ("R", "W", "RMW", "F", "CAS")
 KINDS = (*OPERATIONS, *(f"kernel {each}" for each in OPERATIONS))

@@ -11,8 +11,8 @@ from relaxings import ran
 from weakspot.generators.source.program import read_program
 from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
+from weakspot.harness.edits.strength import Assignment, below, split
 from weakspot.harness.values.bounds import Bounds
-from weakspot.harness.values.strength import Assignment, below, split
 
 RC11 = models.resolve("rc11")
 NAMES = {

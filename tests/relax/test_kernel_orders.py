@@ -14,12 +14,12 @@ from test_relax import sufficient
 import weakspot
 from weakspot.generators.source.program import read_program
 from weakspot.harness.corpus.models import LINUX
+from weakspot.harness.edits import kernel_primitives
+from weakspot.harness.edits.annotations import Annotation, annotate
 from weakspot.harness.edits.rewrite import rewrite
+from weakspot.harness.edits.strength import at_most, below, stronger, weaker
 from weakspot.harness.orders.relaxation import Relaxed, findings
 from weakspot.harness.report.mutants import change
-from weakspot.harness.values import kernel_primitives
-from weakspot.harness.values.annotations import Annotation, annotate
-from weakspot.harness.values.strength import at_most, below, stronger, weaker
 
 MAIN = """
 int main(void)
@@ -84,11 +84,7 @@ WEAKEST = {
         ],
     ),
     "a release of nothing": (
-        (
-            PLAIN,
-            "smp_store_release(&y, 1);",
-            "wrong = smp_load_acquire(&y) > 1;\nREAD_ONCE(x);",
-        ),
+        (PLAIN, "smp_store_release(&y, 1);", "wrong = smp_load_acquire(&y) > 1;\nREAD_ONCE(x);"),
         ["WRITE_ONCE in place of smp_store_release", "READ_ONCE in place of smp_load_acquire"],
     ),
     "a pointer": (

@@ -336,10 +336,7 @@ def test_a_cluster_finds_the_same_mutants(tmp_path: Path, monkeypatch: pytest.Mo
     executor, workers = in_process(monkeypatch)
     found, here = (
         [msgspec.structs.replace(each, seconds=0.0) for each in mutated]
-        for mutated in (
-            weakspot.api.mutate(files, executor=executor),
-            weakspot.api.mutate(files),
-        )
+        for mutated in (weakspot.api.mutate(files, executor=executor), weakspot.api.mutate(files))
     )
     assert found == here
     assert workers.most > 1, "several mutants are explored at once"

@@ -12,7 +12,7 @@ import pytest
 from weakspot.generators.source.program import read_program
 from weakspot.harness.cli import weakspot
 from weakspot.harness.cli.errors import guarded
-from weakspot.harness.values.annotations import annotate
+from weakspot.harness.edits.annotations import annotate
 
 MAIN = """\
 int main() {
@@ -120,11 +120,7 @@ PROGRAMS = {
     "whole_macro.c": (
         C,
         "#define SET(x, v) atomic_store_explicit(&x, v, memory_order_seq_cst)",
-        (
-            "SET(count, 1)",
-            "atomic_store(&ready, 1)",
-            "atomic_load(&ready)",
-        ),
+        ("SET(count, 1)", "atomic_store(&ready, 1)", "atomic_load(&ready)"),
         (
             "SET(count, 1)",
             "atomic_store_explicit(&ready, 1, memory_order_release)",

@@ -11,7 +11,7 @@ import pytest
 from weakspot.generators.litmus import Site
 from weakspot.harness.cli import weakspot
 from weakspot.harness.cli.errors import guarded
-from weakspot.harness.values.order_arguments import SourceText, written_at
+from weakspot.harness.edits.order_arguments import SourceText, written_at
 
 PROGRAM = textwrap.dedent(
     """\

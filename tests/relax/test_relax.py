@@ -15,11 +15,11 @@ from weakspot.errors import BadInput
 from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.program_groups import program_groups
+from weakspot.harness.edits.annotations import Annotation
+from weakspot.harness.edits.strength import Assignment, allowed, below, just_less
 from weakspot.harness.orders.relax import Relaxing
 from weakspot.harness.orders.relaxation import Relaxed, findings
-from weakspot.harness.values.annotations import Annotation
 from weakspot.harness.values.bounds import Bounds
-from weakspot.harness.values.strength import Assignment, allowed, below, just_less
 
 PASSING = """\
 #include <assert.h>

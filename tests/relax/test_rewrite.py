@@ -11,10 +11,10 @@ import pytest
 
 from weakspot.errors import BadInput
 from weakspot.generators.source.program import read_program
+from weakspot.harness.edits.annotations import Annotation, annotate
 from weakspot.harness.edits.changes import Rewritten
 from weakspot.harness.edits.rewrite import marked, rewrite
-from weakspot.harness.values.annotations import Annotation, annotate
-from weakspot.harness.values.strength import split, weaker
+from weakspot.harness.edits.strength import split, weaker
 
 C = """\
 #include <pthread.h>
@@ -154,11 +154,7 @@ OPERATORS = [
         "if (atomic_load_explicit(&x, O) == 1) atomic_store_explicit(&y, 2, O);",
         "if (x.load(O) == 1) y.store(2, O);",
     ),
-    (
-        "while (!s.m) ;",
-        "while (!atomic_load_explicit(&s.m, O)) ;",
-        "while (!s.m.load(O)) ;",
-    ),
+    ("while (!s.m) ;", "while (!atomic_load_explicit(&s.m, O)) ;", "while (!s.m.load(O)) ;"),
     (
         "g = *p + cells[g];",
         "g = atomic_load_explicit(p, O) + atomic_load_explicit(&cells[g], O);",

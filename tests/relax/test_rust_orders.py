@@ -14,10 +14,10 @@ from weakspot.generators.source.build import NO_OPTIONS
 from weakspot.generators.source.program import read_program
 from weakspot.harness.cli import weakspot
 from weakspot.harness.cli.errors import guarded
+from weakspot.harness.edits.annotations import Annotation, annotate
 from weakspot.harness.edits.changes import Rewritten
+from weakspot.harness.edits.strength import Assignment, weaker
 from weakspot.harness.edits.verification import rewrite_and_compile
-from weakspot.harness.values.annotations import Annotation, annotate
-from weakspot.harness.values.strength import Assignment, weaker
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed"),

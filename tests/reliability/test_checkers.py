@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import asking
 import pytest
 
 from weakspot.errors import MissingTool
@@ -58,11 +59,7 @@ def small(name: str, mark: str = "") -> Test:
 
 
 def checked(tests: list[Test], seconds: float, jobs: int = 2) -> dict[str, Verdict]:
-    verdicts: list[Verdict] = []
-    checker = Herd7(jobs=jobs)
-    checker.check(tests, models.resolve("rc11"), seconds=seconds, done=verdicts.append)
-    assert sorted(v.test for v in verdicts) == sorted(t.name for t in tests), "each test once"
-    return {verdict.test: verdict for verdict in verdicts}
+    return asking.verdicts(tests, "rc11", seconds, Herd7(jobs=jobs))
 
 
 @pytest.fixture

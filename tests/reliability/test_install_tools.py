@@ -17,6 +17,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from ended import Ended, execute
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "install-tools"
 BASH = shutil.which("bash")
@@ -153,26 +154,12 @@ class Machine:
             **more,
         }
 
-    def run(self, *arguments: str, script: Path = SCRIPT, **more: str) -> Result:
+    def run(self, *arguments: str, script: Path = SCRIPT, **more: str) -> Ended:
         environment = {k: v for k, v in self.environment(**more).items() if v != "unset"}
-        done = subprocess.run(
-            [str(BASH), str(script), *arguments],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        return Result(done.returncode, done.stdout, done.stderr)
+        return execute(str(BASH), str(script), *arguments, env=environment, timeout=60)
 
     def count(self, what: str) -> int:
         return sum(what in line for line in self.calls.read_text().splitlines())
-
-
-class Result:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-        self.text = f"exit {code}\n{out}{err}"
 
 
 @pytest.fixture
@@ -181,11 +168,10 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_installs_and_tests_every_tool(machine: Machine) -> None:
-    result = machine.run()
-    assert result.code == 0, result.text
+    printed = machine.run().printed(0)
     for tool in PROGRAMS:
         assert (machine.prefix / "bin" / tool).is_file()
-        assert tool in result.out
+        assert tool in printed
     assert not (machine.prefix / ".work").exists(), "downloads are left behind"
     stamp = (machine.prefix / "tested.tsv").read_text()
     assert "herdtools7 1.0" in stamp
@@ -201,8 +187,7 @@ def test_reads_one_line_package_sources_too(machine: Machine) -> None:
         f"deb [ arch=fake signed-by={machine.root}/keyring.gpg ] file:///nowhere/debian stable "
         "contrib main # comment\n"
     )
-    result = machine.run()
-    assert result.code == 0, result.text
+    machine.run().printed(0)
 
 
 def test_second_run_is_quick_and_starts_nothing(machine: Machine) -> None:
@@ -225,9 +210,7 @@ def test_force_fetches_again(machine: Machine) -> None:
 
 
 def test_check_changes_nothing(machine: Machine) -> None:
-    result = machine.run("--check")
-    assert result.code == 2
-    assert "missing" in result.err
+    assert "missing" in machine.run("--check").reported(2)
     assert not machine.prefix.exists()
     assert machine.calls.read_text() == ""
 
@@ -256,8 +239,7 @@ def test_killed_while_unpacking_leaves_nothing_half_done(machine: Machine, name:
     assert not (machine.prefix / "opt" / name).exists()
 
     lists_read = machine.count("update")
-    result = machine.run()
-    assert result.code == 0, result.text
+    machine.run().printed(0)
     other = 0 if name == "cbmc" else 1
     assert machine.count("update") == lists_read + other, "the list is read again"
     assert not list((machine.prefix / "opt").glob(".*"))
@@ -294,15 +276,13 @@ def test_failure_fits_one_screen_and_advises(machine: Machine, fails: str, words
     assert result.code == 2
     assert words in result.err
     assert "help:" in result.err
-    assert len(result.text.splitlines()) <= 24
+    assert len((result.out + result.err).splitlines()) + 1 <= 24
     assert not list((machine.prefix / "opt").iterdir())
     assert machine.run().code == 0, "it does not resume once the cause is gone"
 
 
 def test_package_with_a_wrong_checksum_is_never_unpacked(machine: Machine) -> None:
-    result = machine.run(FAILS="garbled")
-    assert result.code == 2
-    assert "checksum" in result.err
+    assert "checksum" in machine.run(FAILS="garbled").reported(2)
     assert machine.count("dpkg-deb") == 0
     assert machine.run().code == 0
 
@@ -315,10 +295,9 @@ def test_garbled_remains_of_an_interrupted_download_are_fetched_again(machine: M
 
 
 def test_too_little_space_is_reported_before_anything_is_fetched(machine: Machine) -> None:
-    result = machine.run(FREE="20000")
-    assert result.code == 2
-    assert "needs" in result.err
-    assert "MB" in result.err
+    errors = machine.run(FREE="20000").reported(2)
+    assert "needs" in errors
+    assert "MB" in errors
     assert machine.calls.read_text() == ""
 
 
@@ -336,8 +315,8 @@ def test_prefix_may_be_moved_and_started_through_links(machine: Machine) -> None
         (["bin/herd7"], moved),
         (["sh", "herd7"], moved / "bin"),
     ):
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-        assert "Sometimes" in done.stdout
+        done = execute(*command, cwd=folder).printed(0)
+        assert "Sometimes" in done
 
 
 def test_tools_on_path_are_used_as_they_are(machine: Machine) -> None:
@@ -348,17 +327,15 @@ def test_tools_on_path_are_used_as_they_are(machine: Machine) -> None:
     script = clone / "scripts" / "install-tools"
     script.parent.mkdir(parents=True)
     shutil.copy(SCRIPT, script)
-    result = machine.run(script=script, WEAKSPOT_TOOLS="unset")
-    assert result.code == 0, result.text
+    machine.run(script=script, WEAKSPOT_TOOLS="unset").printed(0)
     assert machine.calls.read_text() == ""
     assert not (clone / ".tools" / "bin").exists()
     assert len(machine.run(script=script, WEAKSPOT_TOOLS="unset").out.splitlines()) == 1
 
     write_program(machine.root / "bin" / "cbmc", "#!/bin/sh\necho broken\nexit 6\n")
-    result = machine.run(script=script, WEAKSPOT_TOOLS="unset")
-    assert result.code == 2
-    assert "cbmc" in result.err
-    assert "does not pass its test" in result.err
+    errors = machine.run(script=script, WEAKSPOT_TOOLS="unset").reported(2)
+    assert "cbmc" in errors
+    assert "does not pass its test" in errors
 
 
 def test_system_without_apt_gets_advice(machine: Machine) -> None:
@@ -368,10 +345,9 @@ def test_system_without_apt_gets_advice(machine: Machine) -> None:
         for program in Path(folder).iterdir():
             if program.name not in {"apt-get", "dpkg-deb"} and not (bare / program.name).exists():
                 (bare / program.name).symlink_to(program)
-    result = machine.run(PATH=str(bare))
-    assert result.code == 2
-    assert "no apt-get" in result.err
-    assert "opam install herdtools7" in result.err
+    errors = machine.run(PATH=str(bare)).reported(2)
+    assert "no apt-get" in errors
+    assert "opam install herdtools7" in errors
 
 
 def test_two_runs_at_once_do_not_disturb_each_other(machine: Machine) -> None:
@@ -393,16 +369,13 @@ def test_two_runs_at_once_do_not_disturb_each_other(machine: Machine) -> None:
 
 @pytest.mark.parametrize("arguments", [["--nonsense"], ["--check", "--force"]])
 def test_wrong_arguments_are_refused(machine: Machine, arguments: list[str]) -> None:
-    result = machine.run(*arguments)
-    assert result.code == 2
-    assert result.err.startswith("error: ")
+    assert machine.run(*arguments).reported(2).startswith("error: ")
 
 
 def test_help_lists_every_option(machine: Machine) -> None:
-    result = machine.run("--help")
-    assert result.code == 0
+    printed = machine.run("--help").printed(0)
     for option in ("--check", "--force", "--with-emulation", "WEAKSPOT_TOOLS"):
-        assert option in result.out
+        assert option in printed
 
 
 def test_emulation_names_the_packages_that_are_missing(machine: Machine) -> None:

@@ -93,9 +93,7 @@ def contexts(browser: Browser) -> dict[tuple[int, str, bool], BrowserContext]:
 
 
 @pytest.fixture
-def opened(
-    contexts: dict[tuple[int, str, bool], BrowserContext],
-) -> Iterator[Callable[..., Page]]:
+def opened(contexts: dict[tuple[int, str, bool], BrowserContext]) -> Iterator[Callable[..., Page]]:
     """Opens a page. At the end no page may have written to the console: neither errors nor what
     the policy blocked are written anywhere else."""
     messages: list[str] = []

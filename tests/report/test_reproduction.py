@@ -49,9 +49,7 @@ def test_a_program_of_the_user_is_named_as_the_campaign_was_given_it(tmp_path: P
     scenario = msgspec.structs.replace(known.scenarios[2], file="two thieves.c")
     own = msgspec.structs.replace(known, scenarios=(scenario,), recorded=False)
     record = msgspec.structs.replace(
-        record,
-        manifest=msgspec.structs.replace(record.manifest, plan=plan),
-        structures=(own,),
+        record, manifest=msgspec.structs.replace(record.manifest, plan=plan), structures=(own,)
     )
     page = text_of(record, tmp_path, "programs/work_queue_two_thieves")
     assert "weakspot check 'src/two thieves.c' -m sc,my/rc11.cat</code> in the folder where" in page

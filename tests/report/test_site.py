@@ -313,9 +313,7 @@ def test_a_large_campaign_has_a_site_in_seconds_whose_pages_stay_small(
     assert max(page.stat().st_size for page in pages) < 40_000
 
 
-def test_runs_without_the_outcome_are_counted_and_listed_one_by_one(
-    tmp_path: Path,
-) -> None:
+def test_runs_without_the_outcome_are_counted_and_listed_one_by_one(tmp_path: Path) -> None:
     ours = small().histograms[0]
     unobserved = [
         msgspec.structs.replace(ours, machine=f"m{n}", histogram=(), target=0) for n in range(3)

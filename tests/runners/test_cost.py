@@ -15,12 +15,12 @@ from weakspot.generators.source.program import read_program
 from weakspot.harness.costs.comparisons import FEWEST, Timing
 from weakspot.harness.costs.measurement import Costing
 from weakspot.harness.costs.result import Costs, OrderCost, SiteCost, prices
+from weakspot.harness.edits.annotations import Annotation
+from weakspot.harness.edits.strength import fenced
 from weakspot.harness.machines import Machine
 from weakspot.harness.machines.prices import Prices
 from weakspot.harness.report import costs as report
 from weakspot.harness.runners.whole_programs import Times
-from weakspot.harness.values.annotations import Annotation
-from weakspot.harness.values.strength import fenced
 
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="needs x86-64")
 
@@ -67,6 +67,15 @@ def source(tmp_path: Path) -> Path:
 def costing(source: Path, machine: Machine) -> Costing:
     program = read_program(source, build=Build(include=(source.parents[1] / "include",)))
     return Costing("it", [("it", program)], machine)
+
+
+def changed(folder: Path, old: str, new: str) -> Path:
+    """The source, in one file, with another text once."""
+    assert old in SOURCE
+    path = folder / "it.c"
+    text = SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release")
+    path.write_text(text.replace(old, new, 1))
+    return path
 
 
 def by_line(sites: tuple[SiteCost, ...]) -> dict[int, SiteCost]:
@@ -175,12 +184,10 @@ def test_threads_that_wait_for_one_another_are_measured_together_only(
 def test_a_program_that_takes_too_long_to_be_timed_is_not_timed(
     tmp_path: Path, here: Machine
 ) -> None:
-    path = tmp_path / "it.c"
-    path.write_text(
-        SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release").replace(
-            "    atomic_thread_fence",
-            "    for (volatile int i = 0; i < 300000; i++) {\n    }\n    atomic_thread_fence",
-        )
+    path = changed(
+        tmp_path,
+        "    atomic_thread_fence",
+        "    for (volatile int i = 0; i < 300000; i++) {\n    }\n    atomic_thread_fence",
     )
     work = Costing("it", [("it", read_program(path))], here)
     work.run(0.0)
@@ -193,12 +200,10 @@ def test_a_program_that_takes_too_long_to_be_timed_is_not_timed(
 def test_a_memory_order_that_cannot_be_written_or_run_is_explained(
     tmp_path: Path, here: Machine
 ) -> None:
-    path = tmp_path / "it.c"
-    path.write_text(
-        SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release").replace(
-            "    atomic_load_explicit(&x, memory_order_acquire);\n",
-            "    int r = ++x;\n    (void)r;\n",
-        )
+    path = changed(
+        tmp_path,
+        "    atomic_load_explicit(&x, memory_order_acquire);\n",
+        "    int r = ++x;\n    (void)r;\n",
     )
     work = Costing("it", [("it", read_program(path))], here)
     work.run(0.01)
@@ -212,12 +217,7 @@ def test_a_memory_order_that_cannot_be_written_or_run_is_explained(
 def test_a_store_that_fences_is_no_noise(tmp_path: Path, here: Machine) -> None:
     """Of four stores a run, which another thread shares; more time if others use the machine."""
     stores = "    for (int i = 0; i < 4; i++) atomic_store_explicit(&x, i, memory_order_relaxed);\n"
-    path = tmp_path / "it.c"
-    path.write_text(
-        SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release").replace(
-            "    atomic_store_explicit(&x, 1, ORDER);\n", stores
-        )
-    )
+    path = changed(tmp_path, "    atomic_store_explicit(&x, 1, ORDER);\n", stores)
     for seconds in (1.0, 4.0, 16.0):
         work = Costing("it", [("it", read_program(path))], here)
         work.run(seconds)
@@ -267,13 +267,8 @@ def test_how_often_threads_execute_an_operation_is_counted(tmp_path: Path, here:
 def test_an_order_is_measured_in_the_scenario_that_executes_it_most(
     tmp_path: Path, here: Machine
 ) -> None:
-    path = tmp_path / "it.c"
     one = "    atomic_store_explicit(&x, 1, ORDER);\n"
-    path.write_text(
-        SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release").replace(
-            one, f"for (int i = 0; i < TIMES; i++)\n{one}", 1
-        )
-    )
+    path = changed(tmp_path, one, f"for (int i = 0; i < TIMES; i++)\n{one}")
     subject = [
         (f"{n}_times", read_program(path, build=Build(defines=(f"TIMES={n}",))))
         for n in (0, 1, 5, 2)
@@ -288,12 +283,7 @@ def test_an_order_is_measured_in_the_scenario_that_executes_it_most(
 
 
 def test_fences_beside_accesses_have_prices(tmp_path: Path, here: Machine) -> None:
-    path = tmp_path / "it.c"
-    path.write_text(
-        SOURCE.replace('#include "orders.h"', "#define ORDER memory_order_release").replace(
-            "    atomic_thread_fence(memory_order_seq_cst);\n", ""
-        )
-    )
+    path = changed(tmp_path, "    atomic_thread_fence(memory_order_seq_cst);\n", "")
     work = Costing("it", [("it", read_program(path))], here, fences=True)
     work.run(0.0)
     sites = by_line(work.result().sites)

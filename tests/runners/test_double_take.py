@@ -7,6 +7,7 @@ import platform
 from collections.abc import Callable
 
 import pytest
+from asking import verdicts
 
 from weakspot.generators.litmus import Test
 from weakspot.generators.pipeline import generate
@@ -19,7 +20,6 @@ from weakspot.harness.corpus import models, structures
 from weakspot.harness.runners.litmus7 import Litmus7
 from weakspot.harness.values.bounds import Bounds
 from weakspot.harness.values.histogram import Histogram
-from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
 
 STRUCTURE, SCENARIO = "duffy_wsq", "pop_vs_steal_pop_store"
@@ -67,15 +67,10 @@ def test_checkers_allow_it_where_the_violation_is(
     if name == "herd7":
         need("herd7")
     checker = Engine() if name == "engine" else Herd7()
-    verdicts: dict[str, Verdict] = {}
-    for model in ("sc", "tso", "rc11"):
-        checker.check(
-            [double_take],
-            models.resolve(model),
-            seconds=20.0,
-            done=lambda verdict: verdicts.update({verdict.model: verdict}),
-        )
-    found = {model: verdict.observation for model, verdict in verdicts.items()}
+    found = {
+        model: verdicts([double_take], model, checker=checker)[double_take.name].observation
+        for model in ("sc", "tso", "rc11")
+    }
     assert found == {"sc": "Never", "tso": "Sometimes", "rc11": "Sometimes"}
 
 

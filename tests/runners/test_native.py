@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from asking import verdicts
 from litmus_texts import FENCE, adders, sb
 from shapes import STRONG, WEAK
 
@@ -18,8 +19,7 @@ from weakspot.generators.emit.native import native_source, perpetual
 from weakspot.generators.emit.threads import observables, statements
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
-from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.corpus import models, structures
+from weakspot.harness.corpus import structures
 from weakspot.harness.machines import Machine, local
 from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners import native
@@ -30,7 +30,6 @@ from weakspot.harness.values.descriptions import has_no_observed_variant, negati
 from weakspot.harness.values.herdlog import format_histogram, parse_histograms
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.state import within
-from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
 from weakspot.system.processors import cores
 
@@ -121,17 +120,6 @@ def kinds() -> list[Test]:
     return chosen
 
 
-def allowed(tests: list[Test], model: str) -> dict[str, Verdict]:
-    verdicts: dict[str, Verdict] = {}
-    Engine(witnesses=False).check(
-        tests,
-        models.resolve(model),
-        seconds=20.0,
-        done=lambda verdict: verdicts.update({verdict.test: verdict}),
-    )
-    return verdicts
-
-
 def program_of(test: Test, machine: Machine, folder: Path) -> Program:
     source = SourceText(native_source(test))
     return compiled([source], observables(statements(test)), machine, folder)
@@ -151,7 +139,7 @@ def test_no_setting_shows_what_x86_forbids(here: Machine, tmp_path: Path, which:
     tests = [sb(), sb("fences", FENCE), sb("scs", order="seq_cst")]
     tests += kinds() if which == "kinds" else golden().values()
     assert len(tests) > 20
-    model = allowed(tests, "tso")
+    model = verdicts(tests, "tso")
     compile_together(tests, here, tmp_path)
     for number, test in enumerate(tests):
         read = statements(test)
@@ -178,7 +166,7 @@ def seen(
 
 @x86
 def test_an_outcome_that_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_path: Path) -> None:
-    assert all(each.observation == "Never" for each in allowed(list(STRONG), "tso").values())
+    assert all(each.observation == "Never" for each in verdicts(list(STRONG), "tso").values())
     compile_together(STRONG, here, tmp_path)
     for test in STRONG:
         assert seen(test, here, tmp_path, "perpetual", here.cores, 0.04) == 0, test.name
@@ -190,8 +178,8 @@ def test_an_outcome_that_x86_forbids_is_not_seen_perpetually(here: Machine, tmp_
 def test_an_outcome_that_x86_allows_is_seen_perpetually(
     here: Machine, tmp_path: Path, test: Test
 ) -> None:
-    assert allowed([test], "sc")[test.name].observation == "Never"
-    assert allowed([test], "tso")[test.name].observation == "Sometimes"
+    assert verdicts([test], "sc")[test.name].observation == "Never"
+    assert verdicts([test], "tso")[test.name].observation == "Sometimes"
     if cores() < (needed := 3 if test.name in AT_ONCE else 2):
         pytest.skip(f"{needed} threads have to run within the time that a store is buffered")
     assert any(seen(test, here, tmp_path, "perpetual", here.cores) for _ in range(20))

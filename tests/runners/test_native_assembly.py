@@ -7,19 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asking import verdicts
 
 from weakspot.errors import Unsupported
 from weakspot.generators.emit.assembly import assembly
 from weakspot.generators.litmus import Test, read_test
 from weakspot.harness import machines
-from weakspot.harness.checkers.engine import Engine
-from weakspot.harness.corpus import models
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import litmus7
 from weakspot.harness.runners.native import Native
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.state import within
-from weakspot.harness.values.verdict import Verdict
 from weakspot.system.tools import Tool
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -53,14 +51,10 @@ SHAPES = [
         BOTH,
     ),
     x86_test(
-        "MP",
-        "movl $1,(x); movl $1,(y) || movl (y),%eax; movl (x),%ebx",
-        r"1:rax=1 /\ 1:rbx=0",
+        "MP", "movl $1,(x); movl $1,(y) || movl (y),%eax; movl (x),%ebx", r"1:rax=1 /\ 1:rbx=0"
     ),
     x86_test(
-        "LB",
-        "movl (x),%eax; movl $1,(y) || movl (y),%eax; movl $1,(x)",
-        r"0:rax=1 /\ 1:rax=1",
+        "LB", "movl (x),%eax; movl $1,(y) || movl (y),%eax; movl $1,(x)", r"0:rax=1 /\ 1:rax=1"
     ),
     x86_test("2+2W", "movl $1,(x); movl $2,(y) || movl $1,(y); movl $2,(x)", r"[x]=1 /\ [y]=1"),
     x86_test("R", "movl $1,(x); movl $1,(y) || movl $2,(y); movl (x),%eax", r"[y]=2 /\ 1:rax=0"),
@@ -81,12 +75,6 @@ SHAPES = [
 def ran(tests: list[Test], machine: Machine, seconds: float = 1.0) -> dict[str, Histogram]:
     found: list[Histogram] = []
     Native().run(tests, machine, seconds=seconds, done=found.append)
-    return {each.test: each for each in found}
-
-
-def verdicts(tests: list[Test], model: str) -> dict[str, Verdict]:
-    found: list[Verdict] = []
-    Engine(witnesses=False).check(tests, models.resolve(model), seconds=20, done=found.append)
     return {each.test: each for each in found}
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import platform
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ended import execute
 
 from weakspot.system.processors import cores
 from weakspot.system.tools import Tool
@@ -18,14 +18,8 @@ SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "bench" / "runner"
 
 
 def ran(*options: str) -> dict[str, object]:
-    done = subprocess.run(
-        [sys.executable, SCRIPT, "--seconds", "0.2", *options],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
+    done = execute(sys.executable, SCRIPT, "--seconds", "0.2", *options).printed(0)
+    found: dict[str, object] = json.loads(done)
     return found
 
 

@@ -105,11 +105,7 @@ def test_a_program_is_sent_once(
         sent.append(content)
         return scatter(content, **rest)
 
-    monkeypatch.setattr(
-        worker._client(),
-        "scatter",
-        scattered,
-    )
+    monkeypatch.setattr(worker._client(), "scatter", scattered)
     with machines.opened(board) as at:
         for word in "one", "two":
             assert at.run(made, [word], seconds=5).out == f"[{word}]"

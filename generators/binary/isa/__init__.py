@@ -63,13 +63,7 @@ class InstructionSet(msgspec.Struct, frozen=True):
         """What compilers are asked to compile for."""
         return tuple(
             Platform(
-                each.name,
-                self.name,
-                self.triple,
-                self.backend,
-                each.options,
-                each.march,
-                each.cpu,
+                each.name, self.name, self.triple, self.backend, each.options, each.march, each.cpu
             )
             for each in self.mappings
         )

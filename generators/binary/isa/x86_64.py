@@ -141,9 +141,7 @@ class X86:
             case "test", (a, b):
                 return [Compare(FLAGS, _destination(a), _value(b), _size(a) or _size(b), bits=True)]
             case (("xor" | "sub"), (str(to), str(of))) if to == of:
-                return [
-                    Compute("and", _register(to), 0, 0, _size(to), FLAGS),
-                ]
+                return [Compute("and", _register(to), 0, 0, _size(to), FLAGS)]
             case _, (to, of) if name in _ARITHMETIC:
                 destination = _destination(to)
                 size = _size(to) or _size(of)

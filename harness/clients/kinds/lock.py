@@ -16,15 +16,10 @@ KIND = Kind(
         KindOperation("try_lock", rf"try_?{LOCK}|try_write_{LOCK}", takes="alone"),
         KindOperation("unlock", rf"{UNLOCK}(?:_write)?|write_{UNLOCK}", gives="alone"),
         KindOperation(
-            "lock_shared",
-            rf"{LOCK}_{SHARED}|{SHARED}_{LOCK}",
-            waits=True,
-            takes="shared",
+            "lock_shared", rf"{LOCK}_{SHARED}|{SHARED}_{LOCK}", waits=True, takes="shared"
         ),
         KindOperation(
-            "try_lock_shared",
-            rf"try_?{LOCK}_{SHARED}|try_{SHARED}_{LOCK}",
-            takes="shared",
+            "try_lock_shared", rf"try_?{LOCK}_{SHARED}|try_{SHARED}_{LOCK}", takes="shared"
         ),
         KindOperation("unlock_shared", rf"{UNLOCK}_{SHARED}|{SHARED}_{UNLOCK}", gives="shared"),
     ),

@@ -11,10 +11,7 @@ KIND = Kind(
     name="queue",
     rank=0,
     header=Path(__file__).with_suffix(".h"),
-    operations=(
-        KindOperation("enqueue", PUT, VALUE, must=True),
-        KindOperation("dequeue", TAKE),
-    ),
+    operations=(KindOperation("enqueue", PUT, VALUE, must=True), KindOperation("dequeue", TAKE)),
     transfers=True,
     varies=("capacity", "relaxed", "quasi", "per_producer"),
 )

@@ -16,9 +16,7 @@ KIND = Kind(
         KindOperation("write", "write|store|set|publish|update", VALUE),
         KindOperation("exchange", "exchange|swap|xchg", VALUE),
         KindOperation(
-            "compare_and_set",
-            "cas|compare_(?:and_)?(?:set|swap|exchange)",
-            ("known", "value"),
+            "compare_and_set", "cas|compare_(?:and_)?(?:set|swap|exchange)", ("known", "value")
         ),
     ),
 )

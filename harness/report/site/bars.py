@@ -95,8 +95,7 @@ def axis(rates: Iterable[Rate], *, to_one: bool = True) -> Axis:
     most = max((each.runs for each in those), default=10)
     largest = max((each.value for each in those), default=0.0)
     return Axis(
-        decades=max(2, math.ceil(math.log10(most))),
-        top=1.0 if to_one or not largest else largest,
+        decades=max(2, math.ceil(math.log10(most))), top=1.0 if to_one or not largest else largest
     )
 
 

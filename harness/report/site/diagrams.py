@@ -252,7 +252,7 @@ def _diagram(
                 edge.source,
                 edge.target,
                 edge.cycle,
-                " V " in route.path,
+                route.straight,
             )
             for edge, route in zip(edges, made.routes, strict=True)
         ),

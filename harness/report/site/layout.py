@@ -47,11 +47,12 @@ class Placed(msgspec.Struct, frozen=True):
 
 
 class Route(msgspec.Struct, frozen=True):
-    """An edge as an SVG path, with the place of its label."""
+    """An edge as an SVG path, with the place of its label; `straight` is one down a column."""
 
     path: str
     x: float
     y: float
+    straight: bool = False
 
 
 class Layout(msgspec.Struct, frozen=True):
@@ -274,7 +275,7 @@ def _route(
         box = placed[source]
         start = box.y + box.height / 2
         end = placed[target].y - placed[target].height / 2 - 2
-        return Route(f"M {box.x:g} {start:g} V {end:g}", box.x + 8, (start + end) / 2 + 4)
+        return Route(f"M {box.x:g} {start:g} V {end:g}", box.x + 8, (start + end) / 2 + 4, True)
 
     def port(box: int, gutter: int, leaves: bool) -> Point:
         side = int(gutter > boxes[box].column)

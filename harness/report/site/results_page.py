@@ -138,10 +138,7 @@ def _changes(found: Comparison, folder: Path) -> Changes:
     findings = [each for each in changed if each.kind == "finding"]
     new = sum(bool(each.after) for each in findings)
     return Changes(
-        new,
-        len(findings) - new,
-        len(changed) - len(findings),
-        f"{quote(folder.name)}/{_CHANGES}",
+        new, len(findings) - new, len(changed) - len(findings), f"{quote(folder.name)}/{_CHANGES}"
     )
 
 

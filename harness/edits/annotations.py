@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weakspot.generators.litmus import Site
-from weakspot.harness.values import kernel_primitives
-from weakspot.harness.values.order_arguments import SourceText, written_at
-from weakspot.harness.values.strength import Assignment, spelled, spelled_fence, split
+from weakspot.harness.edits import kernel_primitives
+from weakspot.harness.edits.order_arguments import SourceText, written_at
+from weakspot.harness.edits.strength import Assignment, spelled, spelled_fence, split
 
 if TYPE_CHECKING:
     from weakspot.generators.source.program import Program
