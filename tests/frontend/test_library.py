@@ -41,6 +41,12 @@ def test_library_functions_do_what_they_do(path: Path) -> None:
         'char text[9]; snprintf(text, 9, "%f", 1.0);',
         "mmap(0, 1, PROT_READ, MAP_SHARED, 1, 0);",
         "return (int)sysconf(_SC_ARG_MAX);",
+        "return rand() > 7;",
+        "int r = rand(); return r % 2 + r % 3;",
+        "return alarm(1) > 0;",
+        'return strtod("0x1p3", 0) > 1;',
+        'return strtod("1e23", 0) > 1;',
+        'return strtof("0.123456789", 0) > 1;',
     ],
 )
 def test_what_is_not_modelled_of_a_function_is_refused_at_its_line(
@@ -48,12 +54,12 @@ def test_what_is_not_modelled_of_a_function_is_refused_at_its_line(
 ) -> None:
     path = tmp_path / "program.c"
     path.write_text(
-        "#define _GNU_SOURCE\n#include <pthread.h>\n#include <stdio.h>\n#include <sys/mman.h>\n"
-        f"#include <unistd.h>\nint main(void) {{\n  {statement}\n}}\n"
+        "#define _GNU_SOURCE\n#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+        f"#include <sys/mman.h>\n#include <unistd.h>\nint main(void) {{\n  {statement}\n}}\n"
     )
     with pytest.raises(Unsupported) as error:
         asked(read_program(path), models.resolve("rc11"), Bounds())
-    assert (error.value.place or "").startswith(f"{path}:7:")
+    assert (error.value.place or "").startswith(f"{path}:8:")
     assert re.search("is not supported|modelled", error.value.message)
 
 
@@ -97,13 +103,12 @@ int main() {
     assert not found["reasons"]
 
 
-def test_a_value_of_any_int_is_refused_at_its_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("function", ["__VERIFIER_nondet_int", "rand", "mrand48"])
+def test_a_value_of_any_int_is_refused_at_its_line(tmp_path: Path, function: str) -> None:
     path = tmp_path / "program.c"
-    path.write_text(
-        "int __VERIFIER_nondet_int(void);\nint main(void) { return __VERIFIER_nondet_int(); }\n"
-    )
+    path.write_text(f"int {function}(void);\nint main(void) {{ return {function}(); }}\n")
     with pytest.raises(Unsupported) as error:
-        read_program(path)
+        asked(read_program(path), models.resolve("rc11"), Bounds())
     assert error.value.place == f"{path}:2:25"
     assert "weakspot_choose" in (error.value.advice or "")
 

@@ -144,6 +144,7 @@ pub fn call<'p, L: Library<'p>>(
         | Extern::Trap
         | Extern::Exit
         | Extern::ExitNow
+        | Extern::Random
         | Extern::Ignored(_) => Ok(call.alone(t.id, |at| l.text(at))?),
     }
 }

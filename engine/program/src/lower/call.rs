@@ -12,6 +12,7 @@ use crate::lower::function::Lower;
 use crate::lower::kernel;
 use crate::lower::opcodes::{float_binary, float_unary};
 use crate::lower::partial::operands;
+use crate::lower::random::is_random;
 
 /// Library calls that have no effect on what is checked; they return 0.
 pub const IGNORED: &[&str] = &[
@@ -59,15 +60,20 @@ pub const IGNORED: &[&str] = &[
     "sigdelset",
     "sigprocmask",
     "pthread_sigmask",
+    "alarm",
+    // What `rand` returns depends on no seed.
+    "srand",
+    "srandom",
+    "srand48",
     // For debuggers.
     "pthread_setname_np",
     // For the front end's headers: that it is called is what matters.
     "weakspot_arrives_without_waiting",
 ];
 
-/// Those whose result says what was written.
+/// Those whose result is not known: what was written, the time that was left.
 const COUNTS: &[&str] = &[
-    "printf", "fprintf", "vprintf", "vfprintf", "putchar", "fputc",
+    "printf", "fprintf", "vprintf", "vfprintf", "putchar", "fputc", "alarm",
 ];
 
 impl<'a> Lower<'_, '_, 'a> {
@@ -392,6 +398,7 @@ impl<'a> Lower<'_, '_, 'a> {
             }
             name if self.kernel_operation(inst, name, args)? => return Ok(()),
             "weakspot_choose" => (Choose, "call", Order::Na, given),
+            name if is_random(name) => (Random, "call", Order::Na, vec![]),
             "weakspot_parameter" => (Parameter, "call", Order::Na, given),
             "weakspot_called" => {
                 self.l.program.is_client = true;
@@ -439,15 +446,19 @@ impl<'a> Lower<'_, '_, 'a> {
         Ok(())
     }
 
-    /// Whether an instruction uses a value.
-    fn is_used(&self, name: &str) -> bool {
-        let mut used = false;
+    /// How many operands of instructions a value is.
+    pub fn uses(&self, name: &str) -> usize {
+        let mut uses = 0;
         for inst in self.function.blocks.iter().flat_map(|block| &block.insts) {
             operands(&inst.kind, &mut |value| {
-                used |= matches!(value, Value::Local(other) if *other == name);
+                uses += usize::from(matches!(value, Value::Local(other) if *other == name));
             });
         }
-        used
+        uses
+    }
+
+    fn is_used(&self, name: &str) -> bool {
+        self.uses(name) > 0
     }
 
     /// A function of one or two floating-point numbers, by the name of LLVM's intrinsic or of C's
