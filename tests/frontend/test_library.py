@@ -63,6 +63,18 @@ def test_what_is_not_modelled_of_a_function_is_refused_at_its_line(
     assert re.search("is not supported|modelled", error.value.message)
 
 
+@pytest.mark.parametrize(("size", "kinds"), [("1ul << 40", []), ("-1", ["memory"])])
+def test_more_memory_than_there_are_addresses_for(
+    tmp_path: Path, size: str, kinds: list[str]
+) -> None:
+    path = tmp_path / "program.c"
+    path.write_text(f"#include <stdlib.h>\nint main(void) {{ free(malloc({size})); }}\n")
+    found = asked(read_program(path), models.resolve("rc11"), Bounds())
+    assert [each["kind"] for each in found["violations"]] == kinds
+    messages = [each["message"] for each in found["reasons"]]
+    assert kinds or messages == ["allocation of 1099511627776 bytes aligned to 16"]
+
+
 @pytest.mark.parametrize("call", ["all(1, 2.0L)", "through(1, 2.0L)"])
 def test_an_argument_of_another_type_is_refused(tmp_path: Path, call: str) -> None:
     path = tmp_path / "program.c"

@@ -31,7 +31,7 @@ pub const IGNORED: &[&str] = &[
     "clock_nanosleep",
     "thrd_sleep",
     // Output, which is not looked at. The lock of a stream orders nothing that the standards name. 0
-    // is a success; `COUNTS` have another result.
+    // is a success; the result of those in `UNKNOWN` is refused.
     "printf",
     "fprintf",
     "vprintf",
@@ -60,6 +60,7 @@ pub const IGNORED: &[&str] = &[
     "sigdelset",
     "sigprocmask",
     "pthread_sigmask",
+    "signal",
     "alarm",
     // What `rand` returns depends on no seed.
     "srand",
@@ -71,9 +72,9 @@ pub const IGNORED: &[&str] = &[
     "weakspot_arrives_without_waiting",
 ];
 
-/// Those whose result is not known: what was written, the time that was left.
-const COUNTS: &[&str] = &[
-    "printf", "fprintf", "vprintf", "vfprintf", "putchar", "fputc", "alarm",
+/// Those whose result is not known: what was written, the time that was left, the former handler.
+const UNKNOWN: &[&str] = &[
+    "printf", "fprintf", "vprintf", "vfprintf", "putchar", "fputc", "alarm", "signal",
 ];
 
 impl<'a> Lower<'_, '_, 'a> {
@@ -330,9 +331,11 @@ impl<'a> Lower<'_, '_, 'a> {
             "malloc" => (Malloc, "call", Order::Na, given),
             "calloc" => (Calloc, "call", Order::Na, given),
             "realloc" => (Realloc, "call", Order::Na, given),
-            "aligned_alloc" | "memalign" => (AlignedAlloc, "call", Order::Na, given),
+            "aligned_alloc" | "memalign" | "weakspot_allocate" => {
+                (AlignedAlloc, "call", Order::Na, given)
+            }
             "posix_memalign" => (PosixMemalign, "call", Order::Na, given),
-            "free" => (Free, "call", Order::Na, given),
+            "free" | "weakspot_free" => (Free, "call", Order::Na, given),
             "memcpy" | "memmove" => return self.copy_memory(inst, Memcpy, args, given),
             "memset" => return self.copy_memory(inst, Memset, args, given),
             "memcmp" | "bcmp" => (Bytes(BytesOp::Memcmp), "R", Order::Na, given),
@@ -419,7 +422,7 @@ impl<'a> Lower<'_, '_, 'a> {
         };
         if let Ignored(value) = function {
             let used = inst.result.is_some_and(|result| self.is_used(result));
-            if used && COUNTS.contains(&name) {
+            if used && UNKNOWN.contains(&name) {
                 return Err(Error::unsupported(format!("using what {name} returns")));
             }
             self.ignored(inst, value);
