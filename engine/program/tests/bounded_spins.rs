@@ -69,6 +69,40 @@ fn a_test_may_be_joined_with_others_and_come_late() {
                   br i1 %go, label %tail, label %done",
         );
     assert!(counts(&joined));
+    // and `load(x) == 1 && i < 100`
+    let last = "\
+entry:
+  br label %head
+head:
+  %i = phi i32 [ 0, %entry ], [ %j, %tail ]
+  %read = load atomic i32, ptr @x monotonic, align 4
+  %locked = icmp eq i32 %read, 1
+  br i1 %locked, label %count, label %both
+count:
+  %more = icmp slt i32 %i, 100
+  br label %both
+both:
+  %go = phi i1 [ false, %head ], [ %more, %count ]
+  br i1 %go, label %tail, label %done
+tail:
+  %j = add nsw i32 %i, 1
+  br label %head
+done:
+  ret i32 0
+";
+    assert!(counts(last));
+    // the counter alone does not end the loop, is used behind it, or is stored
+    assert!(!counts(&last.replace(
+        "  br i1 %go,",
+        "  %or = select i1 %go, i1 true, i1 %locked\n  br i1 %or,"
+    )));
+    let used = last.replace("ret i32 0", "%r = zext i1 %go to i32\n  ret i32 %r");
+    assert!(!counts(&used));
+    let stored = last.replace(
+        "tail:\n",
+        "tail:\n  %bit = zext i1 %go to i32\n  store i32 %bit, ptr @y\n",
+    );
+    assert!(!counts(&stored));
 }
 
 /// As rustc writes the loop of its mutexes.

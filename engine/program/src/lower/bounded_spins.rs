@@ -306,7 +306,22 @@ impl Candidate<'_> {
             }
             outcomes.extend(others);
         }
+        // a && b, where b is evaluated in a block of its own
+        for edge in self.edges().filter(|edge| self.continues(edge)) {
+            for (dst, _) in edge.moves.iter().filter(|(_, from)| *from == this) {
+                if counted.contains(*dst as usize) {
+                    return None;
+                }
+                outcomes.extend(self.outcomes(*dst, counted)?);
+            }
+        }
         Some(outcomes)
+    }
+
+    /// Whether an edge leads to another block of the same iteration.
+    fn continues(&self, edge: &Edge) -> bool {
+        let to = edge.to as usize;
+        to != self.info.header && self.info.body.contains(to)
     }
 
     /// Whether an operand has the same value in all iterations.
@@ -360,19 +375,22 @@ impl Candidate<'_> {
         false
     }
 
-    /// Whether what is counted is neither carried along an edge, except to the next iteration, nor used
-    /// behind the loop.
+    /// Whether what is counted is neither carried along an edge, except to the next iteration or to a
+    /// branch on it, nor used behind the loop.
     fn keeps(&self, edge: &Edge, counted: &BitSet) -> bool {
         let to = edge.to as usize;
         let is_counted =
             |from: Operand| register(from).is_some_and(|r| counted.contains(r as usize));
-        let carries = edge
+        let mut carried = edge
             .moves
             .iter()
-            .any(|(dst, from)| self.is_relevant(*dst) && is_counted(*from));
-        match self.info.body.contains(to) {
-            true => to == self.info.header || !carries,
-            false => !carries && self.live[to].is_disjoint(counted),
+            .filter(|(dst, from)| self.is_relevant(*dst) && is_counted(*from));
+        match self.continues(edge) {
+            true => carried.all(|(dst, _)| counted.contains(*dst as usize)),
+            false => {
+                to == self.info.header
+                    || carried.next().is_none() && self.live[to].is_disjoint(counted)
+            }
         }
     }
 }
