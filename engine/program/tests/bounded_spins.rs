@@ -105,6 +105,48 @@ done:
     assert!(!counts(&stored));
 }
 
+/// As clang writes `while (load(x) == 1 && --i > 0) {}`.
+const STEPPED_LATE: &str = "\
+entry:
+  br label %head
+head:
+  %i = phi i32 [ 100, %entry ], [ %joined, %tail ]
+  %read = load atomic i32, ptr @x monotonic, align 4
+  %locked = icmp eq i32 %read, 1
+  br i1 %locked, label %count, label %both
+count:
+  %j = sub i32 %i, 1
+  %more = icmp sgt i32 %j, 0
+  br label %both
+both:
+  %joined = phi i32 [ %i, %head ], [ %j, %count ]
+  %go = phi i1 [ false, %head ], [ %more, %count ]
+  br i1 %go, label %tail, label %done
+tail:
+  br label %head
+done:
+  ret i32 0
+";
+
+#[test]
+fn a_counter_may_be_stepped_after_the_loop_has_looked() {
+    assert!(counts(STEPPED_LATE));
+    // here some iterations that stay in the loop do not count, or count otherwise, or the counter is
+    // used behind the loop
+    assert!(!counts(
+        &STEPPED_LATE.replace("[ false, %head ]", "[ true, %head ]")
+    ));
+    assert!(!counts(
+        &STEPPED_LATE.replace("[ %i, %head ], [ %j", "[ %i, %head ], [ 7")
+    ));
+    assert!(!counts(
+        &STEPPED_LATE.replace("ret i32 0", "ret i32 %joined")
+    ));
+    assert!(!counts(
+        &STEPPED_LATE.replace("tail:\n", "tail:\n  store i32 %joined, ptr @y\n")
+    ));
+}
+
 /// As rustc writes the loop of its mutexes.
 const SELECTED: &str = "\
 entry:

@@ -35,10 +35,11 @@ pub struct Candidate<'c> {
 
 impl Candidate<'_> {
     pub fn counter(&self) -> Option<Counter> {
-        let (counter, stepped) = self.carried()?;
+        let (counter, carried) = self.carried()?;
+        let stepped = self.where_it_stays(carried)?;
         let (at, step, bits) = self.step(counter, stepped)?;
         let mut tests = Vec::new();
-        let counts = BitSet::from_iter([counter as usize, stepped as usize]);
+        let counts = BitSet::from_iter([counter, stepped, carried].map(|each| each as usize));
         // and what is computed of the two
         let mut counted = counts.clone();
         for other in self.inside().filter(|other| *other != at) {
@@ -119,6 +120,26 @@ impl Candidate<'_> {
             found = Some((*dst, *from));
         }
         found
+    }
+
+    /// The register whose value a register has where the loop is not left: itself, or what it gets
+    /// from each edge but those by which the loop is left, as in `load(x) && --i > 0`.
+    fn where_it_stays(&self, joined: Register) -> Option<Register> {
+        let mut found = None;
+        for edge in self.edges().filter(|edge| self.continues(edge)) {
+            let moved = edge.moves.iter().find(|(dst, _)| *dst == joined);
+            match moved {
+                Some((_, Operand::Register(from))) if !self.leaves(edge) => {
+                    if found.is_some_and(|other| other != *from) {
+                        return None;
+                    }
+                    found = Some(*from);
+                }
+                Some(_) if !self.leaves(edge) => return None,
+                _ => {}
+            }
+        }
+        Some(found.unwrap_or(joined))
     }
 
     /// Whether a register, of which the loop makes no use, gets what the only access of the loop has read,
