@@ -29,7 +29,12 @@ impl<'a> Lower<'_, '_, 'a> {
             }
             _ => return None,
         };
-        if !self.is_random(number) {
+        // in one block, so that each number is used as often as it is drawn
+        let block = self.function.blocks.iter().find(|block| {
+            let mut insts = block.insts.iter();
+            inst.result.is_some() && insts.any(|other| other.result == inst.result)
+        })?;
+        if !self.is_random(number, &block.insts) {
             return None;
         }
         let dst = self.temporary(1);
@@ -46,13 +51,13 @@ impl<'a> Lower<'_, '_, 'a> {
         Some(Operand::Register(dst))
     }
 
-    /// Whether a value is a random number, of a type that holds all of them, and used once.
-    fn is_random(&self, value: &Value<'a>) -> bool {
+    /// Whether a value is a random number that one of these instructions draws, of a type that holds
+    /// all of them, and used once.
+    fn is_random(&self, value: &Value<'a>, block: &[Inst<'a>]) -> bool {
         let Value::Local(name) = value else {
             return false;
         };
-        let mut all = self.function.blocks.iter().flat_map(|block| &block.insts);
-        let Some(inst) = all.find(|inst| inst.result == Some(*name)) else {
+        let Some(inst) = block.iter().find(|inst| inst.result == Some(*name)) else {
             return false;
         };
         self.uses(name) == 1
@@ -65,7 +70,7 @@ impl<'a> Lower<'_, '_, 'a> {
                     let holds = |ty| self.l.module.types.bits(ty).is_ok_and(|bits| bits >= BITS);
                     matches!(*op, "sext" | "zext" | "trunc")
                         && holds(*to)
-                        && self.is_random(&value.1)
+                        && self.is_random(&value.1, block)
                 }
                 _ => false,
             }
