@@ -43,6 +43,7 @@ def test_library_functions_do_what_they_do(path: Path) -> None:
         "return (int)sysconf(_SC_ARG_MAX);",
         "return rand() > 7;",
         "int r = rand(); return r % 2 + r % 3;",
+        "int r = rand(), s = 0; for (int k = 0; k < 2; k++) s = 3 * s + r % 2; return s == 1;",
         "return alarm(1) > 0;",
         'return strtod("0x1p3", 0) > 1;',
         'return strtod("1e23", 0) > 1;',
@@ -162,3 +163,22 @@ def test_integers_of_std_string_are_read(tmp_path: Path) -> None:
     )
     found = asked(read_program(path), models.resolve("rc11"), Bounds())
     assert found["result"] == "Safe", found
+
+
+def test_a_call_of_a_pure_virtual_function_is_a_violation(tmp_path: Path) -> None:
+    path = tmp_path / "it.cpp"
+    path.write_text(
+        """struct Base {
+  Base() { call(*this); }
+  virtual void run() = 0;
+  static void call(Base &it) { it.run(); }
+};
+struct Derived : Base {
+  void run() override {}
+};
+int main() { Derived it; }
+"""
+    )
+    found = asked(read_program(path), models.resolve("rc11"), Bounds())
+    messages = [each["message"] for each in found["violations"]]
+    assert messages == ["call of a pure virtual function"]
