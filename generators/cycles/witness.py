@@ -13,7 +13,7 @@ with another the Test would race whatever is read, and no memory order could mak
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 _ACCESSES = ("R", "W", "RMW", "F", "LOCK", "UNLOCK")
 _THREADS = 4  # as many as IRIW has
+_LONGEST = 300
+"""A thread of an execution with more accesses has too many segments: each two are compared with all
+between them."""
 
 
 def cycle_test(
@@ -43,7 +46,10 @@ def cycle_test(
     """The Test for the execution's smallest critical cycle: fewest threads, then fewest accesses,
     then fewest plain accesses that do not depend on the read before, then those that are closest
     together, then the first name. None if it has no such cycle: then the execution is an
-    interleaving, and no memory order is at fault."""
+    interleaving, and no memory order is at fault. None too if a thread has too many accesses."""
+    counts = Counter(each["thread"] for each in execution["events"] if each["kind"] in _ACCESSES)
+    if max(counts.values(), default=0) > _LONGEST:
+        return None
     found = [
         (
             len(parts),

@@ -246,6 +246,7 @@ def _together(
     if re.fullmatch(language.old, standard):
         notes += (f"{standard} is read as {language.standard}",)
         standard = language.standard
+        clang += language.only_old
     if not named or standard != named:
         clang += language.of_old
     if standard:

@@ -115,13 +115,20 @@ def _answer(asked: Question, build: Build, end: Deadline) -> tuple[Question, cac
     place = cache.path_of(asked.key)
     if (known := cache.read(place, cache.Entry)) is not None:
         return asked, known
-    from weakspot.generators.source import irtext, linking  # what is compiled already needs neither
+    # what is compiled already needs none of these
+    from concurrent.futures import ThreadPoolExecutor
+
+    from weakspot.generators.source import irtext, linking
+    from weakspot.system.processors import cores
 
     folder = asked.path.parent
     texts: dict[Path, str] = {}
     names: set[str] = set()
-    for unit in (asked, *asked.others):
-        texts[unit.path], read = _compiled(unit, folder, build, end)
+    with ThreadPoolExecutor(max_workers=cores()) as pool:
+        others = pool.map(lambda unit: _compiled(unit, folder, build, end), asked.others)
+        compiled = [_compiled(asked, folder, build, end), *others]
+    for unit, (text, read) in zip((asked, *asked.others), compiled, strict=True):
+        texts[unit.path] = text
         away = os.path.relpath(*map(os.path.realpath, (unit.path.parent, folder)))
         names.update(clang.plain_name(posixpath.join(away, name), folder) for name in read)
     limited = msgspec.structs.replace(asked.compiler, end=end)

@@ -19,7 +19,7 @@ _PERFORMED = (
     *("memcpy", "memmove", "memset", "memcmp", "memchr", "strlen", "strcmp", "strncmp", "strchr"),
     *("pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_unlock"),
     *("pthread_mutex_destroy", "pthread_cond_destroy", "pthread_cond_signal"),
-    *("pthread_cond_broadcast", "abort"),
+    *("pthread_cond_broadcast", "abort", "__cxa_pure_virtual"),
 )
 _USED = re.compile(rf"@({'|'.join(_PERFORMED)})(?![\w$.(])")
 

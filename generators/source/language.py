@@ -33,11 +33,11 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     """A language. `name` is what compilers call it, `rank` its place in lists. Sources end in
     `suffixes`, headers in `headers`. Names of its `versions` match this pattern; sources are read
     in the version `standard` unless the build says otherwise, and in `standard` where the build
-    names a version that matches `old`: in both cases with the options `of_old`. `flags` are
-    clang's, `options` those for any compiler. `quick` makes clang read less of the library's
-    headers, which suffices for most sources. `grammar` is the module of its tree-sitter grammar,
-    `block` how Markdown calls it. `compiler` reads it. `orders` are the names of the memory orders
-    there, `fence` is that of the function of fences."""
+    names a version that matches `old`: in both cases with the options `of_old`, in the latter with
+    `only_old` too. `flags` are clang's, `options` those for any compiler. `quick` makes clang read
+    less of the library's headers, which suffices for most sources. `grammar` is the module of its
+    tree-sitter grammar, `block` how Markdown calls it. `compiler` reads it. `orders` are the names
+    of the memory orders there, `fence` is that of the function of fences."""
 
     name: str
     rank: int
@@ -54,6 +54,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     standard: str = ""
     old: str = "(?!)"
     of_old: tuple[str, ...] = ()
+    only_old: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     quick: tuple[str, ...] = ()
 

@@ -282,7 +282,8 @@ def _placed(
     return reported(problem, Unsupported, source=path, advice=_advice(problem["message"], path))
 
 
-_RANDOM = ("rand", "random", "rand_r", "lrand48", "drand48", "arc4random")
+_ANY_VALUE = re.compile(r"__VERIFIER_nondet_\w+|[dm]rand48(_r)?|arc4random")
+"""Functions that return more values than can be explored."""
 
 _STREAM = re.compile(r"\bstd::basic_\w*(?:stream|buf)<|\bstd::basic_ios<|\bstd::ios_base\b")
 
@@ -300,7 +301,7 @@ def _advice(message: str, path: Path) -> str:
         )
     called = r"the function (.+?) is called (?:through a pointer, )?but not defined"
     undefined = re.search(called, message)
-    if undefined and (undefined[1].startswith("__VERIFIER_nondet_") or undefined[1] in _RANDOM):
+    if "a random number" in message or (undefined and _ANY_VALUE.fullmatch(undefined[1])):
         return (
             "it returns too many values to explore: define the function with the values that "
             "matter, for example { return weakspot_choose(4); } for 0 to 3, where "

@@ -30,8 +30,43 @@ _NO_CODE = re.compile(rb"//[^\n]*|/\*.*?\*/|([\"'])(?:\\.|(?!\1)[^\\\n])*\1", re
 """Comments and literals."""
 
 
+_DIRECTIVE = re.compile(rb"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)")
+_DEFINE = re.compile(rb"^\s*#\s*define\s+(\w+)", re.MULTILINE)
+_IS_DEFINED = re.compile(rb"(?:\s*defined\b)?[\s(]*([A-Za-z]\w*)[\s)]*")
+"""A condition that demands one macro. A name that begins with _ may be the compiler's."""
+
+
+def _code(file: Path) -> bytes:
+    return _NO_CODE.sub(b" ", file.read_bytes())
+
+
 def _has_main(file: Path) -> bool:
-    return _MAIN.search(_NO_CODE.sub(b" ", file.read_bytes())) is not None
+    return _MAIN.search(_code(file)) is not None
+
+
+def _has_main_in(file: Path, build: Build) -> bool:
+    """Whether a file has a main without a macro that neither the build nor the file defines, as one
+    that tries out the rest of the file has."""
+    text = _code(file)
+    words = [word for layer in build.layers for word in (*layer.defines, *layer.flags)]
+    defined = {word.removeprefix("-D").partition("=")[0].encode() for word in words}
+    defined |= set(_DEFINE.findall(text))
+    left_out: list[bool] = []
+    for line in text.splitlines():
+        directive = _DIRECTIVE.match(line)
+        if directive is None:
+            if not any(left_out) and _MAIN.search(line):
+                return True
+        elif directive[1] in (b"if", b"ifdef"):
+            macro = _IS_DEFINED.fullmatch(directive[2])
+            left_out.append(macro is not None and macro[1] not in defined)
+        elif directive[1] == b"ifndef":
+            left_out.append(False)
+        elif left_out:
+            left_out.pop()
+            if directive[1] != b"endif":
+                left_out.append(False)
+    return False
 
 
 def resolve(
@@ -41,16 +76,17 @@ def resolve(
 
     A C file is a structure with one scenario and no claims, a Rust crate one with a scenario per
     program that the `build` chooses. Where files with a `main` are named,
-    those without are further sources of each of these programs. Raises BadInput for an argument
+    those without are further sources of each of these programs, as are those whose `main` needs a
+    macro that is not defined. Raises BadInput for an argument
     that is neither a structure nor a file.
     """
     found: dict[str, Structure] = {}
     tests: list[Test] = []
     files = [Path(word) for word in what if not isinstance(word, Test)]
     files = [path for path in files if is_source(path) and path.is_file()]
-    others = [path for path in files if not _has_main(path)]
-    if len(others) == len(files):
-        others = []
+    programs = [path for path in files if _has_main(path)]
+    programs = [path for path in programs if _has_main_in(path, build)] or programs or files
+    others = [path for path in files if path not in programs]
     for word in what:
         if isinstance(word, Test):
             tests.append(word)

@@ -115,6 +115,20 @@ def test_a_standard_that_there_is_not_is_an_error(project: Path, run: Run) -> No
     assert run("check", "it.cpp", "--std", "c++14").code == 0
 
 
+def test_an_older_standard_has_the_features_and_names_of_its_own(project: Path, run: Run) -> None:
+    (project / "it.cpp").write_text(
+        """#include <atomic>
+#ifdef __cpp_lib_atomic_ref
+#error "this is C++20"
+#endif
+std::atomic<int> x;
+int main() { return x.load(std::memory_order::memory_order_acquire); }
+"""
+    )
+    assert run("check", "it.cpp", "--std", "c++17").code == 0
+    assert "this is C++20" in run("check", "it.cpp").err
+
+
 @pytest.mark.usefixtures("project")
 def test_macros_that_are_defined_and_undefined_are_an_error(run: Run) -> None:
     ended = run("check", "tests/value.c", "-D", "VALUE=42", "-U", "VALUE")

@@ -45,7 +45,9 @@ def test_assembly_means_what_its_instruction_set_says(path: Path) -> None:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the instructions are those of x86-64")
-@pytest.mark.parametrize("name", ["double_word", "instructions", "lock", "spin_with_jumps"])
+@pytest.mark.parametrize(
+    "name", ["double_word", "elided_lock", "instructions", "lock", "spin_with_jumps"]
+)
 def test_the_machine_agrees(tmp_path: Path, name: str) -> None:
     program = tmp_path / "program"
     # zig makes a C library first, which takes half a minute

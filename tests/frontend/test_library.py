@@ -41,6 +41,13 @@ def test_library_functions_do_what_they_do(path: Path) -> None:
         'char text[9]; snprintf(text, 9, "%f", 1.0);',
         "mmap(0, 1, PROT_READ, MAP_SHARED, 1, 0);",
         "return (int)sysconf(_SC_ARG_MAX);",
+        "return rand() > 7;",
+        "int r = rand(); return r % 2 + r % 3;",
+        "int r = rand(), s = 0; for (int k = 0; k < 2; k++) s = 3 * s + r % 2; return s == 1;",
+        "return alarm(1) > 0;",
+        'return strtod("0x1p3", 0) > 1;',
+        'return strtod("1e23", 0) > 1;',
+        'return strtof("0.123456789", 0) > 1;',
     ],
 )
 def test_what_is_not_modelled_of_a_function_is_refused_at_its_line(
@@ -48,13 +55,25 @@ def test_what_is_not_modelled_of_a_function_is_refused_at_its_line(
 ) -> None:
     path = tmp_path / "program.c"
     path.write_text(
-        "#define _GNU_SOURCE\n#include <pthread.h>\n#include <stdio.h>\n#include <sys/mman.h>\n"
-        f"#include <unistd.h>\nint main(void) {{\n  {statement}\n}}\n"
+        "#define _GNU_SOURCE\n#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+        f"#include <sys/mman.h>\n#include <unistd.h>\nint main(void) {{\n  {statement}\n}}\n"
     )
     with pytest.raises(Unsupported) as error:
         asked(read_program(path), models.resolve("rc11"), Bounds())
-    assert (error.value.place or "").startswith(f"{path}:7:")
+    assert (error.value.place or "").startswith(f"{path}:8:")
     assert re.search("is not supported|modelled", error.value.message)
+
+
+@pytest.mark.parametrize(("size", "kinds"), [("1ul << 40", []), ("-1", ["memory"])])
+def test_more_memory_than_there_are_addresses_for(
+    tmp_path: Path, size: str, kinds: list[str]
+) -> None:
+    path = tmp_path / "program.c"
+    path.write_text(f"#include <stdlib.h>\nint main(void) {{ free(malloc({size})); }}\n")
+    found = asked(read_program(path), models.resolve("rc11"), Bounds())
+    assert [each["kind"] for each in found["violations"]] == kinds
+    messages = [each["message"] for each in found["reasons"]]
+    assert kinds or messages == ["allocation of 1099511627776 bytes aligned to 16"]
 
 
 @pytest.mark.parametrize("call", ["all(1, 2.0L)", "through(1, 2.0L)"])
@@ -97,13 +116,12 @@ int main() {
     assert not found["reasons"]
 
 
-def test_a_value_of_any_int_is_refused_at_its_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("function", ["__VERIFIER_nondet_int", "rand", "mrand48"])
+def test_a_value_of_any_int_is_refused_at_its_line(tmp_path: Path, function: str) -> None:
     path = tmp_path / "program.c"
-    path.write_text(
-        "int __VERIFIER_nondet_int(void);\nint main(void) { return __VERIFIER_nondet_int(); }\n"
-    )
+    path.write_text(f"int {function}(void);\nint main(void) {{ return {function}(); }}\n")
     with pytest.raises(Unsupported) as error:
-        read_program(path)
+        asked(read_program(path), models.resolve("rc11"), Bounds())
     assert error.value.place == f"{path}:2:25"
     assert "weakspot_choose" in (error.value.advice or "")
 
@@ -145,3 +163,22 @@ def test_integers_of_std_string_are_read(tmp_path: Path) -> None:
     )
     found = asked(read_program(path), models.resolve("rc11"), Bounds())
     assert found["result"] == "Safe", found
+
+
+def test_a_call_of_a_pure_virtual_function_is_a_violation(tmp_path: Path) -> None:
+    path = tmp_path / "it.cpp"
+    path.write_text(
+        """struct Base {
+  Base() { call(*this); }
+  virtual void run() = 0;
+  static void call(Base &it) { it.run(); }
+};
+struct Derived : Base {
+  void run() override {}
+};
+int main() { Derived it; }
+"""
+    )
+    found = asked(read_program(path), models.resolve("rc11"), Bounds())
+    messages = [each["message"] for each in found["violations"]]
+    assert messages == ["call of a pure virtual function"]

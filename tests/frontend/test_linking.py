@@ -92,6 +92,30 @@ def test_a_source_that_mentions_main_is_no_program(folder: Path) -> None:
     assert structure.scenarios[0].sources == ("src/mail.c",)
 
 
+@pytest.mark.parametrize(
+    ("opening", "programs"),
+    [
+        ("#ifdef TRY", ["driver.c"]),
+        ("#if 1\n#if defined(TRY)\n#endif\n#if defined (TRY)", ["driver.c"]),
+        ("#ifndef TRY\n#elif 1\n#endif\n#if TRY", ["driver.c"]),
+        ("#define TRY\n#ifdef TRY", ["driver.c", "mail.c"]),
+        ("#ifdef TRY\n#else", ["driver.c", "mail.c"]),
+        ("#ifndef TRY", ["driver.c", "mail.c"]),
+        ("#ifdef GIVEN", ["driver.c", "mail.c"]),
+        ("#ifdef __linux__", ["driver.c", "mail.c"]),
+    ],
+)
+def test_a_main_that_needs_a_macro_is_no_program_beside_another(
+    folder: Path, opening: str, programs: list[str]
+) -> None:
+    mail = folder / "src" / "mail.c"
+    mail.write_text(f"{MAIL}\n{opening}\nint main(void) {{}}\n#endif\n")
+    build = weakspot.Build(defines=("GIVEN=1",))
+    structures, _ = resolve(["src/mail.c", "driver.c"], build=build)
+    assert sorted(each.name for each in structures) == sorted(programs)
+    assert [each.name for each in resolve(["src/mail.c"])[0]] == ["mail.c"]
+
+
 def test_a_header_beside_the_source_does_not_replace_one_of_the_system(folder: Path) -> None:
     (folder / "errno.h").write_text("#error the project's own\n")
     (folder / "mine.h").write_text("enum { FULL = 1 };\n")

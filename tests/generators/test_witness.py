@@ -106,6 +106,13 @@ def test_events_beside_the_cycle_are_left_out() -> None:
     assert found.name == "SB+fencescrelacqs"
 
 
+@pytest.mark.parametrize(("reads", "found"), [(100, True), (400, False)])
+def test_a_thread_with_too_many_accesses_makes_no_test(reads: int, found: bool) -> None:
+    threads = [*STORE_BUFFERING, ["R z 0 rlx"] * reads]
+    rf = [(1, 4), (0, 6), *((2, 7 + read) for read in range(reads))]
+    assert (made(execution(threads, rf=rf, co=[(0, 3), (1, 5)])) is not None) is found
+
+
 def test_a_read_from_reads_through_several_writes() -> None:
     """fr leads to every later write of the location, not to the next alone."""
     twice = [["W x 1 rlx", "W x 2 rel", "R y 0 acq"], ["W y 1 rel", "R x 0 acq"]]

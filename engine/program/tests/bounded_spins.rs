@@ -69,6 +69,82 @@ fn a_test_may_be_joined_with_others_and_come_late() {
                   br i1 %go, label %tail, label %done",
         );
     assert!(counts(&joined));
+    // and `load(x) == 1 && i < 100`
+    let last = "\
+entry:
+  br label %head
+head:
+  %i = phi i32 [ 0, %entry ], [ %j, %tail ]
+  %read = load atomic i32, ptr @x monotonic, align 4
+  %locked = icmp eq i32 %read, 1
+  br i1 %locked, label %count, label %both
+count:
+  %more = icmp slt i32 %i, 100
+  br label %both
+both:
+  %go = phi i1 [ false, %head ], [ %more, %count ]
+  br i1 %go, label %tail, label %done
+tail:
+  %j = add nsw i32 %i, 1
+  br label %head
+done:
+  ret i32 0
+";
+    assert!(counts(last));
+    // the counter alone does not end the loop, is used behind it, or is stored
+    assert!(!counts(&last.replace(
+        "  br i1 %go,",
+        "  %or = select i1 %go, i1 true, i1 %locked\n  br i1 %or,"
+    )));
+    let used = last.replace("ret i32 0", "%r = zext i1 %go to i32\n  ret i32 %r");
+    assert!(!counts(&used));
+    let stored = last.replace(
+        "tail:\n",
+        "tail:\n  %bit = zext i1 %go to i32\n  store i32 %bit, ptr @y\n",
+    );
+    assert!(!counts(&stored));
+}
+
+/// As clang writes `while (load(x) == 1 && --i > 0) {}`.
+const STEPPED_LATE: &str = "\
+entry:
+  br label %head
+head:
+  %i = phi i32 [ 100, %entry ], [ %joined, %tail ]
+  %read = load atomic i32, ptr @x monotonic, align 4
+  %locked = icmp eq i32 %read, 1
+  br i1 %locked, label %count, label %both
+count:
+  %j = sub i32 %i, 1
+  %more = icmp sgt i32 %j, 0
+  br label %both
+both:
+  %joined = phi i32 [ %i, %head ], [ %j, %count ]
+  %go = phi i1 [ false, %head ], [ %more, %count ]
+  br i1 %go, label %tail, label %done
+tail:
+  br label %head
+done:
+  ret i32 0
+";
+
+#[test]
+fn a_counter_may_be_stepped_after_the_loop_has_looked() {
+    assert!(counts(STEPPED_LATE));
+    // here some iterations that stay in the loop do not count, or count otherwise, or the counter is
+    // used behind the loop
+    assert!(!counts(
+        &STEPPED_LATE.replace("[ false, %head ]", "[ true, %head ]")
+    ));
+    assert!(!counts(
+        &STEPPED_LATE.replace("[ %i, %head ], [ %j", "[ %i, %head ], [ 7")
+    ));
+    assert!(!counts(
+        &STEPPED_LATE.replace("ret i32 0", "ret i32 %joined")
+    ));
+    assert!(!counts(
+        &STEPPED_LATE.replace("tail:\n", "tail:\n  store i32 %joined, ptr @y\n")
+    ));
 }
 
 /// As rustc writes the loop of its mutexes.

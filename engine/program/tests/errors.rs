@@ -76,7 +76,7 @@ end:
 #[test]
 fn a_missing_function_is_refused_where_it_is_called() {
     for (name, shown) in [
-        ("rand", "rand"),
+        ("mrand48", "mrand48"),
         (
             "_ZNSt3__112basic_stringIcE6lengthEv",
             "std::basic_string<char>::length",

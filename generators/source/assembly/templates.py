@@ -12,6 +12,10 @@ _DIALECTS = re.compile(r"\$\((.*?)\$\|.*?\$\)")
 _LABEL = re.compile(r"[\w.$]+(?:\$\{:uid\})?: ?")
 _NUMBERED = re.compile(r"\d+[bf]")
 JUMP = re.compile(r"j([a-z]+) (\S+)")
+_PREFIXES = re.compile(r"(?:lock|rep|xacquire|xrelease|\.byte 0xf[23])(?: lock)?")
+_ELISION = re.compile(r"(?:xacquire|xrelease|\.byte 0xf[23]) (?=lock |xchg|mov)")
+"""A hint that a lock may be elided, which processors without elision ignore (Intel's SDM, volume 1,
+16.3.1)."""
 
 
 def instructions(template: str) -> list[str]:
@@ -28,9 +32,9 @@ def instructions(template: str) -> list[str]:
             one = one[label.end() :]
         if not one:
             continue
-        if found and found[-1] in ("lock", "rep"):
+        if found and _PREFIXES.fullmatch(found[-1]):
             one = f"{found.pop()} {one}"
-        found.append(one)
+        found.append(_ELISION.sub("", one))
     return found
 
 

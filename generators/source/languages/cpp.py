@@ -27,6 +27,7 @@ LANGUAGE = Language(
     standard="gnu++20",
     old=r"(?:c|gnu)\+\+(?:98|03|0x|11|1y|14|1z|17)",
     of_old=tuple(f"-D_LIBCPP_ENABLE_CXX{each}" for each in _REMOVED),
+    only_old=("-DWEAKSPOT_OLD_STANDARD",),  # for <version>
     flags=("-x", "c++", f"-I{HEADERS}", POSIX, "-include", "weakspot_runtime.h"),
     quick=(LEAN,),
     grammar="tree_sitter_cpp",

@@ -45,6 +45,8 @@ WEAKSPOT_LIBRARY time_t time(time_t *out) {
   return seconds;
 }
 
+WEAKSPOT_LIBRARY double difftime(time_t end, time_t begin) { return (double)(end - begin); }
+
 // The time stamp counter.
 WEAKSPOT_LIBRARY unsigned long weakspot_cycles(void) {
   look();

@@ -2,7 +2,6 @@
 // it says how large it is.
 #define _GNU_SOURCE
 #include "weakspot.h"
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -17,16 +16,16 @@ WEAKSPOT_LIBRARY void *mmap(void *address, size_t size, int protection, int flag
   if (protection != (PROT_READ | PROT_WRITE))
     weakspot_unsupported("of mmap, only memory that can be read and written is modelled");
   size = whole_pages(size);
-  char *made = aligned_alloc(PAGE, PAGE + size);
+  char *made = weakspot_allocate(PAGE, PAGE + size, 1);
   *(size_t *)made = size;
-  return memset(made + PAGE, 0, size);
+  return made + PAGE;
 }
 
 WEAKSPOT_LIBRARY int munmap(void *address, size_t size) {
   char *made = (char *)address - PAGE;
   if (*(size_t *)made != whole_pages(size))
     weakspot_unsupported("of munmap, only all memory of one mmap is modelled");
-  free(made);
+  weakspot_free(made);
   return 0;
 }
 

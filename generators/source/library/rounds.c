@@ -2,7 +2,6 @@
 // pthread_create and thrd_create.
 #include "weakspot.h"
 #include <pthread.h>
-#include <stdlib.h>
 #include <threads.h>
 
 struct start {
@@ -12,7 +11,7 @@ struct start {
 };
 
 static struct start *start_of(void *(*run)(void *), int (*run_c11)(void *), void *argument) {
-  struct start *start = malloc(sizeof *start);
+  struct start *start = weakspot_allocate(_Alignof(struct start), sizeof *start, 0);
   *start = (struct start){run, run_c11, argument};
   return start;
 }

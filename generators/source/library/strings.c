@@ -1,5 +1,6 @@
 // Functions that copy, compare and search strings, by those that the engine provides: strlen, strnlen,
-// strchr, strncmp, memcpy.
+// strchr, strncmp, memcmp, memcpy.
+#define _GNU_SOURCE
 #include "weakspot.h"
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,20 @@ WEAKSPOT_LIBRARY char *strstr(const char *text, const char *wanted) {
   }
 }
 
+WEAKSPOT_LIBRARY void *memrchr(const void *bytes, int c, size_t size) {
+  for (const unsigned char *at = bytes; size > 0; size--)
+    if (at[size - 1] == (unsigned char)c)
+      return (void *)(at + size - 1);
+  return 0;
+}
+
+WEAKSPOT_LIBRARY void *memmem(const void *bytes, size_t size, const void *wanted, size_t length) {
+  for (const char *at = bytes; size >= length; at++, size--)
+    if (!memcmp(at, wanted, length))
+      return (void *)at;
+  return 0;
+}
+
 static size_t span(const char *text, const char *set, int within) {
   size_t length = 0;
   while (text[length] && !!strchr(set, text[length]) == within)
@@ -123,5 +138,16 @@ WEAKSPOT_LIBRARY char *strtok_r(char *restrict text, const char *restrict set,
   if (!*word)
     return 0;
   *end = 0;
+  return word;
+}
+
+WEAKSPOT_LIBRARY char *strsep(char **rest, const char *set) {
+  char *word = *rest;
+  if (!word)
+    return 0;
+  char *end = word + span(word, set, 0);
+  *rest = *end ? end + 1 : 0;
+  if (*end)
+    *end = 0;
   return word;
 }

@@ -2,12 +2,19 @@
 #include "weakspot.h"
 #include <poll.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 
 WEAKSPOT_LIBRARY long weakspot_gettid(void) { return (long)pthread_self(); }
 WEAKSPOT_LIBRARY long weakspot_getpid(void) { return 1; }
 WEAKSPOT_LIBRARY int getpid(void) { return 1; }
 WEAKSPOT_LIBRARY int gettid(void) { return (int)(long)pthread_self(); }
 WEAKSPOT_LIBRARY long weakspot_yield(void) { return 0; }
+
+WEAKSPOT_LIBRARY int prctl(int option, ...) {
+  if (option != PR_SET_NAME)
+    weakspot_unsupported("of prctl, only the name of a thread is modelled");
+  return 0;
+}
 
 // Waiting for some time: without descriptors, poll does nothing else.
 WEAKSPOT_LIBRARY int poll(struct pollfd *descriptors, nfds_t count, int milliseconds) {

@@ -6,6 +6,11 @@
 
 // What the engine provides.
 
+// As aligned_alloc, with zeros where that is asked for, and free, for what does not use those of a
+// program that defines its own.
+void *weakspot_allocate(unsigned long alignment, unsigned long size, int zeroed);
+void weakspot_free(void *object);
+
 // The two sorts of asymmetric fences.
 void weakspot_light_fence(void);
 void weakspot_heavy_fence(void);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 static void *search(void *p) {
-  char words[] = " one,two ", *rest;
+  char words[] = " one,two ", fields[] = "k=,v", *rest;
   const char *text = "a/b/c";
   assert(strrchr(text, '/') == text + 3 && strrchr(text, 0) == text + 5 && !strrchr(text, 'x'));
   assert(strstr(text, "b/") == text + 2 && strstr(text, "") == text && !strstr(text, "cc"));
@@ -15,6 +15,11 @@ static void *search(void *p) {
   char *word = strtok_r(words, " ,", &rest);
   assert(word == words + 1 && !strcmp(word, "one"));
   assert(!strcmp(strtok_r(0, " ,", &rest), "two") && !strtok_r(0, " ,", &rest));
+  rest = fields;
+  assert(!strcmp(strsep(&rest, "=,"), "k") && !*strsep(&rest, "=,"));
+  assert(!strcmp(strsep(&rest, "=,"), "v") && !rest && !strsep(&rest, "=,"));
+  assert(memrchr(text, '/', 5) == text + 3 && memrchr(text, '/', 3) == text + 1 && !memrchr(text, 'c', 4));
+  assert(memmem(text, 5, "/c", 2) == text + 3 && !memmem(text, 4, "/c", 2) && memmem(text, 0, "", 0) == text);
   explicit_bzero(words, 3);
   assert(!words[0] && !words[2] && words[3] == 'e');
   return p;

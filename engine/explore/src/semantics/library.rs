@@ -687,7 +687,7 @@ impl<'p, E: Events<'p>> Library<'p> for EventEnvironment<E> {
             size,
             align,
             zeroed,
-        } = call.wanted()?;
+        } = call.wanted(self.0.memory(), t.id)?;
         let base = self.0.memory().next_allocation(t.id, align);
         let shared = self.0.begins_shared(base, size);
         if shared && !self.0.is_alone() {

@@ -90,6 +90,9 @@ pub enum Extern {
     ExitNow,
     /// A value below the argument: each is explored.
     Choose,
+    /// Any number below 2^31; with an argument, any below that, which [`crate::lower::random`] makes
+    /// of its remainder. Lowering leaves none.
+    Random,
     /// The execution is not one of the program's: what has been assumed does not hold.
     Discard,
     /// A number that the program was given.

@@ -8,7 +8,7 @@ use crate::interpreter::outcome::{Outcome, RunEnd};
 use crate::interpreter::thread::Thread;
 use crate::ir::instruction::{Extern, FuncId, SyncObject};
 use crate::ir::program::Program;
-use crate::llvm::types::MAX_SIZE;
+use crate::memory::address_space::Memory;
 use crate::memory::value::Val;
 
 /// Performs a call.
@@ -144,6 +144,7 @@ pub fn call<'p, L: Library<'p>>(
         | Extern::Trap
         | Extern::Exit
         | Extern::ExitNow
+        | Extern::Random
         | Extern::Ignored(_) => Ok(call.alone(t.id, |at| l.text(at))?),
     }
 }
@@ -209,19 +210,22 @@ impl ExternCall<'_> {
         found.ok_or_else(|| RunEnd::call_of_none(program, address, message, site))
     }
 
-    /// The object that a call allocates.
-    pub fn wanted(&self) -> Result<Wanted, RunEnd> {
+    /// The object that a call of the thread allocates.
+    pub fn wanted(&self, memory: &Memory, thread: usize) -> Result<Wanted, RunEnd> {
         let arg = |k: usize| self.arg(k).bits;
         let (size, align, zeroed) = match self.function {
             Extern::Calloc => (arg(0).saturating_mul(arg(1)), 16, true),
-            Extern::AlignedAlloc => (arg(1), arg(0), false),
+            Extern::AlignedAlloc => (arg(1), arg(0), arg(2) != 0),
             Extern::PosixMemalign => (arg(2), arg(1), false),
             Extern::Realloc => (arg(1), 16, false),
             _ => (arg(0), 16, false),
         };
-        if size > MAX_SIZE || !align.is_power_of_two() || align > MAX_SIZE {
-            let message = format!("allocation of {size} bytes aligned to {align}");
+        let message = format!("allocation of {size} bytes aligned to {align}");
+        if size > i64::MAX as u64 || !align.is_power_of_two() {
             return self.error(Outcome::Memory, message);
+        }
+        if !memory.has_room(thread, size, align) {
+            return self.error(Outcome::Bound, message);
         }
         Ok(Wanted {
             size,

@@ -35,10 +35,11 @@ pub struct Candidate<'c> {
 
 impl Candidate<'_> {
     pub fn counter(&self) -> Option<Counter> {
-        let (counter, stepped) = self.carried()?;
+        let (counter, carried) = self.carried()?;
+        let stepped = self.where_it_stays(carried)?;
         let (at, step, bits) = self.step(counter, stepped)?;
         let mut tests = Vec::new();
-        let counts = BitSet::from_iter([counter as usize, stepped as usize]);
+        let counts = BitSet::from_iter([counter, stepped, carried].map(|each| each as usize));
         // and what is computed of the two
         let mut counted = counts.clone();
         for other in self.inside().filter(|other| *other != at) {
@@ -119,6 +120,26 @@ impl Candidate<'_> {
             found = Some((*dst, *from));
         }
         found
+    }
+
+    /// The register whose value a register has where the loop is not left: itself, or what it gets
+    /// from each edge but those by which the loop is left, as in `load(x) && --i > 0`.
+    fn where_it_stays(&self, joined: Register) -> Option<Register> {
+        let mut found = None;
+        for edge in self.edges().filter(|edge| self.continues(edge)) {
+            let moved = edge.moves.iter().find(|(dst, _)| *dst == joined);
+            match moved {
+                Some((_, Operand::Register(from))) if !self.leaves(edge) => {
+                    if found.is_some_and(|other| other != *from) {
+                        return None;
+                    }
+                    found = Some(*from);
+                }
+                Some(_) if !self.leaves(edge) => return None,
+                _ => {}
+            }
+        }
+        Some(found.unwrap_or(joined))
     }
 
     /// Whether a register, of which the loop makes no use, gets what the only access of the loop has read,
@@ -306,7 +327,22 @@ impl Candidate<'_> {
             }
             outcomes.extend(others);
         }
+        // a && b, where b is evaluated in a block of its own
+        for edge in self.edges().filter(|edge| self.continues(edge)) {
+            for (dst, _) in edge.moves.iter().filter(|(_, from)| *from == this) {
+                if counted.contains(*dst as usize) {
+                    return None;
+                }
+                outcomes.extend(self.outcomes(*dst, counted)?);
+            }
+        }
         Some(outcomes)
+    }
+
+    /// Whether an edge leads to another block of the same iteration.
+    fn continues(&self, edge: &Edge) -> bool {
+        let to = edge.to as usize;
+        to != self.info.header && self.info.body.contains(to)
     }
 
     /// Whether an operand has the same value in all iterations.
@@ -360,19 +396,22 @@ impl Candidate<'_> {
         false
     }
 
-    /// Whether what is counted is neither carried along an edge, except to the next iteration, nor used
-    /// behind the loop.
+    /// Whether what is counted is neither carried along an edge, except to the next iteration or to a
+    /// branch on it, nor used behind the loop.
     fn keeps(&self, edge: &Edge, counted: &BitSet) -> bool {
         let to = edge.to as usize;
         let is_counted =
             |from: Operand| register(from).is_some_and(|r| counted.contains(r as usize));
-        let carries = edge
+        let mut carried = edge
             .moves
             .iter()
-            .any(|(dst, from)| self.is_relevant(*dst) && is_counted(*from));
-        match self.info.body.contains(to) {
-            true => to == self.info.header || !carries,
-            false => !carries && self.live[to].is_disjoint(counted),
+            .filter(|(dst, from)| self.is_relevant(*dst) && is_counted(*from));
+        match self.continues(edge) {
+            true => carried.all(|(dst, _)| counted.contains(*dst as usize)),
+            false => {
+                to == self.info.header
+                    || carried.next().is_none() && self.live[to].is_disjoint(counted)
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::lower::function::Lower;
 use crate::lower::kernel;
 use crate::lower::opcodes::{float_binary, float_unary};
 use crate::lower::partial::operands;
+use crate::lower::random::is_random;
 
 /// Library calls that have no effect on what is checked; they return 0.
 pub const IGNORED: &[&str] = &[
@@ -30,7 +31,7 @@ pub const IGNORED: &[&str] = &[
     "clock_nanosleep",
     "thrd_sleep",
     // Output, which is not looked at. The lock of a stream orders nothing that the standards name. 0
-    // is a success; `COUNTS` have another result.
+    // is a success; the result of those in `UNKNOWN` is refused.
     "printf",
     "fprintf",
     "vprintf",
@@ -59,15 +60,21 @@ pub const IGNORED: &[&str] = &[
     "sigdelset",
     "sigprocmask",
     "pthread_sigmask",
+    "signal",
+    "alarm",
+    // What `rand` returns depends on no seed.
+    "srand",
+    "srandom",
+    "srand48",
     // For debuggers.
     "pthread_setname_np",
     // For the front end's headers: that it is called is what matters.
     "weakspot_arrives_without_waiting",
 ];
 
-/// Those whose result says what was written.
-const COUNTS: &[&str] = &[
-    "printf", "fprintf", "vprintf", "vfprintf", "putchar", "fputc",
+/// Those whose result is not known: what was written, the time that was left, the former handler.
+const UNKNOWN: &[&str] = &[
+    "printf", "fprintf", "vprintf", "vfprintf", "putchar", "fputc", "alarm", "signal",
 ];
 
 impl<'a> Lower<'_, '_, 'a> {
@@ -324,9 +331,11 @@ impl<'a> Lower<'_, '_, 'a> {
             "malloc" => (Malloc, "call", Order::Na, given),
             "calloc" => (Calloc, "call", Order::Na, given),
             "realloc" => (Realloc, "call", Order::Na, given),
-            "aligned_alloc" | "memalign" => (AlignedAlloc, "call", Order::Na, given),
+            "aligned_alloc" | "memalign" | "weakspot_allocate" => {
+                (AlignedAlloc, "call", Order::Na, given)
+            }
             "posix_memalign" => (PosixMemalign, "call", Order::Na, given),
-            "free" => (Free, "call", Order::Na, given),
+            "free" | "weakspot_free" => (Free, "call", Order::Na, given),
             "memcpy" | "memmove" => return self.copy_memory(inst, Memcpy, args, given),
             "memset" => return self.copy_memory(inst, Memset, args, given),
             "memcmp" | "bcmp" => (Bytes(BytesOp::Memcmp), "R", Order::Na, given),
@@ -392,6 +401,7 @@ impl<'a> Lower<'_, '_, 'a> {
             }
             name if self.kernel_operation(inst, name, args)? => return Ok(()),
             "weakspot_choose" => (Choose, "call", Order::Na, given),
+            name if is_random(name) => (Random, "call", Order::Na, vec![]),
             "weakspot_parameter" => (Parameter, "call", Order::Na, given),
             "weakspot_called" => {
                 self.l.program.is_client = true;
@@ -412,7 +422,7 @@ impl<'a> Lower<'_, '_, 'a> {
         };
         if let Ignored(value) = function {
             let used = inst.result.is_some_and(|result| self.is_used(result));
-            if used && COUNTS.contains(&name) {
+            if used && UNKNOWN.contains(&name) {
                 return Err(Error::unsupported(format!("using what {name} returns")));
             }
             self.ignored(inst, value);
@@ -439,15 +449,19 @@ impl<'a> Lower<'_, '_, 'a> {
         Ok(())
     }
 
-    /// Whether an instruction uses a value.
-    fn is_used(&self, name: &str) -> bool {
-        let mut used = false;
+    /// How many operands of instructions a value is.
+    pub fn uses(&self, name: &str) -> usize {
+        let mut uses = 0;
         for inst in self.function.blocks.iter().flat_map(|block| &block.insts) {
             operands(&inst.kind, &mut |value| {
-                used |= matches!(value, Value::Local(other) if *other == name);
+                uses += usize::from(matches!(value, Value::Local(other) if *other == name));
             });
         }
-        used
+        uses
+    }
+
+    fn is_used(&self, name: &str) -> bool {
+        self.uses(name) > 0
     }
 
     /// A function of one or two floating-point numbers, by the name of LLVM's intrinsic or of C's

@@ -13,6 +13,7 @@ use crate::lower::deciding::deciding;
 use crate::lower::liveness::usage;
 use crate::lower::module::Lowering;
 use crate::lower::partial::{alternatives, copied_loads, partial_loads, plain_loads};
+use crate::lower::random;
 use crate::lower::register_allocation::share_registers;
 use crate::lower::relevance::{relevance, Code, Relevance};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -373,14 +374,20 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
         }
         let loops = graph.loops();
         let joins = graph.joins(reached);
-        let code = Code {
-            code: &self.code,
-            ranges,
-            graph: &graph,
-            reached,
-            globals: &self.l.program.globals,
+        let find = |code: &[Lowered]| {
+            let code = Code {
+                code,
+                ranges,
+                graph: &graph,
+                reached,
+                globals: &self.l.program.globals,
+            };
+            relevance(code, self.registers)
         };
-        let relevant = relevance(code, self.registers);
+        let mut relevant = find(&self.code);
+        if random::settle(&mut self.code, &relevant) {
+            relevant = find(&self.code);
+        }
         let live = |relevant: Option<&Relevance>| {
             let mut usages = vec![Usage::default(); n];
             for block in reached {

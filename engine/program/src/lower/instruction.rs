@@ -265,6 +265,8 @@ impl<'a> Lower<'_, '_, 'a> {
                 }
                 let bits = self.l.module.types.bits(a.0)?;
                 let (one, other) = (self.operand(a.0, &a.1)?, self.operand(a.0, b)?);
+                let remainder = self.remainder_of_random(inst, op, &a.1, other);
+                let one = remainder.unwrap_or(one);
                 self.emit_binary(inst, (op, bits), dst, one, other);
             }
             InstKind::Cast { op, value, to } => {

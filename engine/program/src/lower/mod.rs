@@ -18,6 +18,7 @@ mod module;
 mod opcodes;
 mod partial;
 mod program;
+mod random;
 mod register_allocation;
 mod registers;
 mod relevance;

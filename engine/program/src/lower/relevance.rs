@@ -174,7 +174,7 @@ pub fn has_effect(op: &Op) -> bool {
             matches!(op, Udiv | Sdiv | Urem | Srem)
                 && !matches!(b, Operand::Const(divisor) if *divisor != 0)
         }
-        Op::Extern { function, .. } => !matches!(function, Extern::Ignored(_)),
+        Op::Extern { function, .. } => !matches!(function, Extern::Ignored(_) | Extern::Random),
         Op::Fence { signal, .. } => !signal,
         Op::Br(_)
         | Op::CondBr { .. }

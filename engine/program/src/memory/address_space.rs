@@ -142,6 +142,16 @@ impl Memory {
         self.next(1 + 3 * thread, align)
     }
 
+    /// Whether a thread's next allocation may have this size.
+    pub fn has_room(&self, thread: usize, size: u64, align: u64) -> bool {
+        let arena = 1 + 3 * thread;
+        let end = self.arenas[arena]
+            .next
+            .saturating_add(align)
+            .saturating_add(size);
+        end >> Memory::SHIFT == self.arenas[arena].next >> Memory::SHIFT
+    }
+
     pub fn next_local(&self, thread: usize, align: u64) -> u64 {
         self.next(2 + 3 * thread, align)
     }

@@ -257,7 +257,7 @@ impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
     }
 
     fn allocate(&mut self, t: &mut Thread, call: &ExternCall) -> Result<u64, RunEnd> {
-        let new = call.wanted()?;
+        let new = call.wanted(&self.shared.memory, t.id)?;
         t.progress();
         let memory = &mut self.shared.memory;
         Ok(memory.allocate(t.id, new.size, new.align, new.zeroed, call.site))

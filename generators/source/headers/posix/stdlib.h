@@ -1,11 +1,10 @@
-// <stdlib.h> with the functions of glibc that musl does not declare. A program that calls them has to
-// define them, since they return any number.
+// <stdlib.h> with the functions of glibc that musl does not declare.
 #pragma once
 #pragma GCC system_header
 
 #include_next <stdlib.h>
 
-#if !defined __GLIBC__ && defined _GNU_SOURCE
+#if !defined __GLIBC__ && (defined _GNU_SOURCE || defined _BSD_SOURCE)
 #ifdef __cplusplus
 extern "C" {
 #endif
