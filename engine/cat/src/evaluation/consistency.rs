@@ -3,7 +3,7 @@
 //! order.
 use super::graph_values::GraphValues;
 use crate::analysis::extents::{self, Extent};
-use crate::analysis::{cycles, growth, moved_sources};
+use crate::analysis::{cycles, growth, source_change};
 use crate::error::CatError;
 use crate::plan::fault::Fault;
 use crate::plan::operation::{Op, OpId};
@@ -445,13 +445,13 @@ impl Consistency {
     }
 
     /// Whether a part of a consistent graph is consistent in which a read that nothing needs reads from an
-    /// earlier write ([`moved_sources`]). `releases_last`: whether a write that releases needs everything
+    /// earlier write ([`source_change`]). `releases_last`: whether a write that releases needs everything
     /// before it; `forwarded`: whether the earlier write may be in the thread of the read.
     pub fn allows_earlier_source(&self, releases_last: bool, forwarded: bool) -> bool {
         let typed = &self.compiled.typed;
         let coherent = self.states_coherence();
         let allows =
-            moved_sources::allows_earlier_source(typed, (releases_last, forwarded), coherent);
+            source_change::allows_earlier_source(typed, (releases_last, forwarded), coherent);
         let mut axioms = self.compiled.axioms.iter();
         axioms.all(|due| allows(&due.check))
     }

@@ -21,7 +21,7 @@
 //!   that is extensible.
 //! - Otherwise there may be later events of r's thread. Compared with E, one pair of rf is new, from an
 //!   earlier write to a read that nothing needs. The model's text is asked whether that can matter
-//!   (`cat::analysis::moved_sources`), and if it can, r is let wait.
+//!   (`cat::analysis::source_change`), and if it can, r is let wait.
 //!
 //! An execution with this graph passes the node, or one before where r began to wait, with another choice
 //! for r, and its thread comes to w, which was not expected. So does one of the executions that are left out

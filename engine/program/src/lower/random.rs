@@ -65,7 +65,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 InstKind::Call {
                     callee: Value::Global(name),
                     ..
-                } => is_random(name),
+                } => is_random(name) && !self.l.functions.contains_key(name),
                 InstKind::Cast { op, value, to } => {
                     let holds = |ty| self.l.module.types.bits(ty).is_ok_and(|bits| bits >= BITS);
                     matches!(*op, "sext" | "zext" | "trunc")
