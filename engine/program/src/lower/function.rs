@@ -13,9 +13,8 @@ use crate::lower::deciding::deciding;
 use crate::lower::liveness::usage;
 use crate::lower::module::Lowering;
 use crate::lower::partial::{alternatives, copied_loads, partial_loads, plain_loads};
-use crate::lower::random;
 use crate::lower::register_allocation::share_registers;
-use crate::lower::relevance::{relevance, Code, Relevance};
+use crate::lower::relevance::{relevance, settle_random, Code, Relevance};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -385,7 +384,7 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
             relevance(code, self.registers)
         };
         let mut relevant = find(&self.code);
-        if random::settle(&mut self.code, &relevant) {
+        if settle_random(&mut self.code, &relevant) {
             relevant = find(&self.code);
         }
         let live = |relevant: Option<&Relevance>| {

@@ -7,7 +7,6 @@
 use crate::ir::instruction::*;
 use crate::llvm::ast::{Inst, InstKind, Value};
 use crate::lower::function::Lower;
-use crate::lower::relevance::Relevance;
 
 /// Of how many bits a random number is.
 const BITS: u32 = 31;
@@ -80,36 +79,4 @@ impl<'a> Lower<'_, '_, 'a> {
 /// The functions that return such numbers.
 pub fn is_random(name: &str) -> bool {
     ["rand", "random", "lrand48"].contains(&name)
-}
-
-/// Decides what each random number is; returns whether some are chosen.
-pub fn settle(code: &mut [crate::ir::instruction::Inst], relevant: &Relevance) -> bool {
-    let mut chosen = false;
-    for inst in code {
-        let Op::Extern {
-            function: function @ Extern::Random,
-            args,
-            dst,
-            site,
-            ..
-        } = &mut inst.op
-        else {
-            continue;
-        };
-        match dst.is_some_and(|dst| relevant.registers.contains(dst as usize)) {
-            false => *function = Extern::Ignored(0),
-            true if args.is_empty() => {
-                let message = "using more of a random number than a remainder is not supported";
-                inst.op = Op::Refused {
-                    message: message.to_string(),
-                    site: *site,
-                };
-            }
-            true => {
-                *function = Extern::Choose;
-                chosen = true;
-            }
-        }
-    }
-    chosen
 }

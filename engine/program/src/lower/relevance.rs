@@ -488,3 +488,36 @@ impl Marking<'_> {
         (!reads.is_empty()).then_some(reads)
     }
 }
+
+/// Decides what each number of [`Extern::Random`] is ([`random`](super::random)); returns whether some are
+/// chosen.
+pub fn settle_random(code: &mut [Inst], relevant: &Relevance) -> bool {
+    let mut chosen = false;
+    for inst in code {
+        let Op::Extern {
+            function: function @ Extern::Random,
+            args,
+            dst,
+            site,
+            ..
+        } = &mut inst.op
+        else {
+            continue;
+        };
+        match dst.is_some_and(|dst| relevant.registers.contains(dst as usize)) {
+            false => *function = Extern::Ignored(0),
+            true if args.is_empty() => {
+                let message = "using more of a random number than a remainder is not supported";
+                inst.op = Op::Refused {
+                    message: message.to_string(),
+                    site: *site,
+                };
+            }
+            true => {
+                *function = Extern::Choose;
+                chosen = true;
+            }
+        }
+    }
+    chosen
+}
