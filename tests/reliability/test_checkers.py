@@ -159,7 +159,8 @@ def test_nothing_stays_behind_when_weakspot_is_killed(troubled: Path, blow: sign
     pids = troubled / "pids"
     program.write_text(program.read_text().replace(">>pids", f">>{pids}"))
     (troubled / "tests_reliability.py").write_text(Path(__file__).read_text())
-    environment = {**os.environ, "PYTHONPATH": str(troubled)}
+    folders = os.pathsep.join([str(troubled), str(Path(asking.__file__).parent)])
+    environment = {**os.environ, "PYTHONPATH": folders}
     with subprocess.Popen(
         [sys.executable, "-c", WAITING], env=environment, stderr=subprocess.PIPE
     ) as weakspot:
