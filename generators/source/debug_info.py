@@ -10,6 +10,8 @@ import re
 
 from weakspot.generators.source.file_names import unescape
 
+_LINE = re.compile(r"[^\n]*")
+
 
 def definition(text: str, name: str) -> tuple[str, int] | None:
     """Where a function or variable is defined: the file, as `relative_names` names it; the line."""
@@ -53,8 +55,10 @@ def _file(text: str, node: str) -> str:
 
 def _node(text: str, number: str) -> str:
     """The line of a metadata node."""
-    found = re.search(rf"^!{number or '-'} = (.*)$", text, re.MULTILINE)
-    return found[1] if found else ""
+    start = f"\n!{number} = "
+    at = text.rfind(start) if number else -1
+    found = _LINE.match(text, at + len(start))
+    return found[0] if found and at >= 0 else ""
 
 
 def _field(node: str, name: str) -> str:
