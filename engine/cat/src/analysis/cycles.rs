@@ -7,7 +7,7 @@
 //! from its first event to its second, and every new pair between old events has a walk through a
 //! new event. If an axiom states that such an operation is acyclic, then a graph that violates it,
 //! and did not before it grew, has a cycle through a new event.
-use super::growth;
+use super::patterns::{self, is_given};
 use crate::plan::builtin::Builtin;
 use crate::plan::operation::{Op, OpId};
 use crate::plan::steps::CheckStep;
@@ -38,15 +38,7 @@ const UNKNOWN: Paths = Paths {
 /// For each check: whether a graph that fails it, and did not fail it before it grew, has a cycle
 /// through one of the new events.
 pub fn are_cycles(typed: &TypedPlan) -> impl Fn(&CheckStep) -> bool + '_ {
-    let mut found: Vec<Paths> = Vec::with_capacity(typed.same.len());
-    for id in 0..typed.same.len() {
-        let root = typed.root(id as OpId) as usize;
-        let paths = match root < id {
-            true => found[root],
-            false => of(typed, id as OpId, &found),
-        };
-        found.push(paths);
-    }
+    let found = patterns::of_each(typed, |id, found| of(typed, id, found));
     move |check| {
         let cycles = found[check.value as usize].walks == Walks::Always;
         let empty = typed.is_nothing(check.value);
@@ -58,9 +50,9 @@ fn of(typed: &TypedPlan, id: OpId, found: &[Paths]) -> Paths {
     let operations = &typed.plan.operations;
     let get = |id: OpId| found[typed.root(id) as usize];
     let op = |id: OpId| operations.op(typed.root(id));
-    let given = |id: OpId, name: &str| matches!(op(id), Op::Given(found) if typed.plan.names.text(*found) == name);
+    let given = |id: OpId, name: &str| is_given(typed, id, name);
     let stays = |walks: Walks| Paths { stays: true, walks };
-    let is_co = |id: OpId| growth::is_coherence(typed, op(id));
+    let is_co = |id: OpId| patterns::is_coherence(typed, op(id));
     let is_inverse_rf = |id: OpId| matches!(op(id), Op::Unary(Unary::Inverse, rf) if matches!(op(*rf), Op::ReadsFrom));
     if typed.is_nothing(id) {
         return stays(Walks::Always);

@@ -4,6 +4,7 @@
 //! It is an abstract interpretation (Cousot and Cousot, POPL 1977). The abstract value of a set
 //! says which classes may have events in it and which are contained in it; that of a relation says
 //! the same of pairs of classes.
+use super::patterns;
 use crate::plan::builtin::Builtin;
 use crate::plan::operation::{Op, OpId};
 use crate::plan::steps::CheckStep;
@@ -93,18 +94,12 @@ pub fn never_reported<'t>(
     typed: &'t TypedPlan,
     given: &dyn Fn(&str) -> Extent,
 ) -> impl Fn(&CheckStep) -> bool + 't {
-    let mut found: Vec<Extent> = Vec::with_capacity(typed.same.len());
-    for id in 0..typed.same.len() {
-        let root = typed.root(id as OpId) as usize;
-        let extent = match typed.type_of(id as OpId) {
-            _ if root < id => found[root],
-            Type::Nothing => Extent::NOTHING,
-            Type::Universe => Extent::ALL,
-            Type::Dynamic => Extent::UNKNOWN,
-            _ => of(typed, id as OpId, &found, given),
-        };
-        found.push(extent);
-    }
+    let found = patterns::of_each(typed, |id, found| match typed.type_of(id) {
+        Type::Nothing => Extent::NOTHING,
+        Type::Universe => Extent::ALL,
+        Type::Dynamic => Extent::UNKNOWN,
+        _ => of(typed, id, found, given),
+    });
     move |check| {
         let may = found[check.value as usize].may;
         let holds = match check.claim {

@@ -6,6 +6,7 @@
 //! coherence order. The value of each operation, restricted to the old events, then either stays
 //! the same, only grows, or may change in any way. If the new event is also the last in coherence
 //! order, no pair that the graph gives leads from it.
+use super::patterns::{self, covers, is_coherence, is_po_loc, is_write_between};
 use crate::plan::builtin::Builtin;
 use crate::plan::operation::{Op, OpId, Operations};
 use crate::plan::steps::CheckStep;
@@ -84,17 +85,10 @@ pub fn keeps_maximal(typed: &TypedPlan) -> impl Fn(&CheckStep) -> bool + '_ {
 
 fn growths(typed: &TypedPlan, position: Position) -> Vec<Growth> {
     let operations = &typed.plan.operations;
-    let mut found: Vec<Growth> = Vec::with_capacity(operations.all.len());
-    for (id, node) in operations.all.iter().enumerate() {
-        let root = typed.root(id as OpId) as usize;
-        let growth = match typed.type_of(id as OpId) {
-            _ if root < id => found[root],
-            _ if typed.is_nothing(id as OpId) => STAYS,
-            _ => of(operations, typed, &node.op, &found, position),
-        };
-        found.push(growth);
-    }
-    found
+    patterns::of_each(typed, |id, found| match typed.is_nothing(id) {
+        true => STAYS,
+        false => of(operations, typed, operations.op(id), found, position),
+    })
 }
 
 fn of(
@@ -241,86 +235,14 @@ fn of(
     }
 }
 
-/// Whether a relation contains every pair of `part`, as far as its operations show.
-pub fn covers(typed: &TypedPlan, id: OpId, part: &dyn Fn(&Op) -> bool) -> bool {
-    let operations = &typed.plan.operations;
-    let op = operations.op(typed.root(id));
-    part(op)
-        || match op {
-            Op::Union(items) => items.iter().any(|item| covers(typed, *item, part)),
-            Op::Unary(Unary::Plus | Unary::Star | Unary::Optional, a) => covers(typed, *a, part),
-            // A sequence contains an operand if the other operand is reflexive.
-            Op::Sequence(a, b) => {
-                optional(typed, *a) && covers(typed, *b, part)
-                    || optional(typed, *b) && covers(typed, *a, part)
-            }
-            _ => false,
-        }
-}
-
-/// Whether an operation is `rf^-1; co`.
-pub(super) fn is_from_read(typed: &TypedPlan, found: &Op) -> bool {
-    let op = |id: OpId| typed.plan.operations.op(typed.root(id));
-    match found {
-        Op::Sequence(back, co) => {
-            is_coherence(typed, op(*co))
-                && matches!(op(*back), Op::Unary(Unary::Inverse, rf) if *op(*rf) == Op::ReadsFrom)
-        }
-        _ => false,
-    }
-}
-
-/// Whether a relation is a part of `rmw & (fr; co)`, as far as its operations show.
-pub(super) fn is_write_between(typed: &TypedPlan, id: OpId) -> bool {
-    let is_rmw =
-        |found: &Op| matches!(found, Op::Given(name) if typed.plan.names.text(*name) == "rmw");
-    let is_co = |found: &Op| is_coherence(typed, found);
-    let is_fr = |found: &Op| is_from_read(typed, found);
-    let is_path = |found: &Op| match found {
-        Op::Sequence(fr, co) => is_within(typed, *fr, &is_fr) && is_within(typed, *co, &is_co),
-        _ => false,
-    };
-    is_within(typed, id, &is_rmw) && is_within(typed, id, &is_path)
-}
-
-/// Whether a relation is a part of one that `whole` accepts, as far as its operations show.
-fn is_within(typed: &TypedPlan, id: OpId, whole: &dyn Fn(&Op) -> bool) -> bool {
-    let op = typed.plan.operations.op(typed.root(id));
-    whole(op)
-        || match op {
-            Op::Binary(Binary::Intersection, a, b) => {
-                is_within(typed, *a, whole) || is_within(typed, *b, whole)
-            }
-            Op::Binary(Binary::Difference, a, _) | Op::Restrict(_, a, _) => {
-                is_within(typed, *a, whole)
-            }
-            _ => false,
-        }
-}
-
-/// Whether an operation is the coherence order that the model chooses.
-pub fn is_coherence(typed: &TypedPlan, op: &Op) -> bool {
-    match op {
-        Op::Choice(index) => {
-            let step = &typed.plan.choices[*index as usize];
-            matches!(typed.plan.names.text(step.name), "co" | "mo")
-        }
-        _ => false,
-    }
-}
-
 /// Whether an axiom states coherence explicitly, so that each thread observes each location in
 /// coherence order: `acyclic` of a union, or `irreflexive` of a path of po followed by `(rf | co |
 /// fr)+`, which is `rf | (co | fr); rf?`.
 pub fn states_coherence(typed: &TypedPlan, check: &CheckStep) -> bool {
     let op = |id: OpId| typed.plan.operations.op(typed.root(id));
-    let given = |id: OpId, name: &str| matches!(op(id), Op::Given(found) if typed.plan.names.text(*found) == name);
     let is_po = |found: &Op| match found {
         Op::Given(name) => typed.plan.names.text(*name) == "po",
-        Op::Binary(Binary::Intersection, a, b) => {
-            given(*a, "po") && given(*b, "loc") || given(*a, "loc") && given(*b, "po")
-        }
-        _ => false,
+        _ => is_po_loc(typed, found),
     };
     let is_rf = |found: &Op| matches!(found, Op::ReadsFrom);
     let is_co = |found: &Op| is_coherence(typed, found);
@@ -366,16 +288,6 @@ pub fn states_coherence(typed: &TypedPlan, check: &CheckStep) -> bool {
             };
             covers(typed, *order, &is_po) && closed(back) && communicates(back)
         }
-        _ => false,
-    }
-}
-
-/// Whether a relation is reflexive, as far as its operations show.
-fn optional(typed: &TypedPlan, id: OpId) -> bool {
-    match typed.plan.operations.op(typed.root(id)) {
-        Op::Unary(Unary::Optional | Unary::Star, _) | Op::Identity => true,
-        Op::Union(items) => items.iter().any(|item| optional(typed, *item)),
-        Op::Sequence(a, b) => optional(typed, *a) && optional(typed, *b),
         _ => false,
     }
 }

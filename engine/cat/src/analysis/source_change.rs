@@ -9,7 +9,9 @@
 //! So one pair that the graph gives is new in G: that of rf, from s to r. In E, co leads from s to w, and rf
 //! from w to r. What r reads before in G, by fr, it does in E. The analysis follows the new pairs through the
 //! operations: whether they lead to r, whether r leads on, and whether E has a detour for them.
-use super::growth::{covers, is_coherence, is_from_read, is_write_between};
+use super::patterns::{
+    self, covers, is_coherence, is_from_read, is_given, is_po_loc, is_write_between,
+};
 use crate::plan::builtin::Builtin;
 use crate::plan::operation::{Op, OpId};
 use crate::plan::steps::CheckStep;
@@ -63,6 +65,15 @@ fn same() -> Moved {
     }
 }
 
+/// A relation in which no pair leads from r.
+fn leads_nowhere(relation: Moved) -> Moved {
+    Moved {
+        ends: true,
+        reflexive: false,
+        ..relation
+    }
+}
+
 fn unknown() -> Moved {
     Moved {
         new: true,
@@ -79,23 +90,14 @@ pub fn allows_earlier_source(
     (releases_last, forwarded): (bool, bool),
     coherent: bool,
 ) -> impl Fn(&CheckStep) -> bool + '_ {
-    let operations = &typed.plan.operations.all;
-    let mut found: Vec<Moved> = Vec::with_capacity(operations.len());
-    for (id, node) in operations.iter().enumerate() {
-        let root = typed.root(id as OpId) as usize;
-        let moved = match root {
-            _ if root < id => found[root].clone(),
-            _ if typed.is_nothing(id as OpId) => Moved {
-                ends: true,
-                reflexive: false,
-                lacks_read: true,
-                lacks_later: true,
-                ..same()
-            },
-            _ => of(typed, &node.op, &found, (releases_last, forwarded)),
-        };
-        found.push(moved);
-    }
+    let found = patterns::of_each(typed, |id, found| match typed.is_nothing(id) {
+        true => Moved {
+            lacks_read: true,
+            lacks_later: true,
+            ..leads_nowhere(same())
+        },
+        false => of(typed, id, found, (releases_last, forwarded)),
+    });
     move |check| {
         let moved = &found[check.value as usize];
         match check.claim {
@@ -117,30 +119,25 @@ pub fn allows_earlier_source(
 
 fn of(
     typed: &TypedPlan,
-    op: &Op,
+    id: OpId,
     found: &[Moved],
     (releases_last, forwarded): (bool, bool),
 ) -> Moved {
     let operations = &typed.plan.operations;
     let get = |id: OpId| &found[typed.root(id) as usize];
     let op_of = |id: OpId| operations.op(typed.root(id));
-    let is_given = |id: OpId, name: &str| matches!(op_of(id), Op::Given(found) if typed.plan.names.text(*found) == name);
-    let is_w = |id: OpId| is_given(id, "W");
-    let is_internal = |rf: OpId, int: OpId| *op_of(rf) == Op::ReadsFrom && is_given(int, "int");
+    let is_w = |id: OpId| is_given(typed, id, "W");
+    let is_internal =
+        |rf: OpId, int: OpId| *op_of(rf) == Op::ReadsFrom && is_given(typed, int, "int");
+    let op = operations.op(id);
     match op {
         Op::Given(name) => given(typed.plan.names.text(*name)),
         Op::Universe | Op::Identity | Op::EmptyRelation => same(),
         Op::ReadsFrom => Moved {
             new: true,
-            ends: true,
-            reflexive: false,
-            ..kept()
+            ..leads_nowhere(kept())
         },
-        Op::Choice(_) if is_coherence(typed, op) => Moved {
-            ends: true,
-            reflexive: false,
-            ..kept()
-        },
+        Op::Choice(_) if is_coherence(typed, op) => leads_nowhere(kept()),
         _ if is_from_read(typed, op) => kept(),
         // what leads to s by co or fr leads to w, and so to r
         Op::Sequence(a, b) if is_before(typed, *a) && is_reading(typed, *b) => kept(),
@@ -160,11 +157,7 @@ fn of(
         Op::Binary(Binary::Intersection, a, b)
             if !forwarded && (is_internal(*a, *b) || is_internal(*b, *a)) =>
         {
-            Moved {
-                ends: true,
-                reflexive: false,
-                ..kept()
-            }
+            leads_nowhere(kept())
         }
         Op::Binary(Binary::Intersection, a, b) => {
             let (left, right) = (get(*a), get(*b));
@@ -254,10 +247,7 @@ fn given(name: &str) -> Moved {
             ..leads_on
         },
         // nothing needs r
-        "addr" | "data" | "ctrl" | "chosen" | "rmw" | "amo" => Moved {
-            ends: true,
-            ..leads_on
-        },
+        "addr" | "data" | "ctrl" | "chosen" | "rmw" | "amo" => leads_nowhere(same()),
         "ext" => leads_on,
         "loc" | "int" | "R" | "M" | "A" | "NA" | "Exp" => same(),
         "RLX" | "RMW" | "AMO" | "CASF" => varies,
@@ -357,7 +347,7 @@ fn is_reading(typed: &TypedPlan, id: OpId) -> bool {
 /// write of the same location, and by rf from another thread.
 fn has_detour(typed: &TypedPlan, id: OpId) -> bool {
     let op = |id: OpId| typed.plan.operations.op(typed.root(id));
-    let named = |id: OpId, name: &str| matches!(op(id), Op::Given(found) if typed.plan.names.text(*found) == name);
+    let named = |id: OpId, name: &str| is_given(typed, id, name);
     let is_rf = |found: &Op| matches!(found, Op::ReadsFrom);
     let is_co = |found: &Op| is_coherence(typed, found);
     let within = |found: &Op, kind: &str, whole: &dyn Fn(&Op) -> bool| match found {
@@ -366,19 +356,13 @@ fn has_detour(typed: &TypedPlan, id: OpId) -> bool {
         }
         _ => whole(found),
     };
-    let is_po_loc = |found: &Op| match found {
-        Op::Binary(Binary::Intersection, a, b) => {
-            named(*a, "po") && named(*b, "loc") || named(*a, "loc") && named(*b, "po")
-        }
-        _ => false,
-    };
     let to_write = |found: &Op| match found {
-        Op::Restrict(None, inner, Some(to)) => is_po_loc(op(*inner)) && named(*to, "W"),
+        Op::Restrict(None, inner, Some(to)) => is_po_loc(typed, op(*inner)) && named(*to, "W"),
         Op::Sequence(inner, to) => {
-            is_po_loc(op(*inner))
+            is_po_loc(typed, op(*inner))
                 && matches!(op(*to), Op::Unary(Unary::Identity, set) if named(*set, "W"))
         }
-        _ => is_po_loc(found),
+        _ => is_po_loc(typed, found),
     };
     covers(typed, id, &|found| within(found, "ext", &is_rf))
         && covers(typed, id, &|found| within(found, "ext", &is_co))

@@ -3,7 +3,7 @@
 //! order.
 use super::graph_values::GraphValues;
 use crate::analysis::extents::{self, Extent};
-use crate::analysis::{cycles, growth, source_change};
+use crate::analysis::{cycles, growth, patterns, source_change};
 use crate::error::CatError;
 use crate::plan::fault::Fault;
 use crate::plan::operation::{Op, OpId};
@@ -320,7 +320,7 @@ impl Consistency {
         let compiled = &self.compiled;
         let typed = &compiled.typed;
         let shrinking = growth::shrinks_with_more(typed);
-        let is_co = |id: &OpId| growth::is_coherence(typed, typed.plan.operations.op(*id));
+        let is_co = |id: &OpId| patterns::is_coherence(typed, typed.plan.operations.op(*id));
         let holds = |check: &CheckStep| !check.negated && compiled.growing[check.value as usize];
         let persists = |check: &CheckStep| {
             let needed = typed.needed(check.value, &mut HashSet::new());
@@ -412,7 +412,7 @@ impl Consistency {
                 Claim::Empty => false,
             };
             let is_po = |op: &Op| matches!(op, Op::Given(name) if names.text(*name) == "po");
-            let covers = |part: &dyn Fn(&Op) -> bool| growth::covers(typed, check.value, part);
+            let covers = |part: &dyn Fn(&Op) -> bool| patterns::covers(typed, check.value, part);
             !check.negated
                 && no_cycle
                 && covers(&is_po)
