@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from explored_sources import explored, kinds
+from source_answers import explored, kinds
 
 from weakspot.errors import Unsupported
 from weakspot.harness.checkers.engine_answers import sentences_of

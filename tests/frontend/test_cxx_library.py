@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from explored_sources import explored
+from source_answers import explored
 
 from weakspot.errors import Unsupported
 from weakspot.generators.source.program import read_program

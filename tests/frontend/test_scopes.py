@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from explored_sources import kinds
+from source_answers import kinds
 
 PROGRAM = """\
 #include <atomic>

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from explored_sources import kinds
+from source_answers import kinds
 
 CXX = """#include <atomic>
 #include <cassert>
