@@ -207,8 +207,9 @@ impl ConsistencyChecker {
         self.releases_last = releases_last;
         self.allows_earlier_source = [false, true].map(|forwarded| {
             let consistency = &self.consistency;
-            let whole = self.in_halves() && !self.is_kernel();
-            whole && consistency.allows_earlier_source(releases_last, forwarded)
+            // a read-modify-write that is one event is no read alone; the kernel's sets are others
+            let applies = self.in_halves() && !self.is_kernel();
+            applies && consistency.allows_earlier_source(releases_last, forwarded)
         });
     }
 
