@@ -50,7 +50,8 @@ def program(folder: Path, text: str, *threads: str, after: str = "") -> Program:
 
 def explored(found: Program, model: str, **how: Any) -> ExplorationDict:
     path = str(MODELS / f"{model}.cat")
-    return found.explore(path, folders=[str(MODELS)], acyclic="program order", **how)
+    acyclic = "dependencies" if model == "imm" else "program order"
+    return found.explore(path, folders=[str(MODELS)], acyclic=acyclic, **how)
 
 
 def kinds(found: ExplorationDict) -> set[str]:

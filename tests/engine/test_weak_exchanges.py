@@ -126,7 +126,7 @@ def stack(next_: str) -> str:
     )
 
 
-@pytest.mark.parametrize("model", ["sc", "tso", "rc20"])
+@pytest.mark.parametrize("model", ["sc", "tso", "rc20", "imm"])
 @pytest.mark.parametrize("next_", ["plain", "atomic"])
 def test_a_push_that_links_its_node_again_ends(tmp_path: Path, next_: str, model: str) -> None:
     found = explored(program(tmp_path, stack(next_), "one", "two", "three"), model)

@@ -443,6 +443,10 @@ pub struct Answer {
     pub undefined: u8,
     /// Where the source compares calls: whether no operation call of another thread precedes the read.
     pub before_calls: bool,
+    /// Where the source tracks dependencies, for a read: the number of its thread's event, counted from
+    /// 1, that shows where it reads from. That is the write, if it is one of the thread, or else the
+    /// first read from the same write; 0 if there is none before it.
+    pub event: u32,
 }
 
 impl Answer {

@@ -363,8 +363,8 @@ impl Graph {
         }
     }
 
-    /// What a thread gets for an event.
-    pub fn answer(&self, id: EventId) -> Answer {
+    /// What a thread gets for an event; `tracked`: of a source that tracks dependencies.
+    pub fn answer(&self, id: EventId, tracked: bool) -> Answer {
         let event = self.event(id);
         let undefined = match (event.action, event.source) {
             (Action::Read { .. }, NONE) => {
@@ -379,8 +379,26 @@ impl Graph {
         };
         Answer {
             undefined,
+            event: match tracked && event.is_read() {
+                true => self.source_event(id),
+                false => 0,
+            },
             ..Answer::new(event.value)
         }
+    }
+
+    /// The event of its thread that shows where a read reads from; see [`Answer`].
+    fn source_event(&self, read: EventId) -> u32 {
+        let (location, source) = (self.event(read).location, self.event(read).source);
+        let shows = |id: &EventId| {
+            let event = self.event(*id);
+            event.is_read() && (event.location, event.source) == (location, source)
+        };
+        let mut before: Vec<EventId> = self.po_predecessors(read).skip(1).collect();
+        before.reverse();
+        let own = before.iter().position(|id| *id == source);
+        let first = own.or_else(|| before.iter().position(shows));
+        first.map_or(0, |index| index as u32 + 1)
     }
 
     /// At most `count` of the last reads of a thread that matter to it, newest first.

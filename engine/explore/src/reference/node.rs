@@ -144,7 +144,7 @@ impl Node {
     /// The answer to an event.
     pub fn answer(&self, id: EventId) -> Answer {
         let promised = self.promised.iter().find(|(read, _)| *read == id);
-        promised.map_or_else(|| self.graph.answer(id), |(_, answer)| *answer)
+        promised.map_or_else(|| self.graph.answer(id, false), |(_, answer)| *answer)
     }
 }
 

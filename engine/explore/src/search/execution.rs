@@ -270,7 +270,7 @@ impl Execution {
             before_calls: event.is_read()
                 && source.compares_calls()
                 && !self.graph.follows_calls(id),
-            ..self.graph.answer(id)
+            ..self.graph.answer(id, source.tracks_dependencies())
         };
         let transition = Transition::past(event.action, answer);
         self.heads[event.thread] = ThreadPosition {

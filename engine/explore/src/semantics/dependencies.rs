@@ -226,6 +226,30 @@ impl DependencySets {
         }
     }
 
+    /// Whether each member of a set is in another one, or a read for which one of those in the other
+    /// `stands`, by their positions.
+    pub fn is_in(&self, set: Dep, other: Dep, stands: impl Fn(u32, u32) -> bool) -> bool {
+        if set == other || direct_intersection(set, other) == Some(set) {
+            return true;
+        }
+        let members = |set| -> Vec<u32> {
+            let table = self.read();
+            table.get(set).iter().map(|member| member as u32).collect()
+        };
+        let (members, others) = (members(set), members(other));
+        let read = |member: u32| Some(member.checked_sub(FIRST)? / self.numbers());
+        let is_like = |one: u32, other: u32| match (read(one), read(other)) {
+            (Some(first), Some(second)) => {
+                one % self.numbers() == other % self.numbers() && stands(first, second)
+            }
+            _ => false,
+        };
+        let is_in =
+            |one: &u32| others.contains(one) || others.iter().any(|other| is_like(*one, *other));
+        let is_mark = |member: &u32| direct_single(*member) == Some(MARKED);
+        members.iter().all(|one| is_mark(one) || is_in(one))
+    }
+
     /// The positions in a set, in ascending order.
     pub fn reads(&self, set: Dep) -> Vec<u32> {
         let events = self.read().get(set);

@@ -234,6 +234,9 @@ pub trait Events<'p>: Accesses {
     fn has_unknown(&self) -> bool {
         false
     }
+    fn covers(&self, _before: Dep, _after: Dep) -> bool {
+        true
+    }
     fn by_choice(&self, reads: Dep) -> Dep {
         reads
     }

@@ -150,6 +150,10 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         self.0.has_unknown()
     }
 
+    fn covers(&self, before: Dep, after: Dep) -> bool {
+        self.0.covers(before, after)
+    }
+
     fn by_choice(&mut self, reads: Dep) -> Dep {
         self.0.by_choice(reads)
     }

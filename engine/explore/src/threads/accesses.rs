@@ -73,8 +73,15 @@ impl ThreadEnvironment<'_> {
         let plain = plain && value.undefined == 0;
         let is_there = is_known && known == Some(value.bits);
         let mut written = self.local.written.iter();
-        let same = |known: &&Written| is_there && known.at == at && known.bits == value.bits;
-        let again = written.find(same).map(|known| known.unpublished);
+        let last = written.find(|known| known.at == at);
+        // what reads from this write could read from the thread's last one
+        let could = match last {
+            Some(last) => self.covers(last.dep, value.dep),
+            None => !self.sets.tracked || self.local.written.len() < MAX_WRITTEN,
+        };
+        let is_there = is_there && could;
+        let same = |known: &&Written| is_there && known.bits == value.bits;
+        let again = last.filter(same).map(|known| known.unpublished);
         if plain && again == Some(true) && self.sharing.flags_races {
             return;
         }
@@ -97,6 +104,7 @@ impl ThreadEnvironment<'_> {
             self.local.written.push(Written {
                 at,
                 bits: value.bits,
+                dep: value.dep,
                 unpublished: plain,
             });
         }
@@ -125,6 +133,8 @@ impl ThreadEnvironment<'_> {
         if reads.iter().any(|reads| self.require(*reads).is_err()) {
             // it is not known whether the state of memory has changed
             t.progress_in_doubt();
+        } else if !self.covers(reads[0], reads[1]) {
+            t.progress();
         }
     }
 
@@ -146,11 +156,11 @@ impl ThreadEnvironment<'_> {
         }
     }
 
-    /// What so many bytes of the thread's own memory depend on, if some values are not known.
+    /// What so many bytes of the thread's own memory depend on, where dependencies are tracked.
     fn stored(&self, place: ResolvedAddress, size: u64) -> Dep {
-        match self.local.postponed {
-            0 => 0,
-            _ => self.union_of(&self.local.memory.bytes(place, size)),
+        match self.sets.tracked {
+            false => 0,
+            true => self.union_of(&self.local.memory.bytes(place, size)),
         }
     }
 

@@ -168,6 +168,9 @@ impl Runner<'_> {
         match change {
             Change::None => String::new(),
             Change::Register => "each iteration changes a local variable".to_string(),
+            Change::Reads => {
+                "after each iteration, a local variable depends on other reads".to_string()
+            }
             Change::Access(site) => {
                 let obstacle = progress.and_then(|at| self.sharing.obstacle(at, thread.id));
                 let other = obstacle.map_or(String::new(), |by| {

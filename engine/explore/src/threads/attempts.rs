@@ -12,7 +12,8 @@
 //! stack, live registers, own memory, mutexes), and the exchange failed for no reason then, and the
 //! thread has made no progress since. That is the rule for loops that wait ([`take`]), with the
 //! compare-exchange in the place of the loop's header: what the rest of the loop's round overwrites is
-//! no part of the state there. Where a round ends in the same state at the header, that rule applies.
+//! no part of the state there. What values depend on is compared too ([`covers`]). Where a round ends in
+//! the same state at the header, that rule applies.
 //!
 //! **What is left out.** Let G be an execution in which a thread reads by a compare-exchange that fails
 //! for no reason, performs the events S, and is then before this compare-exchange in the same state. G'
@@ -43,6 +44,7 @@
 //! the same state: what follows is the same. Otherwise events begin there.
 //!
 //! [`take`]: program::interpreter
+//! [`covers`]: crate::threads::covers
 //! [`left_out_reads`]: crate::threads::left_out_reads
 //! [`failed_rounds`]: crate::threads::failed_rounds
 //! [`location_uses`]: crate::threads::location_uses
@@ -53,6 +55,7 @@ use crate::threads::advance::{Runner, SuspendedThread, MAX_AHEAD};
 use crate::threads::retries::{Attempt, HeaderState};
 use program::interpreter::thread::State;
 use program::ir::Op;
+use program::memory::Dep;
 use std::sync::Arc;
 
 /// How many attempts are compared.
@@ -77,7 +80,7 @@ impl Runner<'_> {
     pub(super) fn attempt(&self, run: &SuspendedThread) -> Option<Attempt> {
         let (read, fails) = match run.local.answers[..] {
             [Some(fails)] => (0, fails),
-            [_, Some(fails)] => (1, fails),
+            [_, Some(fails)] | [_, Some(_), Some(fails)] => (1, fails),
             _ => return None,
         };
         match fails.value {
@@ -94,14 +97,17 @@ impl Runner<'_> {
         };
         let frame = thread.frames.last()?;
         let live = &self.live(thread)?[frame.pc as usize];
-        let mut values = thread.registers[..frame.registers].iter().chain(
-            live.iter()
-                .map(|register| &thread.registers[frame.registers + *register as usize]),
-        );
-        if values.any(|value| self.sets.intersection(value.dep, run.local.postponed) != 0) {
-            return None;
-        }
+        let outer = thread.registers[..frame.registers].iter();
+        let live_values = live
+            .iter()
+            .map(|register| &thread.registers[frame.registers + *register as usize]);
+        let values = outer.chain(live_values);
+        let dependencies: Vec<Dep> = values.map(|value| value.dep).collect();
+        let union = |all, dep: &Dep| self.sets.union(all, *dep);
+        let all = dependencies.iter().fold(0, union);
         Some(Attempt {
+            unknown: self.sets.intersection(all, run.local.postponed),
+            dependencies,
             state: HeaderState::with(thread, &run.local.memory, live.iter().copied())?,
             epoch: thread.epoch,
             rewrites: run.local.rewrites,
@@ -118,7 +124,22 @@ impl Runner<'_> {
             return None;
         }
         let now = self.at_exchange(run, 0)?;
-        let same = |known: &&Arc<Attempt>| known.state == now.state && known.news() == now.news();
+        let mut failed = run.attempts.iter().filter(|known| known.site == now.site);
+        let first = failed.next()?;
+        let unknown = failed.fold(self.sets.union(now.unknown, first.unknown), |all, known| {
+            self.sets.union(all, known.unknown)
+        });
+        if unknown != 0 {
+            run.thread.undecided = true;
+            return None;
+        }
+        let covers =
+            |(before, after): (&Dep, &Dep)| run.local.past.covers(self.sets, *before, *after);
+        let same = |known: &&Arc<Attempt>| {
+            known.state == now.state
+                && known.news() == now.news()
+                && known.dependencies.iter().zip(&now.dependencies).all(covers)
+        };
         let first = run.attempts.iter().find(same)?.clone();
         run.attempts.clear();
         Some(State::Spinning {

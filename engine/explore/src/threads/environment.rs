@@ -12,6 +12,7 @@ use program::ir::{Program, SiteId};
 use program::library::threads::thread_of_handle;
 use program::memory::Dep;
 use program::memory::{Memory, ResolvedAddress, Visibility};
+use std::sync::Arc;
 
 impl From<SharingChanged> for Interruption {
     fn from(_: SharingChanged) -> Interruption {
@@ -133,10 +134,17 @@ impl<'a> ThreadEnvironment<'a> {
                     let written = self.local.written.iter_mut();
                     written.for_each(|known| known.unpublished = false);
                 }
+                let answer = value.unwrap_or_default();
                 if new {
                     self.sharing.record_change(action, self.user(t, site));
+                    if self.sets.tracked {
+                        let position = (self.local.events_before + now) as u32;
+                        let dependencies = self.sets.label(addr, data, t.ctrl);
+                        let past = Arc::make_mut(&mut self.local.past);
+                        past.add(position, action, dependencies, answer);
+                    }
                 }
-                Ok((value.unwrap_or_default().value, new))
+                Ok((answer.value, new))
             }
             None => Err(Interruption::Query(EventLabel {
                 action,

@@ -266,6 +266,10 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
         self.local.postponed != 0
     }
 
+    fn covers(&self, before: Dep, after: Dep) -> bool {
+        self.local.past.covers(self.sets, before, after)
+    }
+
     fn by_choice(&self, reads: Dep) -> Dep {
         self.sets.chosen(reads)
     }

@@ -1,6 +1,7 @@
 //! The state of an explored thread besides its call stack and registers.
 use crate::semantics::environment::CallRecord;
 use crate::source::{Answer, Location, ThreadId};
+use crate::threads::covers::PastAccesses;
 use program::memory::Dep;
 use program::memory::Memory;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 pub struct Written {
     pub at: Location,
     pub bits: u64,
+    pub dep: Dep,
     /// It is plain, and the thread has since done nothing by which it may happen before what another
     /// thread does.
     pub unpublished: bool,
@@ -48,6 +50,8 @@ pub struct LocalState {
     pub synchronised: usize,
     /// The event whose answer is marked, to find what depends on it.
     pub mark: Option<usize>,
+    /// The thread's accesses, where dependencies are tracked.
+    pub past: Arc<PastAccesses>,
     /// The dependencies of the current instruction.
     pub uses: Dep,
     /// The last values that the thread has written to shared locations.
@@ -80,6 +84,7 @@ impl LocalState {
             events_before: 0,
             synchronised: 0,
             mark: None,
+            past: Arc::default(),
             uses: 0,
             written: Vec::new(),
             rewrites: 0,

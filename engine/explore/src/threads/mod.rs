@@ -6,6 +6,7 @@ mod advance;
 mod attempts;
 mod barriers;
 pub mod checkpoint;
+mod covers;
 pub mod environment;
 mod events;
 mod explorations;

@@ -45,7 +45,7 @@
 use crate::source::{Action, Answer, Location};
 use program::interpreter::thread::{Frame, Raised, Thread};
 use program::ir::{Order, Program, Register, SiteId};
-use program::memory::Memory;
+use program::memory::{Dep, Memory};
 use std::sync::Arc;
 
 /// Which reads may stand for another one.
@@ -194,6 +194,9 @@ impl HeaderState {
 #[derive(Debug, PartialEq)]
 pub struct Attempt {
     pub state: HeaderState,
+    /// What the live values depend on, and the postponed reads among these.
+    pub dependencies: Vec<Dep>,
+    pub unknown: Dep,
     /// The thread's progress so far, and how much of it was a write of the value that it had written
     /// there before, where no other thread writes.
     pub epoch: u64,

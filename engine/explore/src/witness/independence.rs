@@ -106,7 +106,7 @@ impl<'a> Query<'a> {
                 let settled =
                     |id: &EventId| !self.graph.event(*id).is_read() || required.contains(id);
                 let answers = match same.filter(settled) {
-                    Some(id) => vec![self.graph.answer(id)],
+                    Some(id) => vec![self.graph.answer(id, self.source.tracks_dependencies())],
                     None => match self.answers(label.action) {
                         Some(answers) => answers,
                         None => return false,

@@ -41,7 +41,7 @@ pub fn depended(slice: &mut Slice, nodes: &Nodes, violation: &Violation) -> Sele
             Next::Fault(own) if (own.kind, own.site) == (fault.kind, fault.site) => {
                 let required = slice.explain(thread, number);
                 if fault.kind == FaultKind::Uninitialised {
-                    let indeterminate = |id: &EventId| graph.answer(*id).undefined != 0;
+                    let indeterminate = |id: &EventId| graph.answer(*id, false).undefined != 0;
                     subject.extend(required.iter().copied().filter(indeterminate));
                 }
                 direct.extend(required);

@@ -94,7 +94,8 @@ impl<'a> Slice<'a> {
             }
             let id = self.by_thread[thread][number];
             if self.graph.event(id).action.has_answer() {
-                self.source.answer(&mut now, self.graph.answer(id));
+                let tracked = self.source.tracks_dependencies();
+                self.source.answer(&mut now, self.graph.answer(id, tracked));
             }
         }
     }

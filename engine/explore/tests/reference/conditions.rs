@@ -378,6 +378,46 @@ fn a_weak_exchange_in_another_state_fails_again() {
     compare(&program(globals, &[tries, looks], RESULT));
 }
 
+/// A thread comes back to the same state with a value that depends on another read, which need not wait
+/// for what the first one waits for.
+#[test]
+fn a_round_that_leaves_the_values_as_they_are_changes_what_they_depend_on() {
+    let globals = "@flag = global i32 0, align 4\n@x = global i32 0, align 4\n\
+                   @y = global i32 0, align 4\n@z = global i32 0, align 4\n";
+    let begins = "  %i = load atomic i32, ptr @flag monotonic, align 4\n  \
+                  %none = and i32 %i, 0\n  %there = getelementptr i32, ptr @x, i32 %none\n  \
+                  %first = load atomic i32, ptr %there monotonic, align 4\n  \
+                  br label %again\n\
+                  again:\n  %v = phi i32 [ %first, %0 ], [ %next, %round ]\n";
+    let waits = "  %z = load atomic i32, ptr @z monotonic, align 4\n  \
+                 %over = icmp ne i32 %z, 0\n  br i1 %over, label %done, label %round\n\
+                 round:\n  %next = load atomic i32, ptr @x monotonic, align 4\n  \
+                 br label %again\n\
+                 done:\n";
+    let tries = "  %pair = cmpxchg weak ptr @x, i32 %v, i32 0 monotonic monotonic\n  \
+                 %next = extractvalue { i32, i1 } %pair, 0\n  \
+                 %ok = extractvalue { i32, i1 } %pair, 1\n  \
+                 br i1 %ok, label %done, label %round\n\
+                 round:\n  br label %again\n\
+                 done:\n";
+    let ends = "  %index = and i32 %v, 0\n  %data = getelementptr i32, ptr @y, i32 %index\n  \
+                %read = load atomic i32, ptr %data monotonic, align 4\n  \
+                %i2 = shl i32 %i, 1\n  %both = or i32 %i2, %read\n  \
+                store i32 %both, ptr @r0";
+    let publishes = "  store atomic i32 1, ptr @y monotonic, align 4\n  \
+                     store atomic i32 1, ptr @flag release, align 4";
+    let looks = "  load atomic i32, ptr @x monotonic, align 4";
+    let wakes = "  store atomic i32 1, ptr @z monotonic, align 4";
+    for (round, third) in [(waits, wakes), (tries, looks)] {
+        let reads = format!("{begins}{round}{ends}");
+        compare_under(
+            &MODELS,
+            2,
+            &program(globals, &[&reads, publishes, third], RESULT),
+        );
+    }
+}
+
 /// Whether a thread waits depends on what it has read, which nothing else does.
 #[test]
 fn threads_that_may_wait_do_so_alike_or_not() {

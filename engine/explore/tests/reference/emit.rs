@@ -268,6 +268,17 @@ impl Function {
                 let read = self.load(at, order);
                 self.see(&read);
             }
+            Op::Follow(at, order) => {
+                let (ty, at, align) = place(at);
+                let last = self.value("load i32, ptr %last");
+                let none = self.value(&format!("and i32 {last}, 0"));
+                let there = self.value(&format!("getelementptr i32, ptr {at}, i32 {none}"));
+                let read = self.value(&format!(
+                    "load atomic {ty}, ptr {there} {order}, align {align}"
+                ));
+                let read = self.widened(ty, read);
+                self.see(&read);
+            }
             Op::Store(at, value, order) => {
                 let value = self.operand(value);
                 let (ty, at, align) = place(at);

@@ -87,6 +87,7 @@ fn section(mutex: &str, ops: &str) -> String {
 fn op(of: &Op) -> String {
     match of {
         Op::Load(at, how) => format!("see({});", load(at, how)),
+        Op::Follow(at, how) => format!("see({});", load(&format!("{at} + (last & 0)"), how)),
         Op::Store(at, what, how) => store(at, &value(what), how),
         Op::Update(at, name, with, how) => {
             format!("see({});", update(name, at, &value(with), how))

@@ -31,6 +31,8 @@ pub enum Value {
 #[derive(Clone, Debug)]
 pub enum Op {
     Load(&'static str, Order),
+    /// The same, of an address that is computed from what the thread has read last.
+    Follow(&'static str, Order),
     Store(&'static str, Value, Order),
     Update(&'static str, &'static str, Value, Order),
     Exchange {
@@ -202,6 +204,7 @@ impl Random<'_> {
         let with = dice.below(3);
         match dice.below(20) {
             0..=9 if self.style / 2 == 5 && depth == 0 => self.shared(),
+            0..=3 if dice.happens(8) => Op::Follow(at, dice.one(&LOADS)),
             0..=3 => Op::Load(at, dice.one(&LOADS)),
             4..=7 => Op::Store(at, value, dice.one(&STORES)),
             8..=9 => {

@@ -81,6 +81,8 @@ enum Carried {
     Known,
     /// One has another value than before the iteration.
     Different,
+    /// One has the same value, which depends on other reads.
+    Reread,
     /// One has, or had, a value that is not known yet, and none is known to be different.
     Unknown,
 }
@@ -96,7 +98,7 @@ impl Carried {
         let (Some(header), Some(frame)) = (edge.header, thread.frames.last()) else {
             return Carried::Known;
         };
-        if !edge.back || !environment.has_unknown() {
+        if !edge.back {
             return Carried::Known;
         }
         let info = &program.functions[frame.function as usize].loops[header as usize];
@@ -113,6 +115,8 @@ impl Carried {
                 carried = Carried::Unknown;
             } else if before.bits != after.bits {
                 return Carried::Different;
+            } else if carried == Carried::Known && !environment.covers(before.dep, after.dep) {
+                carried = Carried::Reread;
             }
         }
         carried
@@ -213,13 +217,13 @@ pub fn take<W: Environment>(
     let returns = round.epoch == epoch
         && round.private == private
         && round.live == live
-        && carried != Carried::Unknown;
+        && !matches!(carried, Carried::Unknown | Carried::Reread);
     let same = returns && !counted_up;
     let looked = reads == round.reads + 1;
     let doubted = doubts - round.doubts;
     thread.undecided |= environment.has_unknown()
         && !same
-        && carried != Carried::Different
+        && !matches!(carried, Carried::Different | Carried::Reread)
         && !counted_up
         && epoch - round.epoch == doubted
         && (round.private == private || doubted > 0);
@@ -253,6 +257,7 @@ pub fn take<W: Environment>(
             let mut end = RunEnd::at_limit("loops", message, Some(info.site));
             end.change = match other_registers {
                 true => Change::Register,
+                false if carried == Carried::Reread => Change::Reads,
                 false => thread.changed.map_or(Change::None, Change::Access),
             };
             return Err(end);

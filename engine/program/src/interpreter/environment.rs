@@ -52,6 +52,11 @@ pub trait Environment {
     fn has_unknown(&self) -> bool {
         false
     }
+    /// Whether what depends on the reads `after` waits for all that it would wait for if it depended on
+    /// the earlier reads `before`.
+    fn covers(&self, _before: Dep, _after: Dep) -> bool {
+        true
+    }
     /// What a value depends on that is chosen by these reads, as by a comparison.
     fn by_choice(&mut self, reads: Dep) -> Dep {
         reads

@@ -49,6 +49,8 @@ pub enum Change {
     None,
     /// A local variable that is in a register.
     Register,
+    /// What the value of a local variable depends on.
+    Reads,
     /// What this access wrote.
     Access(SiteId),
 }

@@ -28,6 +28,8 @@ pub struct LocalEvent {
     pub source: Option<EventPosition>,
     /// For a read in the graph: the bytes that are indeterminate.
     undefined: u8,
+    /// And the event of its thread that shows where it reads from; see [`Answer`].
+    source_event: u32,
     /// For a read that is not in the graph: it reads from a write that is added after this time.
     pub waits_since: Option<u32>,
     /// Or its thread waits forever: where it could have read from the last write, that was left out
@@ -62,6 +64,21 @@ impl LocalEvent {
 
     pub fn is_rmw(&self) -> bool {
         self.label.action.is_rmw()
+    }
+
+    /// Whether it is a read in the graph, of this location from this write.
+    fn reads_from(&self, location: usize, write: Option<EventPosition>) -> bool {
+        self.is_read() && self.added != 0 && (self.location, self.source) == (location, write)
+    }
+
+    /// The event that shows where it reads from if the read with this index reads from the same write.
+    fn source_event_after(&self, read: EventPosition) -> u32 {
+        let number = read.index as u32 + 1;
+        match self.source_event {
+            0 => number,
+            known if self.source.is_some_and(|write| write.thread == read.thread) => known,
+            first => first.min(number),
+        }
     }
 
     /// Whether it writes, or is the read of a read-modify-write, which may.
@@ -330,7 +347,7 @@ impl PartialExecution {
             }
             let event = &mut events[index];
             event.node = *node;
-            let transition = transition(event);
+            let transition = transition(source, event, event.source_event);
             *node = states.follow(source, *node, transition);
             index += 1;
         }
@@ -365,7 +382,7 @@ impl PartialExecution {
     ) {
         let run = &mut self.threads[thread];
         let event = &run.events[run.passed];
-        let transition = transition(event);
+        let transition = transition(source, event, event.source_event);
         run.node = states.follow(source, run.node, transition);
         run.passed += 1;
     }
@@ -408,6 +425,7 @@ impl PartialExecution {
             value: 0,
             source: None,
             undefined: 0,
+            source_event: 0,
             waits_since: None,
             left_out: false,
             skipped: false,
@@ -436,10 +454,29 @@ impl PartialExecution {
         let Answer {
             value, undefined, ..
         } = self.answer(self.event(read).location, write);
+        let source_event = self.source_event(read, write);
         self.add(read, value);
         let event = self.event_mut(read);
         event.source = write;
         event.undefined = undefined;
+        event.source_event = source_event;
+        let location = event.location;
+        for later in &mut self.threads[read.thread].events[read.index + 1..] {
+            if later.reads_from(location, write) {
+                later.source_event = later.source_event_after(read);
+            }
+        }
+    }
+
+    /// The event of its thread that shows where a read reads from, if that is this write; see [`Answer`].
+    fn source_event(&self, read: EventPosition, write: Option<EventPosition>) -> u32 {
+        if let Some(own) = write.filter(|write| write.thread == read.thread) {
+            return own.index as u32 + 1;
+        }
+        let location = self.event(read).location;
+        let mut earlier = self.threads[read.thread].events[..read.index].iter();
+        let first = earlier.position(|event| event.reads_from(location, write));
+        first.map_or(0, |index| index as u32 + 1)
     }
 
     /// What a read of a location answers that reads from this write.
@@ -468,14 +505,21 @@ impl PartialExecution {
     ) -> Option<(&'s Next, usize)> {
         let events = &self.threads[read.thread].events;
         let event = self.event(read);
-        let answer = self.answer(event.location, write);
+        let mut answer = self.answer(event.location, write);
+        if source.tracks_dependencies() {
+            answer.event = self.source_event(read, write);
+        }
         let read_it = Transition::past(event.label.action, answer);
         let mut node = states.follow(source, event.node, read_it);
         let mut reached = read.index + 1;
         for later in &events[read.index + 1..] {
             match states.next(node) {
                 Next::Event(label) if later.is_repeated_by(&label.action) => {
-                    node = states.follow(source, node, transition(later));
+                    let source_event = match later.reads_from(event.location, write) {
+                        true => later.source_event_after(read),
+                        false => later.source_event,
+                    };
+                    node = states.follow(source, node, transition(source, later, source_event));
                 }
                 _ if events[reached..].iter().any(|event| event.added != 0) => return None,
                 _ => break,
@@ -557,12 +601,16 @@ impl PartialExecution {
 }
 
 /// How a thread's state changes when it passes an event.
-fn transition(event: &LocalEvent) -> Transition {
+fn transition<S: Source>(source: &S, event: &LocalEvent, source_event: u32) -> Transition {
     if event.is_read() && event.added == 0 {
         return Transition::Postponed;
     }
     let answer = Answer {
         undefined: event.undefined,
+        event: match source.tracks_dependencies() {
+            true => source_event,
+            false => 0,
+        },
         ..Answer::new(event.value)
     };
     Transition::past(event.label.action, answer)
