@@ -55,7 +55,8 @@ _SENTENCES: dict[ReasonKind, str] = {
 class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why an exploration is not complete, or what makes it more so.
 
-    `limit` is the field of Bounds that was reached; "" is a fixed one, "stopped" an interruption.
+    `limit` is the field of Bounds that was reached; "" is a fixed one, "stopped" an interruption,
+    "unsupported" something that is not supported and that only a violation leads to.
     `number` is its value, or that of what the kind is about: departures, iterations, executions,
     seconds. `site` is the `file:line:column` of the loop or the operation at which executions end,
     `message` what the engine says of it, `because` why the limit was reached there. `option` is the

@@ -323,3 +323,32 @@ def test_what_is_missing_is_an_error_where_it_is_reached(
     _, _, others = message.partition("; not defined either: ")
     for what in ("first (missing.c:9:29)", "second (missing.c:7", "variable (missing.c:18:35)"):
         assert (what in others) != (what.split()[0] in reached)
+
+
+RACE = """\
+#include <pthread.h>
+#include <stdatomic.h>
+void missing(void);
+int data;
+atomic_int flag;
+static void *writer(void *unused) {
+  data = 1;
+  atomic_store_explicit(&flag, 1, memory_order_relaxed);
+  return 0;
+}
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, writer, 0);
+  if (atomic_load_explicit(&flag, memory_order_relaxed) && data == 0) missing();
+  pthread_join(t, 0);
+}
+"""
+
+
+def test_a_race_is_found_that_leads_to_what_is_missing(folder: Path) -> None:
+    (folder / "race.c").write_text(RACE)
+    (found,) = weakspot.explore("race.c", models=["rc20"])
+    assert [violation.kind for violation in found.violations] == ["race"]
+    (reason,) = found.incomplete
+    assert (reason.kind, reason.limit) == ("truncated", "unsupported")
+    assert reason.message.startswith("the function missing is called but not defined")

@@ -82,7 +82,9 @@ impl Problem {
                 message,
                 ..Problem::default()
             },
-            ExploreError::OtherTree => unreachable!("explored again from the root"),
+            ExploreError::OtherTree | ExploreError::Refuted => {
+                unreachable!("explored again from the root")
+            }
             ExploreError::Unsupported { message, site } => {
                 Problem::unsupported(program, message, site)
             }

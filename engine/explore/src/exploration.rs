@@ -240,7 +240,7 @@ pub struct Truncation {
     pub message: String,
     pub site: Option<SiteId>,
     /// The limit, if the user can change it: a field of [`Limits`] or
-    /// [`program::interpreter::Limits`].
+    /// [`program::interpreter::Limits`]. "unsupported" if the source supports no more.
     pub limit: String,
     /// Why it was reached, if that is known.
     pub because: String,
@@ -325,6 +325,8 @@ pub enum ExploreError {
         message: String,
         site: Option<SiteId>,
     },
+    /// What the source has assumed of the program is refuted.
+    Refuted,
     /// What was left open is not part of the search tree: it belongs to another program or model.
     OtherTree,
 }
@@ -336,6 +338,7 @@ impl std::fmt::Display for ExploreError {
             ExploreError::Unsuitable(message) | ExploreError::Unsupported { message, .. } => {
                 out.write_str(message)
             }
+            ExploreError::Refuted => out.write_str("the exploration has to start again"),
             ExploreError::OtherTree => out.write_str("what was left open is of another program"),
         }
     }

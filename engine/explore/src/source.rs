@@ -387,11 +387,14 @@ pub enum Next {
         because: String,
     },
     Fault(Fault),
-    /// The program does something that the source does not support: the exploration fails.
+    /// The program does something that the source does not support: the exploration fails, unless the
+    /// execution violates something else.
     Unsupported {
         message: String,
         site: Option<SiteId>,
     },
+    /// What the source has assumed of the program is refuted: the exploration starts again.
+    Refuted,
 }
 
 impl Next {

@@ -23,7 +23,7 @@ struct Run {
 impl Run {
     /// Whether the source has to be explored again before more can be said.
     fn is_unknown(&self) -> bool {
-        matches!(self.end, Next::Unsupported { .. })
+        self.end == Next::Refuted
     }
 }
 

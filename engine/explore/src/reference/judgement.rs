@@ -27,9 +27,10 @@ pub fn conclude(
     };
     found.counts.count(end, 1);
     let extents = |base| semantics.extent(base);
-    if let Some(reported) = Reported::new(checker, graph, &extents, (true, end))? {
-        found.report(graph, &extents, &reported);
-    }
+    let reported = Reported::new(checker, graph, &extents, (true, end))?;
+    let violated = reported.is_some_and(|reported| found.report(graph, &extents, &reported));
+    let nexts = threads.iter().map(|(_, thread)| &thread.next);
+    found.refuse(nexts, violated || end == ExecutionEnd::Faulty)?;
     Ok(Some(end))
 }
 

@@ -21,8 +21,8 @@ pub fn end_of(next: &Next) -> ExecutionEnd {
     match next {
         Next::Done(_) => ExecutionEnd::Complete,
         Next::Fault(_) => ExecutionEnd::Faulty,
-        Next::Truncated { .. } => ExecutionEnd::Truncated,
-        Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) | Next::Unsupported { .. } => {
+        Next::Truncated { .. } | Next::Unsupported { .. } => ExecutionEnd::Truncated,
+        Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) | Next::Refuted => {
             ExecutionEnd::Blocked
         }
     }
@@ -145,7 +145,9 @@ impl Findings {
             self.violate(&fault, None, None, graph, 1);
             violated = true;
         }
-        Ok(Some((end, violated || end == ExecutionEnd::Faulty)))
+        let violated = violated || end == ExecutionEnd::Faulty;
+        self.refuse(execution.threads().map(|(_, next)| next), violated)?;
+        Ok(Some((end, violated)))
     }
 
     /// How an execution ends whose threads do this next. Records their errors and limits; none if
@@ -181,16 +183,40 @@ impl Findings {
                         because: because.clone(),
                     });
                 }
-                Next::Unsupported { message, site } => {
-                    return Err(ExploreError::Unsupported {
-                        message: message.clone(),
-                        site: *site,
-                    })
-                }
-                Next::Done(_) | Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) => {}
+                Next::Refuted => return Err(ExploreError::Refuted),
+                Next::Done(_)
+                | Next::Blocked { .. }
+                | Next::Event(_)
+                | Next::Needs(_)
+                | Next::Unsupported { .. } => {}
             }
         }
         Ok(Some(end))
+    }
+
+    /// Fails if a thread of an execution does something that is not supported, unless the execution
+    /// violates something, as undefined behaviour may have led there.
+    pub fn refuse<'n>(
+        &mut self,
+        nexts: impl Iterator<Item = &'n Next>,
+        violated: bool,
+    ) -> Result<(), ExploreError> {
+        for next in nexts {
+            let Next::Unsupported { message, site } = next else {
+                continue;
+            };
+            let (message, site) = (message.clone(), *site);
+            if !violated {
+                return Err(ExploreError::Unsupported { message, site });
+            }
+            self.truncate(Truncation {
+                message,
+                site,
+                limit: "unsupported".to_owned(),
+                because: String::new(),
+            });
+        }
+        Ok(())
     }
 
     /// Records what the model reports of a graph, and misused objects. Returns whether there is

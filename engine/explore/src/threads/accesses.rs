@@ -62,26 +62,25 @@ impl ThreadEnvironment<'_> {
         }
         let mut reads = t.reads.iter().rev();
         let read = reads.find(|read| (read.address, read.size) == (at.address, at.size));
-        let mut written = self.local.written.iter().rev();
+        let last = self.local.written.iter().find(|known| known.at == at);
         let known = match read {
             Some(read) => read.bits,
-            None => written.find(|known| known.at == at).map(|known| known.bits),
+            None => last.and_then(|known| known.bits),
         };
         let is_known = self.require(value.dep).is_ok();
         // see `attempts`
         let may_race = plain && self.sharing.flags_races;
         let plain = plain && value.undefined == 0;
         let is_there = is_known && known == Some(value.bits);
-        let mut written = self.local.written.iter();
-        let last = written.find(|known| known.at == at);
         // what reads from this write could read from the thread's last one
         let could = match last {
             Some(last) => self.covers(last.dep, value.dep),
             None => !self.sets.tracked || self.local.written.len() < MAX_WRITTEN,
         };
         let is_there = is_there && could;
-        let same = |known: &&Written| is_there && known.bits == value.bits;
+        let same = |known: &&Written| is_there && known.bits == Some(value.bits);
         let again = last.filter(same).map(|known| known.unpublished);
+        let in_doubt = last.is_some_and(|last| self.require(last.dep).is_err());
         if plain && again == Some(true) && self.sharing.flags_races {
             return;
         }
@@ -94,20 +93,18 @@ impl ThreadEnvironment<'_> {
         // the same value may be written again, or that of a read-modify-write be unchanged
         let is_reread = read.is_some_and(|read| read.bits.is_none());
         let updates = self.local.answers.contains(&None);
-        let in_doubt =
-            updates || (!is_known || is_reread) && !self.sharing.is_known_shared(at, t.id);
+        let in_doubt = updates
+            || (!is_known || is_reread || in_doubt) && !self.sharing.is_known_shared(at, t.id);
         self.local.written.retain(|known| known.at != at);
         if self.local.written.len() == MAX_WRITTEN {
             self.local.written.remove(0);
         }
-        if is_known {
-            self.local.written.push(Written {
-                at,
-                bits: value.bits,
-                dep: value.dep,
-                unpublished: plain,
-            });
-        }
+        self.local.written.push(Written {
+            at,
+            bits: is_known.then_some(value.bits),
+            dep: value.dep,
+            unpublished: plain,
+        });
         self.local.progress = Some(at);
         t.changed = Some(spot.site);
         match in_doubt {

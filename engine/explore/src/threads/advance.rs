@@ -132,7 +132,7 @@ impl Runner<'_> {
                         }
                     }
                 }
-                Err(Interruption::Restart) => return Some(changed()),
+                Err(Interruption::Restart) => return Some(Next::Refuted),
                 Err(Interruption::NotAlone(_)) if self.fails_in_vain(run) => {
                     run.local.answers.push(Some(Answer::default()));
                 }
@@ -159,7 +159,7 @@ impl Runner<'_> {
         let progress = run.local.progress;
         let because = |change| self.why(&run.thread, progress, change);
         let next = why.next(self.program, &run.thread, dbg, because);
-        next.unwrap_or_else(|_| changed())
+        next.unwrap_or(Next::Refuted)
     }
 
     /// Why a loop that iterates too often is not one that waits.
@@ -286,11 +286,4 @@ fn is_spin(next: &Next) -> bool {
             ..
         }
     )
-}
-
-pub fn changed() -> Next {
-    Next::Unsupported {
-        message: "the set of shared objects has changed".to_string(),
-        site: None,
-    }
 }

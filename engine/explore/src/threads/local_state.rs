@@ -10,7 +10,8 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Written {
     pub at: Location,
-    pub bits: u64,
+    /// None: it is not known yet.
+    pub bits: Option<u64>,
     pub dep: Dep,
     /// It is plain, and the thread has since done nothing by which it may happen before what another
     /// thread does.

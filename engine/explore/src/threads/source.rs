@@ -2,7 +2,7 @@
 use crate::reductions::{Reduction, Reductions};
 use crate::semantics::dependencies::DependencySets;
 use crate::source::*;
-use crate::threads::advance::{changed, Runner, SuspendedThread};
+use crate::threads::advance::{Runner, SuspendedThread};
 use crate::threads::environment::Settings;
 use crate::threads::retries::{Counterpart, EarlierRead, Retries, Run};
 use crate::threads::sharing::stored::Learned;
@@ -348,7 +348,7 @@ impl Source for ProgramSource<'_> {
 
     fn next(&self, thread: &mut ProgramThread) -> Next {
         if self.sharing.has_changed() {
-            return changed();
+            return Next::Refuted;
         }
         if let Some(why) = self.refused {
             return Next::Unsupported {
@@ -368,7 +368,7 @@ impl Source for ProgramSource<'_> {
         if let Some(shift) = thread.shift.take() {
             if !self.sharing.has_changed() && self.runner().shows(&shift, run, &next) {
                 self.sharing.explore_rounds(shift.at);
-                return changed();
+                return Next::Refuted;
             }
         }
         if let Next::Event(label) = &next {

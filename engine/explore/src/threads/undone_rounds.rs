@@ -48,7 +48,7 @@
 //!
 //! Which locations these are is learned while exploring, which then starts again.
 use crate::source::{Action, Answer, EventLabel, Location, Next, Wait};
-use crate::threads::advance::{changed, Runner, SuspendedThread};
+use crate::threads::advance::{Runner, SuspendedThread};
 use crate::threads::ledger::User;
 use crate::threads::sharing::SharingChanged;
 use program::interpreter::thread::Thread;
@@ -108,7 +108,7 @@ impl Runner<'_> {
                                 reached = after;
                                 continue;
                             }
-                            Err(_) => return changed(),
+                            Err(_) => return Next::Refuted,
                         }
                     }
                     return Next::Event(label);
@@ -144,7 +144,7 @@ impl Runner<'_> {
             _ if self.sharing.has_changed() => next,
             (Some(at), _) => {
                 self.sharing.explore_rounds(at);
-                changed()
+                Next::Refuted
             }
         }
     }

@@ -75,7 +75,7 @@ impl<'a> Query<'a> {
                 *steps -= 1;
                 let label = match (self.source.next(&mut now), self.what) {
                     (Next::Event(label), _) => label,
-                    (Next::Unsupported { .. }, _) => return false,
+                    (Next::Unsupported { .. } | Next::Refuted, _) => return false,
                     (_, Property::Leaves(_)) => break,
                     (end, Property::Comes(number, it))
                         if *number == self.thread_events.len() && end == **it =>

@@ -168,7 +168,9 @@ impl<'a> Slice<'a> {
     /// Adds what prevents a thread from writing to a location again, as far as it can be
     /// determined.
     pub fn explain_missing_write(&mut self, thread: ThreadId, location: Location) {
-        if !self.is_there(thread) || matches!(self.ends[thread], Next::Unsupported { .. }) {
+        if !self.is_there(thread)
+            || matches!(self.ends[thread], Next::Unsupported { .. } | Next::Refuted)
+        {
             return;
         }
         let read = |id: &&EventId| self.graph.event(**id).is_read();

@@ -202,6 +202,7 @@ impl<'p, S: Source> Naive<'p, S> {
                 Next::Fault(_) => ExecutionEnd::Faulty,
                 Next::Truncated { .. } => ExecutionEnd::Truncated,
                 Next::Unsupported { message, .. } => panic!("{message}"),
+                Next::Refuted => panic!("the exploration has to start again"),
                 Next::Blocked { .. } | Next::Event(_) | Next::Needs(_) => ExecutionEnd::Blocked,
             });
         ends.min().expect("main")
