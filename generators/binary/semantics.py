@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from weakspot.errors import Unsupported
 from weakspot.generators.binary.instructions import Instruction, Memory, Operand
 
 FLAGS = "flags"
@@ -172,6 +173,15 @@ class Flow(msgspec.Struct, frozen=True):
 
 class NotUnderstood(Exception):
     """An instruction, or a form of one, that is not supported; the argument says which."""
+
+
+class UnreadInstruction(Unsupported):
+    """Code that cannot be read since an instruction is not understood. `unread` is its name and
+    why, which is the same wherever it stands."""
+
+    def __init__(self, message: str, unread: str) -> None:
+        super().__init__(message)
+        self.unread = unread
 
 
 class Semantics(Protocol):
