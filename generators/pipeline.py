@@ -21,8 +21,11 @@ _TRACING = 0.5
 
 _LEAST = 0.05  # seconds
 
+_INTERLEAVINGS = 4000
+"""How many interleavings are traced at most."""
+
 _WITHOUT_TESTS = 400
-"""How many interleavings are traced at most for a program without tests, to know its habits."""
+"""The same for a program without tests, to know its habits."""
 
 
 class NamedProgram(msgspec.Struct, frozen=True):
@@ -62,8 +65,6 @@ def generate(
     build: Build = NO_OPTIONS,
     base: Path | None = None,
     loops: int = 4,
-    interleavings: int = 4000,
-    seed: int = 0,
     threads: int = 3,
     seconds: float = 0.0,
     reading: Deadline | None = None,
@@ -79,9 +80,8 @@ def generate(
     end = ending(seconds) if seconds else NEVER
     program = read_program(source, build=build, base=base, end=reading or end, asked=asked)
     tracing = max(end.left * _TRACING, _LEAST) if seconds else 0.0
-    if not threads:
-        interleavings = min(interleavings, _WITHOUT_TESTS)
-    trace = program.trace(loops=loops, interleavings=interleavings, seed=seed, seconds=tracing)
+    interleavings = _INTERLEAVINGS if threads else _WITHOUT_TESTS
+    trace = program.trace(loops=loops, interleavings=interleavings, seed=0, seconds=tracing)
     found: tuple[Test, ...] = ()
     if threads:
         accesses = pattern(trace, program.sites, of_kernel=program.kernel, end=end)

@@ -27,6 +27,7 @@ from weakspot.generators.binary.semantics import (
     NotUnderstood,
     Semantics,
     Step,
+    UnreadInstruction,
 )
 from weakspot.generators.binary.simulation import Address, Bit, Fields, Key, Line, Simulator, State
 
@@ -94,7 +95,8 @@ class Graph:
         except NotUnderstood as why:
             relative = instruction.at - self.function.start
             what = f": {why}" if str(why) else ""
-            raise Unsupported(f"instruction at {relative:#x}, {instruction}{what}") from None
+            message = f"instruction at {relative:#x}, {instruction}{what}"
+            raise UnreadInstruction(message, f"{instruction.name}{what}") from None
 
     def _performed(self, instruction: Instruction, facts: dict[str, str], state: State) -> Node:
         following = instruction.at + instruction.length

@@ -108,7 +108,8 @@ class Object:
             try:
                 made = self._sliced(part, number)
             except Unsupported as error:
-                raise Unsupported(f"thread {number}: {error.message}") from None
+                error.message = f"thread {number}: {error.message}"
+                raise
             code.append(made)
             registers |= {
                 (number, name): register

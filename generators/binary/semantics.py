@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from weakspot.errors import Unsupported
 from weakspot.generators.binary.instructions import Instruction, Memory, Operand
 
 FLAGS = "flags"
@@ -174,17 +175,27 @@ class NotUnderstood(Exception):
     """An instruction, or a form of one, that is not supported; the argument says which."""
 
 
+class UnreadInstruction(Unsupported):
+    """Code that cannot be read since an instruction is not understood. `unread` is its name and
+    why, which is the same wherever it stands."""
+
+    def __init__(self, message: str, unread: str) -> None:
+        super().__init__(message)
+        self.unread = unread
+
+
 class Semantics(Protocol):
     """What the instructions of an instruction set do, and how steps are written in herd7's dialect.
-    A line of code names its operands by fields: {t}, {a}, {b}."""
+    A line of code names its operands by fields: {t}, {a}, {b}. An instruction set inherits what is
+    the same for most."""
 
     dialect: str
     capstone: tuple[int, int]
     arguments: tuple[str, ...]  # registers of the first arguments, by the ABI
     stack: str  # the stack pointer
     fresh: tuple[str, ...]  # free registers; the last is taken first
-    named: bool  # code names locations; else registers hold addresses
-    merges: bool  # writing a byte of a register keeps the others
+    named: bool = False  # code names locations; else registers hold addresses
+    merges: bool = False  # writing a byte of a register keeps the others
 
     def steps(self, instruction: Instruction) -> list[Step]:
         """Raises NotUnderstood."""
@@ -196,7 +207,7 @@ class Semantics(Protocol):
 
     def state_name(self, name: str) -> str:
         """The register as states name it."""
-        ...
+        return name
 
     def number(self, value: int, stored: bool, /) -> str | None:
         """A number as an operand of arithmetic or, if `stored`, in the place of a register; None
@@ -212,22 +223,22 @@ class Semantics(Protocol):
         """The memory that an instruction reads or writes; None for none."""
         ...
 
-    def flow(self, instruction: Instruction) -> Flow:
+    def flow(self, _instruction: Instruction, /) -> Flow:
         """The registers of an instruction, as far as dependencies in the machine's model go."""
-        ...
+        return Flow()
 
     jump: str  # to {to}
     #: what depends on {r} and changes nothing: a branch, to the label {own}; the address {at}
     #: again, in {wide}, the whole of {t}; a zero, in {t}. () where the model has no dependencies
-    branched: tuple[str, ...]
-    placed: tuple[str, ...]
-    zeroed: tuple[str, ...]
+    branched: tuple[str, ...] = ()
+    placed: tuple[str, ...] = ()
+    zeroed: tuple[str, ...] = ()
     #: to {end} where {s} says that a store-conditional failed; where {a} and {b} differ
-    failed: tuple[str, ...]
+    failed: tuple[str, ...] = ()
     unequal: tuple[str, ...]
     #: the code that makes the model honour a promise of the manual: that a loop of reservation and
     #: store followed by this barrier (the second; "" for none) acquires. {v} is the reserved value
-    acquires: tuple[str, str]
+    acquires: tuple[str, str] = ("", "")
 
     def copy(self, constant: bool, size: int, /) -> str:
         """{t} takes {a}, a number if `constant`."""
@@ -238,7 +249,7 @@ class Semantics(Protocol):
         where the dialect has no such instruction."""
         ...
 
-    def compare(self, constant: bool, /) -> str | None:
+    def compare(self, _constant: bool, /) -> str | None:
         """The flags {f} take the comparison of {a} with {b}; None where the dialect has no such
         instruction."""
-        ...
+        return None

@@ -18,7 +18,7 @@ from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.frontiers import Frontier
 from weakspot.harness.campaign.jobs import Job, Sink
 from weakspot.harness.campaign.pace import ExplorationPace
-from weakspot.harness.checkers.explorer import EngineExplorer, Share
+from weakspot.harness.checkers.explorer import Course, EngineExplorer, Share
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.numbers import amount
 from weakspot.system.deadline import Deadline, ending
@@ -92,14 +92,9 @@ class ExploreShare(Job, frozen=True, kw_only=True):
             rest = whole.bounds.seconds - self.seconds
         explorer = msgspec.structs.replace(explorer, rest=rest)
         kept: list[bytes] = []
-        found = explorer.explore(
-            program,
-            whole.model,
-            whole.bounds,
-            done=ExplorationPace(whole.what, whole.bounds.seconds, sink.at),
-            earlier=left,
-            keep=kept.append,
-        )
+        pace = ExplorationPace(whole.what, whole.bounds.seconds, sink.at)
+        course = Course(pace, left, kept.append)
+        found = explorer.explore(program, whole.model, whole.bounds, course)
         if share is not None:
             resumed = share.earlier if share.resumed else 0
             found = msgspec.structs.replace(found, resumed=resumed)

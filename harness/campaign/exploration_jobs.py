@@ -10,7 +10,7 @@ import msgspec
 from weakspot import __version__
 from weakspot.harness.campaign.frontiers import Frontier
 from weakspot.harness.campaign.jobs import Job, Sink
-from weakspot.harness.checkers.explorer import Done, Explorer, Keep
+from weakspot.harness.checkers.explorer import Course, Done, Explorer, Keep
 from weakspot.harness.corpus.material import ScenarioProgram
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import Bounds
@@ -114,9 +114,8 @@ class Explore(Job, frozen=True, kw_only=True):
         """What the explorer finds."""
 
         def explore(earlier: bytes | None, keep: Keep | None) -> Exploration:
-            return explorer.explore(
-                self.program.named, self.model, self.bounds, done=done, earlier=earlier, keep=keep
-            )
+            course = Course(done, earlier, keep)
+            return explorer.explore(self.program.named, self.model, self.bounds, course)
 
         return self.frontier.explored(self.question, explore, lambda: self.is_current)
 

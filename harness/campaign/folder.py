@@ -288,9 +288,9 @@ def latest_unfinished(root: Path, plan: Plan) -> Path | None:
     return None
 
 
-def new_folder(root: Path, moment: time.struct_time | None = None) -> Path:
+def new_folder(root: Path) -> Path:
     """A folder for a campaign that starts now: root/2026-11-21-1402, with -2 when that exists."""
-    stamp = time.strftime("%Y-%m-%d-%H%M", moment or time.localtime())
+    stamp = time.strftime("%Y-%m-%d-%H%M")
     folder, number = root / stamp, 1
     while folder.exists():
         number += 1

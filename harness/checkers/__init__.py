@@ -16,26 +16,20 @@ import msgspec
 from weakspot.generators.litmus import Test
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import PrintedVerdict, Verdict, cannot_read
-from weakspot.system.registry import Registry
-from weakspot.system.tools import Requirement, Tool
+from weakspot.system.registry import Registry, ToolEntry
+from weakspot.system.tools import Tool
 
 if TYPE_CHECKING:
     from weakspot._engine import LitmusFile
 
 
-class Checker(Protocol):
-    """What every checker offers. `rank` orders lists of checkers; the lowest is the default.
-    `requires` are its tools, for `weakspot doctor`. One that `explains` can give witnesses, and
-    has a field `witnesses` that asks for them."""
+Done = Callable[[Verdict], None]
+"""Takes the verdict on a test."""
 
-    @property
-    def name(self) -> str: ...
 
-    @property
-    def rank(self) -> int: ...
-
-    @property
-    def requires(self) -> tuple[Requirement, ...]: ...
+class Checker(ToolEntry, Protocol):
+    """What every checker offers. One that `explains` can give witnesses, and has a field
+    `witnesses` that asks for them."""
 
     @property
     def explains(self) -> bool: ...
@@ -48,14 +42,7 @@ class Checker(Protocol):
         """ "" if the checker can be asked, else why not, in one phrase."""
         ...
 
-    def check(
-        self,
-        tests: Sequence[Test],
-        model: Model,
-        *,
-        seconds: float,
-        done: Callable[[Verdict], None],
-    ) -> None:
+    def check(self, tests: Sequence[Test], model: Model, *, seconds: float, done: Done) -> None:
         """Ask about each test for `seconds` at most.
 
         `done` is called once per test, in the caller's thread, as soon as its verdict is known, in
@@ -92,9 +79,7 @@ CHECKERS: Registry[Checker] = Registry(
 """The checkers by name."""
 
 
-def askable(
-    checker: Checker, tests: Sequence[Test], model: Model, done: Callable[[Verdict], None]
-) -> list[Test]:
+def askable(checker: Checker, tests: Sequence[Test], model: Model, done: Done) -> list[Test]:
     """The tests that the checker can be asked about; the others are Unknown, with the reason."""
     asked = []
     for test in tests:

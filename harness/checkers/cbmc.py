@@ -13,7 +13,7 @@ a thread that reads its own store (rfi). On some 3,000 random tests it agrees wi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from weakspot.generators.litmus import Test
-from weakspot.harness.checkers import askable, unknown
+from weakspot.harness.checkers import Done, askable, unknown
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import Observation, Verdict
 from weakspot.system import process, tools
@@ -55,14 +55,7 @@ class Cbmc(msgspec.Struct, frozen=True):
             return "cbmc takes C tests whose threads are straight lines"
         return ""
 
-    def check(
-        self,
-        tests: Sequence[Test],
-        model: Model,
-        *,
-        seconds: float,
-        done: Callable[[Verdict], None],
-    ) -> None:
+    def check(self, tests: Sequence[Test], model: Model, *, seconds: float, done: Done) -> None:
         """See Checker. Raises MissingTool."""
         tool = tools.require(PROGRAM)
         asked = askable(self, tests, model, done)
@@ -86,7 +79,7 @@ def _check(
     path: Path,
     seconds: float,
     crew: process.Crew,
-    emit: Callable[[Verdict], None],
+    emit: Done,
 ) -> None:
     from weakspot.generators.emit.cbmc import cbmc_source
 

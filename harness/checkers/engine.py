@@ -15,7 +15,7 @@ import msgspec
 
 from weakspot.errors import BadInput, place_of, reported
 from weakspot.generators.litmus import Test, file_test
-from weakspot.harness.checkers import FilesCheck, askable, other_dialect, unknown, unread
+from weakspot.harness.checkers import Done, FilesCheck, askable, other_dialect, unknown, unread
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import Observation, PrintedVerdict, Verdict
@@ -60,14 +60,7 @@ class Engine(msgspec.Struct, frozen=True):
             return f"the engine reads {', '.join(_engine.DIALECTS)} tests, this is {test.arch}"
         return other_dialect(test, model)
 
-    def check(
-        self,
-        tests: Sequence[Test],
-        model: Model,
-        *,
-        seconds: float,
-        done: Callable[[Verdict], None],
-    ) -> None:
+    def check(self, tests: Sequence[Test], model: Model, *, seconds: float, done: Done) -> None:
         """See Checker. Raises BadInput for a malformed litmus or cat file, MissingTool."""
         tools.require(MODULE)
         from weakspot import _engine

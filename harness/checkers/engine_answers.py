@@ -24,7 +24,7 @@ from weakspot.harness.values.exploration import (
     Violation,
     ViolationKind,
 )
-from weakspot.harness.values.reason import Reason, sentence
+from weakspot.harness.values.reason import Reason
 from weakspot.harness.values.record import program_name
 from weakspot.harness.values.witness import Execution, History, ReturnedCall, Wait, WitnessEvent
 
@@ -222,11 +222,6 @@ def reasons_of(found: ExplorationDict) -> list[Reason]:
             for each in found["reasons"]
         )
     )
-
-
-def sentences_of(found: ExplorationDict) -> list[str]:
-    """The same for a person."""
-    return list(map(sentence, reasons_of(found)))
 
 
 def _incomplete(found: ExplorationDict, bounds: Bounds, part: Part) -> Iterator[Reason]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
@@ -35,6 +35,20 @@ Done = Callable[[int, "tuple[float, float] | None"], object]
 there are and its standard error, once there is one."""
 
 
+class Course(NamedTuple):
+    """How an exploration goes: `done` gets its progress. `keep` is called with what is needed to
+    resume it if a limit, Ctrl-C or `done` ends it; as the `earlier` of another one, with the same
+    program, model, version of the explorer and limits but for those of executions and time, that
+    is resumed."""
+
+    done: Done | None = None
+    earlier: bytes | None = None
+    keep: Keep | None = None
+
+
+UNOBSERVED = Course()
+
+
 class Explorer(Protocol):
     """What every explorer offers."""
 
@@ -51,19 +65,10 @@ class Explorer(Protocol):
         ...
 
     def explore(
-        self,
-        program: NamedProgram,
-        model: Model,
-        bounds: Bounds,
-        *,
-        done: Done,
-        earlier: bytes | None = None,
-        keep: Keep | None = None,
+        self, program: NamedProgram, model: Model, bounds: Bounds, course: Course = UNOBSERVED
     ) -> Exploration:
-        """Explore one program. `keep` is called with what is needed to resume an exploration that a
-        limit, Ctrl-C or `done` ends; passed as `earlier`, with the same program, model, version and
-        limits but for those of executions and time, it is resumed. Raises BadInput for a malformed
-        cat file, and Unsupported for operations of the program without a meaning."""
+        """Explore one program. Raises BadInput for a malformed cat file, and Unsupported for
+        operations of the program without a meaning."""
         ...
 
 
@@ -116,14 +121,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         return f"programs are not explored under {why}; their tests are checked"
 
     def explore(
-        self,
-        program: NamedProgram,
-        model: Model,
-        bounds: Bounds,
-        *,
-        done: Done,
-        earlier: bytes | None = None,
-        keep: Keep | None = None,
+        self, program: NamedProgram, model: Model, bounds: Bounds, course: Course = UNOBSERVED
     ) -> Exploration:
         """See Explorer. What violates the program is looked for under the model of the standard's
         earlier editions too, in the time that is left."""
@@ -133,45 +131,30 @@ class EngineExplorer(msgspec.Struct, frozen=True):
         bounds = msgspec.structs.replace(bounds, seconds=self.end.at_most(bounds.seconds))
 
         end = ending(min(bounds.seconds, self.rest))
-        found = self._under(program, model, bounds, done=done, earlier=earlier, keep=keep)
+        found = self._under(program, model, bounds, course)
         left = end.left
         if not model.earlier or not found.violations or left <= 0:
             return found
         before = models.load()[model.earlier]
         within = msgspec.structs.replace(bounds, seconds=left)
-        return _compared(found, self._under(program, before, within, done=done))
+        return _compared(found, self._under(program, before, within, Course(course.done)))
 
     def _under(
-        self,
-        program: NamedProgram,
-        model: Model,
-        bounds: Bounds,
-        *,
-        done: Done,
-        earlier: bytes | None = None,
-        keep: Keep | None = None,
+        self, program: NamedProgram, model: Model, bounds: Bounds, course: Course
     ) -> Exploration:
         """See Explorer; what this model alone says."""
 
         def answer(
             part: Part, limits: Bounds, earlier: bytes | None, keep: Keep | None
         ) -> tuple[ExplorationDict, Exploration]:
-            found = asked(
-                program.program,
-                model,
-                limits,
-                jobs=self.jobs,
-                part=part,
-                done=done,
-                earlier=earlier,
-                keep=keep,
-            )
+            own = Course(course.done, earlier, keep)
+            found = asked(program.program, model, limits, own, jobs=self.jobs, part=part)
             return found, exploration_of(found, program, model, bounds, part)
 
         limits = msgspec.structs.replace(bounds, seconds=min(bounds.seconds, self.rest))
         part = self.part
         if not part.fallback:
-            return answer(part, limits, earlier, keep)[1]
+            return answer(part, limits, course.earlier, course.keep)[1]
         left: list[bytes] = []
         end = ending(bounds.seconds)
 
@@ -180,7 +163,7 @@ class EngineExplorer(msgspec.Struct, frozen=True):
 
         try:
             half = msgspec.structs.replace(bounds, seconds=bounds.seconds * _HALF)
-            found, exploration = answer(part.whole, half, earlier, left.append)
+            found, exploration = answer(part.whole, half, course.earlier, left.append)
             if found["limit"] != "seconds" or exploration.violations or not end.left:
                 return exploration
             _, more = answer(msgspec.structs.replace(part, fallback=False), rest(), None, None)
@@ -190,8 +173,8 @@ class EngineExplorer(msgspec.Struct, frozen=True):
                 exploration = msgspec.structs.replace(again, resumed=resumed)
             return _completed(exploration, more)
         finally:
-            if left and keep is not None:
-                keep(left[-1])
+            if left and course.keep is not None:
+                course.keep(left[-1])
 
     def explore_share(
         self,
@@ -211,11 +194,10 @@ class EngineExplorer(msgspec.Struct, frozen=True):
             program.program,
             model,
             msgspec.structs.replace(bounds, seconds=seconds),
+            Course(earlier=share, keep=left.append),
             jobs=self.jobs,
             part=self.part,
             share=True,
-            earlier=share,
-            keep=left.append,
         )
         if not left:
             return None
@@ -232,14 +214,12 @@ def asked(
     program: Program,
     model: Model,
     bounds: Bounds,
+    course: Course = UNOBSERVED,
     *,
     jobs: int = 0,
     part: Part = ALL,
     stop_at_first: bool = False,
     share: bool = False,
-    done: Done | None = None,
-    earlier: bytes | None = None,
-    keep: Keep | None = None,
 ) -> ExplorationDict:
     """The engine's answer for a program, as its binding returns it. A part of the executions is not
     resumed, and is explored without what it is a fallback for."""
@@ -256,9 +236,9 @@ def asked(
         jobs=jobs or processors.most(),
         stop_at_first=stop_at_first,
         share=share,
-        resume=earlier if resumes else None,
-        keep=keep if resumes else None,
-        done=done,
+        resume=course.earlier if resumes else None,
+        keep=course.keep if resumes else None,
+        done=course.done,
     )
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from weakspot.errors import BadInput, ToolFailed, excerpt
 from weakspot.generators.litmus import Test
-from weakspot.harness.checkers import askable, other_dialect, unknown
+from weakspot.harness.checkers import Done, askable, other_dialect, unknown
 from weakspot.harness.corpus import models
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.verdict import Verdict
@@ -69,14 +69,7 @@ class Herd7(msgspec.Struct, frozen=True):
             )
         return other_dialect(test, model)
 
-    def check(
-        self,
-        tests: Sequence[Test],
-        model: Model,
-        *,
-        seconds: float,
-        done: Callable[[Verdict], None],
-    ) -> None:
+    def check(self, tests: Sequence[Test], model: Model, *, seconds: float, done: Done) -> None:
         """See Checker. Raises BadInput for a malformed litmus or cat file, MissingTool,
         ToolFailed when herd7 does not start."""
         tool = tools.require(HERD7)

@@ -17,6 +17,7 @@ import msgspec
 from weakspot.errors import Unsupported
 from weakspot.generators.binary.objects import Object, source
 from weakspot.generators.binary.objects import Source as Threads
+from weakspot.generators.binary.semantics import UnreadInstruction
 from weakspot.generators.emit.isa import Mapped
 from weakspot.generators.litmus import Atom, Test
 from weakspot.harness.checkers import Checker
@@ -51,6 +52,7 @@ class _Code(msgspec.Struct):
     reason: str = ""
     program: str = ""
     taken: tuple[Atom, ...] | None = None
+    unread: str = ""
 
 
 class CodegenCheck:
@@ -125,7 +127,9 @@ class CodegenCheck:
             try:
                 read = code.test(test, parts, label, f"{made.config.name}, {place}")
             except Unsupported as error:
-                self._add(test, made.config, None, code.assembly(parts), error.message)
+                unread = error.unread if isinstance(error, UnreadInstruction) else ""
+                assembly = code.assembly(parts)
+                self._add(test, made.config, None, assembly, error.message, unread=unread)
             else:
                 self._add(test, made.config, read.made, read.assembly)
 
@@ -138,6 +142,7 @@ class CodegenCheck:
         reason: str = "",
         program: str = "",
         taken: tuple[Atom, ...] | None = None,
+        unread: str = "",
     ) -> None:
         what = _HEAD.sub("", made.test.text) if made else reason
         target = config.platform.name
@@ -148,7 +153,7 @@ class CodegenCheck:
             return
         machine = models.load()[config.mapping.model]
         self.codes[key] = _Code(
-            test, target, machine, [config], made, assembly, reason, program, taken
+            test, target, machine, [config], made, assembly, reason, program, taken, unread
         )
 
     @property
@@ -198,6 +203,7 @@ class CodegenCheck:
             machine=code.machine.name,
             result="Unknown",
             reason=code.reason,
+            unread=code.unread,
             sites=test.sites,
             test=code.made.test if code.made else None,
             assembly=code.assembly,

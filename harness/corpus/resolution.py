@@ -40,14 +40,9 @@ def _code(file: Path) -> bytes:
     return _NO_CODE.sub(b" ", file.read_bytes())
 
 
-def _has_main(file: Path) -> bool:
-    return _MAIN.search(_code(file)) is not None
-
-
-def _has_main_in(file: Path, build: Build) -> bool:
+def _has_main_in(text: bytes, build: Build) -> bool:
     """Whether a file has a main without a macro that neither the build nor the file defines, as one
     that tries out the rest of the file has."""
-    text = _code(file)
     words = [word for layer in build.layers for word in (*layer.defines, *layer.flags)]
     defined = {word.removeprefix("-D").partition("=")[0].encode() for word in words}
     defined |= set(_DEFINE.findall(text))
@@ -84,8 +79,8 @@ def resolve(
     tests: list[Test] = []
     files = [Path(word) for word in what if not isinstance(word, Test)]
     files = [path for path in files if is_source(path) and path.is_file()]
-    programs = [path for path in files if _has_main(path)]
-    programs = [path for path in programs if _has_main_in(path, build)] or programs or files
+    code = {path: text for path in files if _MAIN.search(text := _code(path))}
+    programs = [path for path in code if _has_main_in(code[path], build)] or [*code] or files
     others = [path for path in files if path not in programs]
     for word in what:
         if isinstance(word, Test):
@@ -206,7 +201,7 @@ def is_entered(folder: str) -> bool:
 def is_program(file: str) -> bool:
     """Whether it is a source with a main."""
     path = Path(file)
-    return is_source(path) and path.is_file() and _has_main(path)
+    return is_source(path) and path.is_file() and _MAIN.search(_code(path)) is not None
 
 
 def distinguished(tests: Sequence[Test]) -> tuple[Test, ...]:

@@ -33,7 +33,7 @@ from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.values.descriptions import describe_event
 from weakspot.harness.values.exploration import Exploration, Violation
 from weakspot.harness.values.finding import Finding
-from weakspot.harness.values.record import Plan, Record, program_name
+from weakspot.harness.values.record import Plan, Record
 from weakspot.harness.values.repair import ELSEWHERE, SuggestedRepair
 from weakspot.harness.values.verdict import Verdict
 from weakspot.harness.values.witness import Execution, WitnessEvent
@@ -225,7 +225,7 @@ class GateFindings:
 
     def _with_project_paths(self, file: str, finding: Finding) -> str:
         """The message, with file names relative to the project's folder."""
-        message = finding.message.removeprefix(f"{program_name(file, Path(file).stem)}: ")
+        message = finding.what
         for name in {site.file for site in self.sites[file]}:
             spelled = rf"(?<![\w./-]){re.escape(name)}(?=:\d)"
             path = os.path.normpath(Path(file).parent / name)

@@ -210,7 +210,7 @@ def _is_same(one: Finding, other: Finding) -> bool:
 
 def _described(finding: Finding) -> str:
     sites = f" ({', '.join(finding.sites)})" if finding.sites else ""
-    return f"{finding.message.removeprefix(f'{finding.subject}: ')}{sites}"
+    return f"{finding.what}{sites}"
 
 
 def _finding(finding: Finding, before: str, after: str) -> Difference:

@@ -15,8 +15,8 @@ import msgspec
 
 from weakspot.errors import BadInput, ToolFailed, Unsupported
 from weakspot.system.process import Ended
-from weakspot.system.registry import Registry
-from weakspot.system.tools import Program, Requirement
+from weakspot.system.registry import Registry, ToolEntry
+from weakspot.system.tools import Program
 
 
 class Machine(msgspec.Struct, frozen=True):
@@ -87,22 +87,12 @@ class Lost(ToolFailed):
     """A machine that cannot be reached, or not any more. What it was doing is lost."""
 
 
-class MachineKind(Protocol):
+class MachineKind(ToolEntry, Protocol):
     """What every kind of machine offers. A machine is named KIND or KIND:REST; `form` shows that to
-    a person. `rank` orders lists; `requires` are the programs for `weakspot doctor`; `elsewhere`
-    says that its machines are not this computer."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def rank(self) -> int: ...
+    a person. `elsewhere` says that its machines are not this computer."""
 
     @property
     def form(self) -> str: ...
-
-    @property
-    def requires(self) -> tuple[Requirement, ...]: ...
 
     @property
     def elsewhere(self) -> bool: ...

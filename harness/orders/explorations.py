@@ -20,7 +20,7 @@ from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.plan import models
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.checkers.engine_answers import exploration_of, reasons_of
-from weakspot.harness.checkers.explorer import Done, EngineExplorer, Keep, asked
+from weakspot.harness.checkers.explorer import UNOBSERVED, Course, EngineExplorer, asked
 from weakspot.harness.corpus.material import ScenarioProgram
 from weakspot.harness.corpus.models import Model, load
 from weakspot.harness.values.bounds import ALL, Bounds
@@ -45,21 +45,13 @@ class OrdersExplorer(EngineExplorer, frozen=True):
     first: bool = True
 
     def explore(
-        self,
-        program: NamedProgram,
-        model: Model,
-        bounds: Bounds,
-        *,
-        done: Done,
-        earlier: bytes | None = None,  # noqa: ARG002
-        keep: Keep | None = None,  # noqa: ARG002
+        self, program: NamedProgram, model: Model, bounds: Bounds, course: Course = UNOBSERVED
     ) -> OrdersExploration:
         """See Explorer. Nothing is resumed."""
         seconds = max(self.end.at_most(bounds.seconds), _SHORTEST)
         limits = msgspec.structs.replace(bounds, seconds=seconds)
-        found = asked(
-            program.program, model, limits, jobs=self.jobs, stop_at_first=self.first, done=done
-        )
+        own = Course(course.done)
+        found = asked(program.program, model, limits, own, jobs=self.jobs, stop_at_first=self.first)
         answer = exploration_of(found, program, model, limits, ALL, tests=not self.first)
         witnesses = (each["witness"] for each in found["violations"][:1])
         events = (event for each in witnesses if each for event in each["events"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -186,8 +185,7 @@ def codegen(record: Record, out: Console) -> None:
             counts.setdefault((each.target, build, each.code), Counter())[each.result] += 1
         if each.result == "Unknown":
             # the address of the instruction differs from test to test
-            what = re.sub(r"^thread \d+: instruction at \S+, (\S+)[^:]*", r"\1", each.reason)
-            reasons[what].append(f"{each.source} by {', '.join(each.builds)}")
+            reasons[each.unread or each.reason].append(f"{each.source} by {', '.join(each.builds)}")
     rows: list[list[str | Text]] = [
         ["target", "compiler", "code of", *(each.lower() for each in results)]
     ]

@@ -15,23 +15,12 @@ from weakspot.generators.litmus import Test
 from weakspot.harness.machines import Machine
 from weakspot.harness.values.histogram import Histogram
 from weakspot.system.deadline import NEVER, Deadline, ending
-from weakspot.system.registry import Registry
-from weakspot.system.tools import Requirement
+from weakspot.system.registry import Registry, ToolEntry
 
 
-class Runner(Protocol):
-    """What every runner offers. `rank` orders lists of runners; the lowest is the default.
-    `requires` are its tools, for `weakspot doctor`. Where a runner with `whole_programs` runs
-    tests, the programs that they come from are run as a whole too (whole_programs.py)."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def rank(self) -> int: ...
-
-    @property
-    def requires(self) -> tuple[Requirement, ...]: ...
+class Runner(ToolEntry, Protocol):
+    """What every runner offers. Where one with `whole_programs` runs tests, the programs that they
+    come from are run as a whole too (whole_programs.py)."""
 
     @property
     def whole_programs(self) -> bool: ...

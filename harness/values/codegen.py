@@ -20,7 +20,8 @@ class CodegenComparison(msgspec.Struct, frozen=True, kw_only=True):
     `beyond` are these outcomes in the source's names; Undefined if the source has a data race;
     Unknown if something is not supported or a limit was reached (`reason` says which). The
     `reason` of a Preserved result says what was bounded. `test` is the code as a litmus test, None
-    if it could not be read.
+    if it could not be read; `unread` is then the name of an instruction that is not supported, and
+    why, if that is the reason.
     """
 
     source: str
@@ -33,6 +34,7 @@ class CodegenComparison(msgspec.Struct, frozen=True, kw_only=True):
     result: Literal["Preserved", "Weaker", "Undefined", "Unknown"]
     beyond: tuple[State, ...] = ()
     reason: str = ""
+    unread: str = ""
     sites: tuple[str, ...] = ()
     test: Test | None = None
     assembly: str = ""

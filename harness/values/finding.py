@@ -39,6 +39,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[str, ...] = ()
 
     @property
+    def what(self) -> str:
+        """The message without the subject."""
+        return self.message.removeprefix(f"{self.subject}: ")
+
+    @property
     def unnamed_sites(self) -> list[str]:
         """The sites that the message does not name."""
         return unnamed(self.sites, self.message)

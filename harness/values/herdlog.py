@@ -80,14 +80,14 @@ def parse(text: str) -> Log:
     )
 
 
-def parse_verdicts(text: str, *, model: str = "", checker: str = "herd7") -> list[Verdict]:
+def parse_verdicts(text: str, *, model: str = "") -> list[Verdict]:
     """The verdicts in a log of herd7, in order."""
-    return [_verdict(b, model, checker) for b in _blocks(text) if not b.histogram]
+    return [_verdict(b, model, "herd7") for b in _blocks(text) if not b.histogram]
 
 
-def parse_histograms(text: str, *, machine: str = "", runner: str = "litmus7") -> list[Histogram]:
+def parse_histograms(text: str, *, machine: str = "") -> list[Histogram]:
     """The histograms in a log of litmus7, in order."""
-    return [_histogram(b, machine, runner) for b in _blocks(text) if b.histogram]
+    return [_histogram(b, machine, "litmus7") for b in _blocks(text) if b.histogram]
 
 
 def format_verdict(verdict: Verdict) -> str:
@@ -140,11 +140,6 @@ def format_histogram(histogram: Histogram) -> str:
     lines.append(f"Observation {histogram.test} {observation} {pos} {neg}")
     lines.append(f"Time {histogram.test} {histogram.seconds:.2f}")
     return "\n".join(lines) + "\n\n"
-
-
-def format_verdicts(verdicts: Iterable[Verdict]) -> str:
-    """The verdicts as one log."""
-    return "".join(format_verdict(one) for one in verdicts)
 
 
 def format_histograms(histograms: Iterable[Histogram]) -> str:

@@ -15,6 +15,7 @@ from weakspot.generators.litmus import Origin, Site, Test
 from weakspot.generators.pipeline import Generated, NamedProgram
 from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.tools import Tools
+from weakspot.harness.checkers.explorer import UNOBSERVED, Course
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.corpus.structures import Structure
 from weakspot.harness.machines import Machine
@@ -227,16 +228,14 @@ class FakeExplorer:
         program: NamedProgram,
         model: Model,
         bounds: Bounds,  # noqa: ARG002
-        *,
-        done: Callable[[int, tuple[float, float] | None], object],
-        earlier: bytes | None = None,  # noqa: ARG002
-        keep: Callable[[bytes], object] | None = None,  # noqa: ARG002
+        course: Course = UNOBSERVED,
     ) -> Exploration:
         if self.stop_after is not None and len(self.asked) >= self.stop_after:
             raise KeyboardInterrupt
         name = f"{program.structure}/{program.scenario}"
         self.asked.append((name, model.name))
-        done(4, None)
+        if course.done is not None:
+            course.done(4, None)
         found = Exploration(
             program=name, model=model.name, result="Safe", complete=6, blocked=1, seconds=0.1
         )

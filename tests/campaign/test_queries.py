@@ -21,7 +21,7 @@ from weakspot.generators.source.program import Program
 from weakspot.harness.campaign.folder import load
 from weakspot.harness.campaign.folder_run import run
 from weakspot.harness.campaign.tools import Tools, installed
-from weakspot.harness.checkers.explorer import EngineExplorer
+from weakspot.harness.checkers.explorer import UNOBSERVED, Course, EngineExplorer
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners.steadiness import SteadinessProbe
@@ -123,9 +123,9 @@ class TimedExplorer(EngineExplorer, frozen=True):
     """Explores as the engine does; an execution takes a millisecond."""
 
     def explore(
-        self, program: NamedProgram, model: Model, bounds: Bounds, **given: object
+        self, program: NamedProgram, model: Model, bounds: Bounds, course: Course = UNOBSERVED
     ) -> Exploration:
-        found = super().explore(program, model, bounds, **given)  # type: ignore[arg-type]
+        found = super().explore(program, model, bounds, course)
         return msgspec.structs.replace(found, seconds=found.executions / 1000)
 
 

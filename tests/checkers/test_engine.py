@@ -27,7 +27,7 @@ from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models
 from weakspot.harness.report import witness
 from weakspot.harness.report.site.diagrams import witness_diagram
-from weakspot.harness.values.herdlog import format_verdicts
+from weakspot.harness.values.herdlog import format_verdict
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
 from weakspot.system.tools import Tool
@@ -372,7 +372,7 @@ def test_a_log_is_the_one_herd7_prints(tmp_path: Path, need: Callable[[str], Too
     command = [herd7.path, "-model", str(models.resolve("rc11").path), *paths]
     theirs = execute(*command, cwd=tmp_path).printed(0)
     verdicts = {verdict.test: verdict for verdict in checked(tests, "rc11")}
-    ours = format_verdicts(verdicts[test.name] for test in tests)
+    ours = "".join(format_verdict(verdicts[test.name]) for test in tests)
     assert _timeless(ours) == _timeless(theirs)
     (tmp_path / "ours.log").write_text(ours)
     (tmp_path / "theirs.log").write_text(theirs)

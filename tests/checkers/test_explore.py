@@ -95,7 +95,6 @@ def explored(lowered: Lowered, model: str = "rc11", bounds: Bounds | None = None
         NamedProgram(program, Habits(dependent=frozenset({(2, 3)})), "mine.c", "mine"),
         models.resolve(model),
         bounds or Bounds(),
-        done=lambda *_: None,
     )
 
 

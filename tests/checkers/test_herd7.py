@@ -14,7 +14,7 @@ from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models
 from weakspot.harness.values.condition import proposition
-from weakspot.harness.values.herdlog import format_verdicts, parse_verdicts
+from weakspot.harness.values.herdlog import format_verdict, parse_verdicts
 from weakspot.system.tools import Tool
 
 
@@ -35,7 +35,9 @@ def test_many_tests_agree_with_herd7_asked_by_hand(
     ).printed(0)
     expected = parse_verdicts(by_hand)
     assert len(expected) == len(tests)
-    assert _untimed(format_verdicts(verdicts)) == _untimed(format_verdicts(expected))
+    assert _untimed("".join(map(format_verdict, verdicts))) == _untimed(
+        "".join(map(format_verdict, expected))
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from samples import Run
 
 from weakspot.generators.source.program import read_program
-from weakspot.harness.checkers.explorer import asked
+from weakspot.harness.checkers.explorer import Course, asked
 from weakspot.harness.corpus import models
 from weakspot.harness.values.bounds import Bounds
 
@@ -106,7 +106,7 @@ def test_an_exploration_within_a_higher_bound_resumes(tmp_path: Path) -> None:
     results: list[tuple[str, int]] = []
     while not results or left:
         earlier = left.pop() if left else None
-        found = asked(program, model, Bounds(executions=3), earlier=earlier, keep=left.append)
+        found = asked(program, model, Bounds(executions=3), Course(None, earlier, left.append))
         results.append((found["result"], found["loop_bound"]))
     # each has one execution
     assert results == [("Unknown", 16), ("Unknown", 64), ("Safe", 64)]

@@ -54,7 +54,6 @@ def explored(structure: str, scenario: str, model: str) -> Exploration:
         generated(structure, scenario).named(structure, scenario),
         models.resolve(model),
         Bounds(seconds=60.0),
-        done=lambda *_: None,
     )
 
 

@@ -10,8 +10,9 @@ from explored_programs import MAIN, MODELS, MP, SB, explored, kinds, program, vi
 
 from weakspot._engine import EngineError, Program
 from weakspot.generators.source.frontend import compile_source
-from weakspot.harness.checkers.engine_answers import sentences_of
+from weakspot.harness.checkers.engine_answers import reasons_of
 from weakspot.harness.values.bounds import Bounds, Part
+from weakspot.harness.values.reason import sentence
 
 LB = """
 atomic_int x, y; int a, b;
@@ -361,7 +362,7 @@ def test_a_limit_is_named(tmp_path: Path) -> None:
         jobs=1,
     )
     assert (found["result"], found["limit"]) == ("Unknown", "executions")
-    assert sentences_of(found) == ["limit of 5 executions"]
+    assert [*map(sentence, reasons_of(found))] == ["limit of 5 executions"]
 
 
 def test_an_exception_of_done_ends_the_work(tmp_path: Path) -> None:

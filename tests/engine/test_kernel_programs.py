@@ -14,8 +14,9 @@ from explored_programs import MODELS
 from weakspot._engine import Program
 from weakspot.errors import BadInput
 from weakspot.generators.source.frontend import compile_source
-from weakspot.harness.checkers.engine_answers import sentences_of
+from weakspot.harness.checkers.engine_answers import reasons_of
 from weakspot.harness.corpus import models
+from weakspot.harness.values.reason import sentence
 
 if TYPE_CHECKING:
     from weakspot._engine import ExplorationDict
@@ -519,7 +520,7 @@ def test_other_models_say_which_model_to_name(operation: str, tmp_path: Path) ->
     for name, acyclic in (("rc20", "program order"), ("imm", "dependencies")):
         found = made.explore(str(MODELS / f"{name}.cat"), acyclic=acyclic)  # type: ignore[arg-type]
         assert found["result"] == "Unknown"
-        assert "-m lkmm" in sentences_of(found)[0]
+        assert "-m lkmm" in sentence(reasons_of(found)[0])
 
 
 def test_accesses_and_full_fences_mean_what_those_of_c_do_under_other_models(

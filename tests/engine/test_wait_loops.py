@@ -11,9 +11,10 @@ import pytest
 from weakspot._engine import Program
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.frontend import compile_source
-from weakspot.harness.checkers.engine_answers import sentences_of
+from weakspot.harness.checkers.engine_answers import reasons_of
 from weakspot.harness.corpus import models
 from weakspot.harness.values.bounds import Bounds
+from weakspot.harness.values.reason import sentence
 
 FOLDER = Path(__file__).parent / "wait_loops"
 MODELS = Path(__file__).parents[2] / "models"
@@ -50,6 +51,6 @@ def test_a_loop_waits_if_its_iterations_have_no_effect(
     result, _, part = shown.partition(": ")
     if result in ("Safe", "Unknown"):
         assert found["result"] == result, found["reasons"]
-        assert part in " ".join(sentences_of(found))
+        assert part in " ".join(map(sentence, reasons_of(found)))
     else:
         assert result in {violation["kind"] for violation in found["violations"]}

@@ -8,8 +8,9 @@ import pytest
 from source_answers import explored, kinds
 
 from weakspot.errors import Unsupported
-from weakspot.harness.checkers.engine_answers import sentences_of
+from weakspot.harness.checkers.engine_answers import reasons_of
 from weakspot.harness.corpus import models
+from weakspot.harness.values.reason import sentence
 
 DECLARED = """
 void asymmetric_thread_fence_light(memory_order);
@@ -71,7 +72,9 @@ int main() {
 def undefined(path: Path, text: str, model: str) -> bool:
     """Whether the answer is open since the model does not define asymmetric fences."""
     found = explored(path, text, model)
-    assert all(f"{SETS} at {path.name}:" in each for each in sentences_of(found)), found["reasons"]
+    assert all(f"{SETS} at {path.name}:" in each for each in map(sentence, reasons_of(found))), (
+        found["reasons"]
+    )
     return found["result"] == "Unknown"
 
 

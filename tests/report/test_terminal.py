@@ -24,6 +24,7 @@ from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import answers, campaign, findings, measurements, terminal, witness
 from weakspot.harness.report.progress import PlainProgress, RichProgress
 from weakspot.harness.values.claims import Claim
+from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.harness.values.descriptions import describe_steadiness, negative_result_strength
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.histogram import ControlTest
@@ -239,6 +240,26 @@ def test_an_unknown_verdict_is_printed_with_its_reason(snapshot: SnapshotAsserti
         small(), verdicts=(verdict("A", "sc", "Unknown"), verdict("B", "sc", "Never"))
     )
     assert steady(piped(lambda out: answers.verdicts(record, out))) == snapshot
+
+
+def test_an_instruction_that_is_not_supported_is_one_reason_wherever_it_stands() -> None:
+    one = CodegenComparison(
+        source="A",
+        model="c11",
+        target="power",
+        builds=("gcc-12 -O2",),
+        machine="power",
+        result="Unknown",
+        reason="thread 0: instruction at 0x8, cntlzw r3, r3",
+        unread="cntlzw",
+    )
+    reason = "thread 1: instruction at 0x14, cntlzw r4, r4"
+    other = msgspec.structs.replace(one, source="B", reason=reason)
+    failed = msgspec.structs.replace(one, source="C", reason="the compiler failed", unread="")
+    record = msgspec.structs.replace(small(), compiled=(one, other, failed))
+    shown = piped(lambda out: answers.codegen(record, out))
+    assert "Unknown for 2 questions: cntlzw (A by gcc-12 -O2; B by gcc-12 -O2)" in shown
+    assert "Unknown for 1 question: the compiler failed (C by gcc-12 -O2)" in shown
 
 
 def test_a_histogram_marks_the_outcome_and_what_is_not_allowed(snapshot: SnapshotAssertion) -> None:

@@ -42,7 +42,6 @@ def double_take() -> Test:
             program.named(STRUCTURE, SCENARIO),
             models.resolve(model),
             Bounds(),
-            done=lambda *_: None,
         )
         assert found.result == "Violated"
         assert {violation.kind for violation in found.violations} == {"assertion"}

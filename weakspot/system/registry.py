@@ -11,9 +11,12 @@ import importlib
 import pkgutil
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from weakspot.errors import BadInput, ToolFailed
+
+if TYPE_CHECKING:
+    from weakspot.system.tools import Requirement
 
 
 class Entry(Protocol):
@@ -25,6 +28,13 @@ class Entry(Protocol):
 
     @property
     def rank(self) -> int: ...
+
+
+class ToolEntry(Entry, Protocol):
+    """An implementation that needs tools, which `weakspot doctor` lists."""
+
+    @property
+    def requires(self) -> tuple[Requirement, ...]: ...
 
 
 T = TypeVar("T", bound=Entry)

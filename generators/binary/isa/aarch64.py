@@ -21,6 +21,7 @@ from weakspot.generators.binary.semantics import (
     Flow,
     Jump,
     NotUnderstood,
+    Semantics,
     Step,
     Truth,
 )
@@ -45,21 +46,18 @@ _NARROW = re.compile(
 _GENERAL = re.compile(r"[wx]([12]?\d|30)").fullmatch
 
 
-class AArch64:
+class AArch64(Semantics):
     dialect = "AArch64"
     capstone = (1, 0)  # CS_ARCH_ARM64, CS_MODE_ARM
-    arguments: tuple[str, ...] = tuple(f"x{n}" for n in range(8))
+    arguments = tuple(f"x{n}" for n in range(8))
     stack = "sp"
-    fresh: tuple[str, ...] = tuple(f"x{n}" for n in range(31))
-    named = False
-    merges = False
+    fresh = tuple(f"x{n}" for n in range(31))
     jump = "B {to}"
-    acquires = ("", "")
-    branched: tuple[str, ...] = ("CBNZ {r},{own}", "{own}:")
-    placed: tuple[str, ...] = ("EOR {t},{r},{r}", "ADD {wide},{at},{wide}")
-    zeroed: tuple[str, ...] = ("EOR {t},{r},{r}",)
-    failed: tuple[str, ...] = ("CBNZ {s},{end}",)
-    unequal: tuple[str, ...] = ("CMP {a},{b}", "B.NE {end}")
+    branched = ("CBNZ {r},{own}", "{own}:")
+    placed = ("EOR {t},{r},{r}", "ADD {wide},{at},{wide}")
+    zeroed = ("EOR {t},{r},{r}",)
+    failed = ("CBNZ {s},{end}",)
+    unequal = ("CMP {a},{b}", "B.NE {end}")
 
     def word(self, instruction: Instruction) -> Instruction:
         name = instruction.name

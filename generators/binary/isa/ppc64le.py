@@ -24,6 +24,7 @@ from weakspot.generators.binary.semantics import (
     Jump,
     Mark,
     NotUnderstood,
+    Semantics,
     Step,
 )
 
@@ -39,25 +40,21 @@ _ARITHMETIC: dict[str, Arithmetic] = {
 _IMMEDIATE = {"add": "addi", "or": "ori", "xor": "xori"}
 
 
-class PPC:
+class PPC(Semantics):
     dialect = "PPC"
     capstone = (4, (1 << 3))  # CS_ARCH_PPC, CS_MODE_64, little-endian
-    arguments: tuple[str, ...] = tuple(f"r{n}" for n in range(3, 11))
+    arguments = tuple(f"r{n}" for n in range(3, 11))
     stack = "r1"
-    fresh: tuple[str, ...] = tuple(
-        f"r{n}" for n in range(3, 32)
-    )  # r0 is zero in addresses and in addi
-    named = False
-    merges = False
+    fresh = tuple(f"r{n}" for n in range(3, 32))  # r0 is zero in addresses and in addi
     jump = "b {to}"
     # Power ISA, Book II, B.2.1.1: lwarx, stwcx., bne, isync acquires. In the model of Herding cats
     # a branch on stwcx. does not depend on what lwarx has read; this one does
     acquires = ("cmpw {v},{v}\nbne {own}\n{own}:", "isync")
-    branched: tuple[str, ...] = ("cmpw {r},{r}", "bne {own}", "{own}:")
-    placed: tuple[str, ...] = ("xor {t},{r},{r}", "add {t},{at},{t}")
-    zeroed: tuple[str, ...] = ("xor {t},{r},{r}",)
-    failed: tuple[str, ...] = ("bne {end}",)
-    unequal: tuple[str, ...] = ("cmpw {a},{b}", "bne {end}")
+    branched = ("cmpw {r},{r}", "bne {own}", "{own}:")
+    placed = ("xor {t},{r},{r}", "add {t},{at},{t}")
+    zeroed = ("xor {t},{r},{r}",)
+    failed = ("bne {end}",)
+    unequal = ("cmpw {a},{b}", "bne {end}")
 
     def word(self, instruction: Instruction) -> Instruction:
         at = self.touched(instruction)
@@ -111,9 +108,6 @@ class PPC:
         )
 
     def register(self, name: str, _size: int, /) -> str:
-        return name
-
-    def state_name(self, name: str) -> str:
         return name
 
     def number(self, value: int, stored: bool, /) -> str | None:

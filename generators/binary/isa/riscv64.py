@@ -20,6 +20,7 @@ from weakspot.generators.binary.semantics import (
     Flow,
     Jump,
     NotUnderstood,
+    Semantics,
     Shift,
     Step,
     Truth,
@@ -47,23 +48,18 @@ _DOUBLE = re.compile(r"((?:amo\w+|lr|sc))\.d")
 _BRANCHES = ("beq", "bne")
 
 
-class RISCV:
+class RISCV(Semantics):
     dialect = "RISCV"
     capstone = (15, (1 << 1) | (1 << 2))  # CS_ARCH_RISCV, CS_MODE_RISCV64 with compressed ones
-    arguments: tuple[str, ...] = tuple(f"a{n}" for n in range(8))
+    arguments = tuple(f"a{n}" for n in range(8))
     stack = "sp"
-    fresh: tuple[str, ...] = tuple(
-        name for name in _NAMES if name not in ("zero", "sp", "gp", "tp")
-    )
-    named = False
-    merges = False
+    fresh = tuple(name for name in _NAMES if name not in ("zero", "sp", "gp", "tp"))
     jump = "j {to}"
-    acquires = ("", "")
-    branched: tuple[str, ...] = ("bne {r},x0,{own}", "{own}:")
-    placed: tuple[str, ...] = ("xor {t},{r},{r}", "add {t},{at},{t}")
-    zeroed: tuple[str, ...] = ("xor {t},{r},{r}",)
-    failed: tuple[str, ...] = ("bne {s},x0,{end}",)
-    unequal: tuple[str, ...] = ("bne {a},{b},{end}",)
+    branched = ("bne {r},x0,{own}", "{own}:")
+    placed = ("xor {t},{r},{r}", "add {t},{at},{t}")
+    zeroed = ("xor {t},{r},{r}",)
+    failed = ("bne {s},x0,{end}",)
+    unequal = ("bne {a},{b},{end}",)
 
     def word(self, instruction: Instruction) -> Instruction:
         name = instruction.name.removeprefix("c.")
@@ -114,9 +110,6 @@ class RISCV:
         if constant and op == "sub":
             return None
         return f"{op}{'i' if constant else ''}{word} {{t}},{{a}},{{b}}"
-
-    def compare(self, _constant: bool, /) -> str | None:
-        return None
 
     def steps(self, instruction: Instruction) -> list[Step]:
         name, given = instruction.name.removeprefix("c."), instruction.operands

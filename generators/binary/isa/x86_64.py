@@ -16,9 +16,9 @@ from weakspot.generators.binary.semantics import (
     Compute,
     Copy,
     End,
-    Flow,
     Jump,
     NotUnderstood,
+    Semantics,
     Step,
     Truth,
 )
@@ -44,25 +44,21 @@ _CONDITIONS = {"e", "ne", "g", "ge", "le", "s", "ns"}
 _NOT = {"e": "ne", "ne": "e"}
 
 
-class X86:
+class X86(Semantics):
+    """x86-TSO has no dependencies, and so no code that makes some."""
+
     dialect = "X86_64"
     capstone = (3, 1 << 3)  # CS_ARCH_X86, CS_MODE_64
-    arguments: tuple[str, ...] = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
+    arguments = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
     stack = "rsp"
-    fresh: tuple[str, ...] = (
+    fresh = (
         *(f"r{name}" for name in _LEGACY[:7]),
         *(f"r{n}" for n in range(8, 16)),
     )
     named = True
     merges = True
     jump = "jmp {to}"
-    acquires = ("", "")
-    # x86-TSO has no dependencies
-    branched: tuple[str, ...] = ()
-    placed: tuple[str, ...] = ()
-    zeroed: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
-    unequal: tuple[str, ...] = ("cmpl {b},{a}", "jne {end}")
+    unequal = ("cmpl {b},{a}", "jne {end}")
 
     def word(self, instruction: Instruction) -> Instruction:
         name, given = instruction.name, instruction.operands
@@ -78,16 +74,10 @@ class X86:
         at = next((each for each in instruction.operands if isinstance(each, Memory)), None)
         return None if at is None or instruction.name == "lea" else at
 
-    def flow(self, _instruction: Instruction) -> Flow:
-        return Flow()
-
     def register(self, name: str, size: int, /) -> str:
         if size == 8:
             return f"%{name}"
         return f"%{name}d" if name[1:].isdigit() else f"%e{name[1:]}"
-
-    def state_name(self, name: str) -> str:
-        return name
 
     def number(self, value: int, _stored: bool, /) -> str | None:
         return f"${value}"
