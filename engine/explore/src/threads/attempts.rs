@@ -12,7 +12,7 @@
 //! stack, live registers, own memory, mutexes), and the exchange failed for no reason then, and the
 //! thread has made no progress since. That is the rule for loops that wait ([`take`]), with the
 //! compare-exchange in the place of the loop's header: what the rest of the loop's round overwrites is
-//! no part of the state there. What values depend on is compared too ([`covers`]). Where a round ends in
+//! no part of the state there. What values depend on is compared too ([`past_accesses`]). Where a round ends in
 //! the same state at the header, that rule applies.
 //!
 //! **What is left out.** Let G be an execution in which a thread reads by a compare-exchange that fails
@@ -44,7 +44,7 @@
 //! the same state: what follows is the same. Otherwise events begin there.
 //!
 //! [`take`]: program::interpreter
-//! [`covers`]: crate::threads::covers
+//! [`past_accesses`]: crate::threads::past_accesses
 //! [`left_out_reads`]: crate::threads::left_out_reads
 //! [`failed_rounds`]: crate::threads::failed_rounds
 //! [`location_uses`]: crate::threads::location_uses

@@ -1,7 +1,7 @@
 //! The state of an explored thread besides its call stack and registers.
 use crate::semantics::environment::CallRecord;
 use crate::source::{Answer, Location, ThreadId};
-use crate::threads::covers::PastAccesses;
+use crate::threads::past_accesses::PastAccesses;
 use program::memory::Dep;
 use program::memory::Memory;
 use std::sync::Arc;
