@@ -50,8 +50,12 @@ def program(folder: Path, text: str, *threads: str, after: str = "") -> Program:
 
 def explored(found: Program, model: str, **how: Any) -> ExplorationDict:
     path = str(MODELS / f"{model}.cat")
-    acyclic = "dependencies" if model == "imm" else "program order"
-    return found.explore(path, folders=[str(MODELS)], acyclic=acyclic, **how)
+    return found.explore(
+        path,
+        folders=[str(MODELS)],
+        acyclic="dependencies" if model == "imm" else "program order",
+        **how,
+    )
 
 
 def kinds(found: ExplorationDict) -> set[str]:
