@@ -25,6 +25,10 @@ fn unsupported_constructs_are_named_at_their_line() {
         ),
         ("%x = load <2 x i1>, ptr null, !dbg !5", "<2 x i1>"),
         (
+            "%x = extractelement <2 x i128> zeroinitializer, i32 1, !dbg !5",
+            "<2 x i128>",
+        ),
+        (
             "%x = call <2 x i32> @llvm.ctpop.v2i32(<2 x i32> zeroinitializer), !dbg !5",
             "llvm.ctpop.v2i32 of a vector",
         ),

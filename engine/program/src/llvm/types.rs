@@ -243,6 +243,13 @@ impl Types {
                     self.flatten(*field, base + at, depth + 1, out)?;
                 }
             }
+            // an element has one register
+            Type::Vector(_, item) if matches!(self.get(*item)?, Type::Int(65..)) => {
+                return Err(Error::unsupported(format!(
+                    "a value of type {}",
+                    self.describe(id)
+                )));
+            }
             Type::Array(count, item) | Type::Vector(count, item) => {
                 if *count > 64 {
                     return Err(Error::unsupported("a value of more than 64 scalars"));

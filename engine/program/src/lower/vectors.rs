@@ -34,13 +34,18 @@ impl<'a> Lower<'_, '_, 'a> {
         Ok(one.into_iter().zip(other).collect())
     }
 
-    /// Refuses vectors that are accessed atomically, or have elements of less than a byte.
+    /// Refuses vectors that are accessed atomically, or whose elements are not of whole bytes.
     pub fn require_whole_bytes(&self, ty: TypeId, order: Option<&str>) -> Result<()> {
         let types = &self.l.module.types;
         match types.get(ty)? {
-            Type::Vector(_, item) if order.is_some() || types.bits(*item)? % 8 != 0 => Err(
-                Error::unsupported(format!("an access of type {}", types.describe(ty))),
-            ),
+            Type::Vector(_, item)
+                if order.is_some() || !matches!(types.bits(*item)?, 8 | 16 | 32 | 64) =>
+            {
+                Err(Error::unsupported(format!(
+                    "an access of type {}",
+                    types.describe(ty)
+                )))
+            }
             _ => Ok(()),
         }
     }
