@@ -36,6 +36,7 @@ COMPILE_SECONDS = 60.0
 FLAGS = [
     *("-S", "-emit-llvm", "-g", "-O0", "-Xclang", "-disable-O0-optnone"),
     *("-fno-discard-value-names", "-fno-sanitize=all", "-fno-stack-protector"),
+    "-fno-semantic-interposition",  # with -fPIC too, functions are those of the program
     # what gcc accepts: operands of inline assembly that are casts and, before version 14, pointers
     # to other types
     *("-fheinous-gnu-extensions", "-Wno-error=incompatible-pointer-types"),

@@ -35,7 +35,7 @@ _LEFT_OUT = re.compile(
     r"-(?:c|S|E|o.*|M.*|O.*|g.*|pipe|v|save-temps.*|fsyntax-only|x.*|###)"
     r"|-(?:l.*|L.*|Wl,.*|Wa,.*|shared.*|static.*|rdynamic|no-?pie|pie|T.*|u|z|s|fuse-ld=.*|n(?:o)?std"
     r"(?:lib|libc|startfiles).*)"
-    r"|-f(?:no-)?(?:sanitize.*|profile.*|coverage.*|test-coverage|lto.*|(?:PIC|pic|PIE|pie)"
+    r"|-f(?:no-)?(?:sanitize.*|profile.*|coverage.*|test-coverage|lto.*|PIE|pie"
     r"|stack-.*|cf-protection.*|instrument-.*|xray.*|integrated-.*)|--coverage|-p|-pg"
     r"|-m(?:arch|cpu|tune|abi|float-abi|fpu)=.*|-m(?:32|64|x32|16|thumb|arm)|--?target(?:=.*)?|-arch"
     r"|--sysroot.*|-isysroot|--gcc-toolchain=.*|-stdlib=.*"
@@ -47,7 +47,7 @@ _MEANING = re.compile(r"-[DU].+|-std=.+|-ansi|-pthread|-f(?:no-)?(?:un)?signed-c
 _CLANG = re.compile(
     r"-f(?:no-)?(?:exceptions|rtti|char8_t|short-wchar|ms-extensions|gnu-keywords|gnu89-inline"
     r"|builtin(?:-\w+)?|wrapv|blocks|openmp|delayed-template-parsing|sized-deallocation"
-    r"|aligned-allocation|threadsafe-statics|freestanding|hosted|operator-names"
+    r"|aligned-allocation|threadsafe-statics|freestanding|hosted|operator-names|PIC|pic"
     r"|dollars-in-identifiers|digraphs|(?:template-depth|constexpr-depth|constexpr-steps)=\d+)"
     r"|-m(?:no-)?(?:sse|ssse|avx|aes|bmi|popcnt|lzcnt|pclmul|crc32|cx16|fma|f16c|sha|rdrnd|rtm"
     r"|waitpkg|clflushopt|clwb|movbe|prfchw)[\w.]*"

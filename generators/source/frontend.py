@@ -157,7 +157,7 @@ def _compiled(unit: Question, folder: Path, build: Build, end: Deadline) -> tupl
     else:
         raw, names = clang.run(limited, unit.path, unit.options)
     raw = file_names.relative_names(raw, unit.compiler, folder)
-    irtext.refuse_file_scope_assembly(raw, unit.path)
+    raw = irtext.without_data_in_assembly(raw, unit.path)
     return raw, names or file_names.names_in(raw)
 
 

@@ -29,16 +29,34 @@ LLVM = Module(
 )
 
 
-def refuse_file_scope_assembly(text: str, path: Path) -> None:
-    """Raise Unsupported for assembly outside of functions."""
-    found = re.search(r'^module asm "(.*)"$', text, re.MULTILINE)
-    if found is None:
-        return
+_FILE_SCOPE = re.compile(r'^module asm "(.*)"\n', re.MULTILINE)
+_DATA = re.compile(
+    r"\s*(?:\.(?:section|pushsection|popsection|previous|text|data|align|balign|p2align|byte|short|hword"
+    r"|word|long|int|quad|ascii|asciz|string|zero|skip|space|fill|globl|global|type|size|symver|ident)\b"
+    r".*|(?P<label>[\w.$]+):\s*|#.*)?"
+)
+"""A statement of assembly that neither executes nor binds a symbol of the program, but a label."""
+
+
+def without_data_in_assembly(text: str, path: Path) -> str:
+    """The module without assembly at file scope that only defines data which it does not name, such
+    as the version of a library. Raises Unsupported for other assembly outside of functions."""
+    rest = _FILE_SCOPE.sub("", text)
+    for line in _FILE_SCOPE.findall(text):
+        for statement in re.split(r";|\\0A", line.replace("\\09", "\t")):
+            match = _DATA.fullmatch(statement)
+            label = match and match["label"]
+            if match is None or (label and re.search(rf'@"?{re.escape(label)}\b', rest)):
+                raise _refused_assembly(line, path)
+    return rest
+
+
+def _refused_assembly(line: str, path: Path) -> Unsupported:
     pattern = re.compile(r"\b(?:__)?asm(?:__)?\b")
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     number = next((n for n, line in enumerate(lines, 1) if pattern.match(line)), None)
-    raise Unsupported(
-        f"assembly at file scope is not supported: {found[1].strip()}",
+    return Unsupported(
+        f"assembly at file scope is not supported: {line.strip()}",
         place=f"{path}:{number}" if number else str(path),
         excerpt=excerpt(path, number, 1) if number else None,
         advice="leave it out with #ifndef WEAKSPOT, which is defined while weakspot reads a source",

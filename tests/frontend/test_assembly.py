@@ -126,10 +126,23 @@ def test_a_meaning_that_does_not_compile_is_an_error(tmp_path: Path) -> None:
 
 
 def test_assembly_at_file_scope_is_an_error_at_its_line(tmp_path: Path) -> None:
-    path = written(tmp_path, 'int x;\n__asm__(".symver x, y@z");\nint main(void) { return 0; }\n')
+    path = written(tmp_path, 'int x;\n__asm__("nop");\nint main(void) { return 0; }\n')
     with pytest.raises(Unsupported, match="file scope") as error:
         read_program(path)
     assert error.value.place == f"{path}:2"
+
+
+DATA = r"""
+extern char version;
+__asm__(".symver main, main@1\n.section .version\n\tversion%s:\n.asciz \"1.0\"; .previous");
+int main(void) { return &version == 0; }
+"""
+
+
+def test_data_at_file_scope_is_an_error_only_where_the_program_names_it(tmp_path: Path) -> None:
+    assert found_in(read_program(written(tmp_path, DATA % "2")), "rc11") == "Safe"
+    with pytest.raises(Unsupported, match="version:"):
+        read_program(written(tmp_path, DATA % ""))
 
 
 def test_the_memory_order_of_an_instruction_is_not_the_users_to_choose() -> None:

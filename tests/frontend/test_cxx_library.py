@@ -54,6 +54,11 @@ MISTAKES = {
     "call_once": ("    std::call_once(once, [] { ++made; });\n", "    ++made;\n", "race"),
     "unwound_calls": ("destroyed == 4", "destroyed == 3", "assertion"),
     "constructors": ("~Local() { count--; }", "~Local() {}", "assertion"),
+    "vectors": (
+        "  other.join();\n  Ints seen = shared;\n",
+        "  Ints seen = shared;\n  other.join();\n",
+        "race",
+    ),
     "bit_field": ("  header->size = 100;\n", "", "uninitialised"),
 }
 """In each driver of `programs`: a text, the mistake in its place, and the kind of violation."""

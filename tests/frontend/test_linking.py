@@ -152,14 +152,22 @@ def test_a_function_that_is_defined_twice_is_named_at_both_places(folder: Path) 
     assert "src/mail.c:9" in (error.value.advice or "")
 
 
-def test_an_inline_function_of_a_header_may_be_used_in_several_files(folder: Path) -> None:
-    (folder / "twice.h").write_text("inline int twice(int x) { return 2 * x; }\n")
+@pytest.mark.parametrize("flags", [(), ("-fPIC",)], ids=str)
+@pytest.mark.parametrize("again", ["", "extern inline int twice(int x);"])
+def test_an_inline_function_of_a_header_may_be_used_in_several_files(
+    folder: Path, flags: tuple[str, ...], again: str
+) -> None:
+    (folder / "twice.h").write_text(
+        f"inline int twice(int x) {{ return 2 * x; }}\n{again}\n"
+        f"#if defined __PIC__ != {len(flags)}\n#error the option is not taken\n#endif\n"
+    )
     (folder / "one.c").write_text('#include "twice.h"\nint one(void) { return twice(1); }\n')
     (folder / "main.c").write_text(
         '#include <assert.h>\n#include "twice.h"\nextern inline int twice(int x);\nint one(void);\n'
         "int main(void) { assert(one() == 2 && twice(2) == 4); }\n"
     )
-    (found,) = weakspot.explore(["main.c", "one.c"], models=["rc20"])
+    build = weakspot.Build(flags=flags)
+    (found,) = weakspot.explore(["main.c", "one.c"], models=["rc20"], build=build)
     assert found.result == "Safe"
 
 

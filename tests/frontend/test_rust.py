@@ -186,6 +186,21 @@ fn main() {
     assert_eq!(unsafe { thread.join().unwrap()[1].assume_init() }, 1);
 }
 """,
+    "hash_map": """
+use std::collections::HashMap;
+use std::sync::Mutex;
+static MAP: Mutex<Option<HashMap<u8, u8>>> = Mutex::new(None);
+fn main() {
+    let thread = std::thread::spawn(|| {
+        MAP.lock().unwrap().get_or_insert_with(HashMap::new).insert(1, 42);
+    });
+    if let Some(map) = &*MAP.lock().unwrap() {
+        assert_eq!(map.get(&1), Some(&42));
+        assert_eq!(map.get(&2), None);
+    }
+    thread.join().unwrap();
+}
+""",
     "printing": """
 fn main() {
     let words = vec!["a".to_string(), format!("b{}", 1)];

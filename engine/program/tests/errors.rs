@@ -23,9 +23,14 @@ fn unsupported_constructs_are_named_at_their_line() {
             "%x = fadd fp128 zeroinitializer, zeroinitializer, !dbg !5",
             "fp128",
         ),
+        ("%x = load <2 x i1>, ptr null, !dbg !5", "<2 x i1>"),
         (
-            "%x = add <2 x i32> zeroinitializer, zeroinitializer, !dbg !5",
-            "<2 x i32>",
+            "%x = extractelement <2 x i128> zeroinitializer, i32 1, !dbg !5",
+            "<2 x i128>",
+        ),
+        (
+            "%x = call <2 x i32> @llvm.ctpop.v2i32(<2 x i32> zeroinitializer), !dbg !5",
+            "llvm.ctpop.v2i32 of a vector",
         ),
         ("%x = udiv i128 1, 2, !dbg !5", "i128"),
         ("%x = va_arg ptr null, i32, !dbg !5", "va_arg"),

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <assert.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,5 +20,6 @@ int main(int count, char **arguments) {
   assert(getcpu(&processor, &node) == 0 && processor < 2 && node == 0);
   assert(sysconf(_SC_LEVEL1_DCACHE_LINESIZE) == 64);
   struct drand48_data state;
-  if (processor > 1) return weighted(&state); // not defined, and not reached
+  off64_t at = 0;
+  if (processor > 1) return weighted(&state) + fseeko64(stdin, at, SEEK_SET); // not defined, not reached
 }

@@ -1,5 +1,6 @@
 #include <atomic>
 #include <cassert>
+#include <cxxabi.h>
 #include <map>
 #include <mutex>
 #include <string>

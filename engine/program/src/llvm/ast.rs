@@ -76,6 +76,8 @@ pub enum Value<'a> {
     Bytes(Vec<u8>),
     /// Elements of an array, vector or structure.
     List(Vec<(TypeId, Value<'a>)>),
+    /// A vector whose elements are all this one.
+    Splat(Box<Typed<'a>>),
     Expr(Box<Expr<'a>>),
     /// Inline assembly: its text.
     Asm(&'a str),
@@ -215,6 +217,22 @@ pub enum InstKind<'a> {
         into: Typed<'a>,
         value: Typed<'a>,
         path: Vec<u64>,
+    },
+    /// An element of a vector; the index may be a variable.
+    ExtractElement {
+        from: Typed<'a>,
+        index: Typed<'a>,
+    },
+    InsertElement {
+        into: Typed<'a>,
+        value: Typed<'a>,
+        index: Typed<'a>,
+    },
+    /// Elements of two vectors, by their numbers in both, which are constants.
+    ShuffleVector {
+        a: Typed<'a>,
+        b: Value<'a>,
+        mask: Typed<'a>,
     },
     /// `icmp` and `fcmp`.
     Compare {

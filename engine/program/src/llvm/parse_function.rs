@@ -235,6 +235,36 @@ impl<'a> Parser<'a> {
                     path: self.path()?,
                 }
             }
+            "extractelement" => {
+                let from = self.typed()?;
+                self.expect(b',')?;
+                InstKind::ExtractElement {
+                    from,
+                    index: self.typed()?,
+                }
+            }
+            "insertelement" => {
+                let into = self.typed()?;
+                self.expect(b',')?;
+                let value = self.typed()?;
+                self.expect(b',')?;
+                InstKind::InsertElement {
+                    into,
+                    value,
+                    index: self.typed()?,
+                }
+            }
+            "shufflevector" => {
+                let a = self.typed()?;
+                self.expect(b',')?;
+                let (_, b) = self.typed()?;
+                self.expect(b',')?;
+                InstKind::ShuffleVector {
+                    a,
+                    b,
+                    mask: self.typed()?,
+                }
+            }
             "icmp" | "fcmp" => {
                 self.flags()?;
                 let Token::Word(predicate) = self.next() else {

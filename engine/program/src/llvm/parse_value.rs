@@ -173,6 +173,12 @@ impl<'a> Parser<'a> {
             "true" => Value::Int(1),
             "false" => Value::Int(0),
             "dso_local_equivalent" | "no_cfi" => self.value()?,
+            "splat" => {
+                self.expect(b'(')?;
+                let item = self.typed()?;
+                self.expect(b')')?;
+                Value::Splat(Box::new(item))
+            }
             "asm" => {
                 while let Token::Word(_) = self.peek() {
                     self.next();

@@ -243,7 +243,14 @@ impl Types {
                     self.flatten(*field, base + at, depth + 1, out)?;
                 }
             }
-            Type::Array(count, item) => {
+            // an element has one register
+            Type::Vector(_, item) if matches!(self.get(*item)?, Type::Int(65..)) => {
+                return Err(Error::unsupported(format!(
+                    "a value of type {}",
+                    self.describe(id)
+                )));
+            }
+            Type::Array(count, item) | Type::Vector(count, item) => {
                 if *count > 64 {
                     return Err(Error::unsupported("a value of more than 64 scalars"));
                 }
@@ -260,6 +267,14 @@ impl Types {
             _ => out.push((base, id)),
         }
         Ok(())
+    }
+
+    /// The type of a vector's elements; any other type itself.
+    pub fn item(&self, id: TypeId) -> Result<TypeId> {
+        match self.get(id)? {
+            Type::Vector(_, item) => Ok(*item),
+            _ => Ok(id),
+        }
     }
 
     /// Bits of a scalar that fits a register.

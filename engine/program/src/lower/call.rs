@@ -13,6 +13,7 @@ use crate::lower::kernel;
 use crate::lower::opcodes::{float_binary, float_unary};
 use crate::lower::partial::operands;
 use crate::lower::random::is_random;
+use crate::lower::vectors::SIGN_BITS;
 
 /// Library calls that have no effect on what is checked; they return 0.
 pub const IGNORED: &[&str] = &[
@@ -98,6 +99,10 @@ impl<'a> Lower<'_, '_, 'a> {
                     self.l.reach(id);
                     return self.own(inst, result, Callee::Direct(id), args, byval);
                 }
+                if let (true, Some(vector)) = (SIGN_BITS.contains(name), args.first()) {
+                    return self.sign_bits(inst, vector);
+                }
+                self.require_no_vectors(name, args)?;
                 if name.starts_with("llvm.") {
                     return self.intrinsic(inst, name, args);
                 }

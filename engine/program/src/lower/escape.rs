@@ -77,7 +77,9 @@ impl<'m, 'a> Lower<'_, 'm, 'a> {
                     }
                 }
                 InstKind::Ret(Some(value)) => leaks.push(&value.1),
-                InstKind::Insert { value, .. } => leaks.push(&value.1),
+                InstKind::Insert { value, .. } | InstKind::InsertElement { value, .. } => {
+                    leaks.push(&value.1)
+                }
                 InstKind::Cast { value, .. } | InstKind::Freeze(value) => leaks.push(&value.1),
                 InstKind::Bin { a, b, .. } => leaks.extend([&a.1, b]),
                 _ => {}

@@ -168,19 +168,22 @@ impl<'a> Lower<'_, '_, 'a> {
 
     /// Instructions that do not access memory.
     fn value_inst(&mut self, inst: &Inst<'a>) -> Result<()> {
+        // a vector of a type that the module does not name: nothing uses it
+        if self.result_type(inst)?.is_none() {
+            return Ok(());
+        }
         let dst = self.dst(inst);
         match &inst.kind {
             InstKind::Select { condition, a, b } => {
-                if matches!(self.l.module.types.get(condition.0)?, Type::Vector(..)) {
-                    return Err(Error::unsupported("a vector operation"));
-                }
-                let condition = self.operand(condition.0, &condition.1)?;
+                let each = self.is_vector(condition.0);
+                let conditions = self.operands(condition.0, &condition.1)?;
                 let x = self.operands(a.0, &a.1)?;
                 let y = self.operands(a.0, b)?;
                 for (k, (a, b)) in x.into_iter().zip(y).enumerate() {
+                    let condition = conditions.get(if each { k } else { 0 });
                     let op = Op::Select {
                         dst: dst + k as Register,
-                        condition,
+                        condition: *condition.ok_or_else(|| Error::invalid("missing condition"))?,
                         a,
                         b,
                     };
@@ -192,6 +195,9 @@ impl<'a> Lower<'_, '_, 'a> {
                 base,
                 indices,
             } => {
+                if self.is_vector(base.0) {
+                    return Err(Error::unsupported("a vector of addresses"));
+                }
                 let base = self.operand(base.0, &base.1)?;
                 let (offset, scaled) = self.indices(*source, indices)?;
                 let op = Op::Gep {
@@ -232,6 +238,16 @@ impl<'a> Lower<'_, '_, 'a> {
             InstKind::Bin { op, a, b } if self.has_halves(a.0) => {
                 self.wide_binary(inst, op, a, b)?
             }
+            InstKind::ExtractElement { from, index } => self.extract_element(inst, from, index)?,
+            InstKind::InsertElement { into, value, index } => {
+                self.insert_element(inst, into, value, index)?
+            }
+            InstKind::ShuffleVector { a, b, mask } => self.shuffle(inst, a, b, mask)?,
+            InstKind::Cast { op, value, to }
+                if *op == "bitcast" && (self.is_vector(value.0) || self.is_vector(*to)) =>
+            {
+                self.cut_otherwise(inst, value, *to)?
+            }
             InstKind::Cast { op, value, to }
                 if self.has_halves(value.0) || self.has_halves(*to) =>
             {
@@ -243,74 +259,90 @@ impl<'a> Lower<'_, '_, 'a> {
                 a,
                 b,
             } => {
+                let item = self.l.module.types.item(a.0)?;
                 if *float {
-                    self.float(a.0, "fcmp")?;
+                    self.float(item, "fcmp")?;
                 }
-                let op = Op::Compare {
-                    predicate: predicate_of(*float, predicate)
-                        .ok_or_else(|| Error::invalid(format!("unknown predicate {predicate}")))?,
-                    bits: self.l.module.types.bits(a.0)?,
-                    dst,
-                    a: self.operand(a.0, &a.1)?,
-                    b: self.operand(a.0, b)?,
-                    alternative: inst.result.is_some_and(|it| self.alternatives.contains(it)),
-                };
-                self.emit(inst, op);
+                let predicate = predicate_of(*float, predicate)
+                    .ok_or_else(|| Error::invalid(format!("unknown predicate {predicate}")))?;
+                let bits = self.l.module.types.bits(item)?;
+                let pairs = self.pairs(a, b)?;
+                for (k, (a, b)) in pairs.into_iter().enumerate() {
+                    let op = Op::Compare {
+                        predicate,
+                        bits,
+                        dst: dst + k as Register,
+                        a,
+                        b,
+                        alternative: inst.result.is_some_and(|it| self.alternatives.contains(it)),
+                    };
+                    self.emit(inst, op);
+                }
             }
             InstKind::Bin { op: name, a, b } => {
                 let op = binary_op(name).ok_or_else(|| Error::invalid("unknown operation"))?;
+                let item = self.l.module.types.item(a.0)?;
                 match op {
-                    BinOp::Float(_) => self.float(a.0, name)?,
-                    _ => self.integer(a.0, name)?,
+                    BinOp::Float(_) => self.float(item, name)?,
+                    _ => self.integer(item, name)?,
                 }
-                let bits = self.l.module.types.bits(a.0)?;
-                let (one, other) = (self.operand(a.0, &a.1)?, self.operand(a.0, b)?);
-                let remainder = self.remainder_of_random(inst, op, &a.1, other);
-                let one = remainder.unwrap_or(one);
-                self.emit_binary(inst, (op, bits), dst, one, other);
+                let bits = self.l.module.types.bits(item)?;
+                let pairs = self.pairs(a, b)?;
+                for (k, (one, other)) in pairs.into_iter().enumerate() {
+                    let remainder = self.remainder_of_random(inst, op, &a.1, other);
+                    let one = remainder.unwrap_or(one);
+                    self.emit_binary(inst, (op, bits), dst + k as Register, one, other);
+                }
             }
             InstKind::Cast { op, value, to } => {
-                let from = self.l.module.types.bits(value.0)?;
-                let bits = self.l.module.types.bits(*to)?;
-                let a = self.operand(value.0, &value.1)?;
-                let op = match (*op, conversion(op)) {
-                    ("sext", _) => Op::Sext {
-                        from,
-                        to: bits,
-                        dst,
-                        a,
-                    },
-                    (name, Some(op)) => {
-                        for ty in [value.0, *to] {
-                            if matches!(self.l.module.types.get(ty)?, Type::Float(_)) {
-                                self.float(ty, name)?;
-                            }
-                        }
-                        Op::Convert {
-                            op,
+                let types = &self.l.module.types;
+                let items = [types.item(value.0)?, types.item(*to)?];
+                let [from, bits] = [types.bits(items[0])?, types.bits(items[1])?];
+                for (k, a) in self.operands(value.0, &value.1)?.into_iter().enumerate() {
+                    let dst = dst + k as Register;
+                    let op = match (*op, conversion(op)) {
+                        ("sext", _) => Op::Sext {
                             from,
                             to: bits,
                             dst,
                             a,
+                        },
+                        (name, Some(op)) => {
+                            for ty in items {
+                                if matches!(self.l.module.types.get(ty)?, Type::Float(_)) {
+                                    self.float(ty, name)?;
+                                }
+                            }
+                            Op::Convert {
+                                op,
+                                from,
+                                to: bits,
+                                dst,
+                                a,
+                            }
                         }
-                    }
-                    // an indeterminate value has no bytes beyond its own
-                    _ => {
-                        let bits = bits.min(from);
-                        Op::Copy { bits, dst, a }
-                    }
-                };
-                self.emit(inst, op);
+                        // an indeterminate value has no bytes beyond its own
+                        _ => {
+                            let bits = bits.min(from);
+                            Op::Copy { bits, dst, a }
+                        }
+                    };
+                    self.emit(inst, op);
+                }
             }
             InstKind::Negate(value) => {
-                self.float(value.0, "fneg")?;
-                let op = Op::Unary {
-                    op: Unary::Float(FloatUnary::Negate),
-                    bits: self.l.module.types.bits(value.0)?,
-                    dst,
-                    a: self.operand(value.0, &value.1)?,
-                };
-                self.emit(inst, op);
+                let item = self.l.module.types.item(value.0)?;
+                self.float(item, "fneg")?;
+                let bits = self.l.module.types.bits(item)?;
+                for (k, a) in self.operands(value.0, &value.1)?.into_iter().enumerate() {
+                    let op = Op::Unary {
+                        op: Unary::Float(FloatUnary::Negate),
+                        bits,
+                        dst: dst + k as Register,
+                        a,
+                    };
+                    self.emit(inst, op);
+                }
             }
             InstKind::Freeze(value) => {
                 for (k, a) in self.operands(value.0, &value.1)?.into_iter().enumerate() {

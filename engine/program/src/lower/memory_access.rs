@@ -77,6 +77,7 @@ impl<'a> Lower<'_, '_, 'a> {
         order: Option<&str>,
         volatile: bool,
     ) -> Result<()> {
+        self.require_whole_bytes(ty, order)?;
         let dst = self.dst(inst);
         if order.is_some() && self.is_wide(ty) {
             let access = self.access(inst, "R", ty, address, order, volatile)?;
@@ -113,6 +114,7 @@ impl<'a> Lower<'_, '_, 'a> {
         order: Option<&str>,
         volatile: bool,
     ) -> Result<()> {
+        self.require_whole_bytes(value.0, order)?;
         if order.is_some() && self.is_wide(value.0) {
             let access = self.access(inst, "W", value.0, address, order, volatile)?;
             let op = Op::Store {

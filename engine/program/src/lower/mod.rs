@@ -24,6 +24,7 @@ mod registers;
 mod relevance;
 mod scopes;
 mod values;
+mod vectors;
 mod wide;
 
 pub use liveness::live_before;

@@ -230,6 +230,12 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 }
                 Ok(())
             }
+            Value::Splat(item) => {
+                for (offset, _) in self.module.types.scalars(ty)? {
+                    self.write(item.0, &item.1, at.saturating_add(offset), image)?;
+                }
+                Ok(())
+            }
             Value::Int(value) => {
                 let size = self.module.types.size(ty)?.min(16) as usize;
                 if at < MAX_SIZE {

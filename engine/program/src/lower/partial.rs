@@ -202,7 +202,18 @@ pub fn operands<'x, 'a>(kind: &'x InstKind<'a>, f: &mut impl FnMut(&'x Value<'a>
             f(&into.1);
             f(&value.1);
         }
-        InstKind::Compare { a, b, .. } | InstKind::Bin { a, b, .. } => {
+        InstKind::ExtractElement { from, index } => {
+            f(&from.1);
+            f(&index.1);
+        }
+        InstKind::InsertElement { into, value, index } => {
+            f(&into.1);
+            f(&value.1);
+            f(&index.1);
+        }
+        InstKind::Compare { a, b, .. }
+        | InstKind::Bin { a, b, .. }
+        | InstKind::ShuffleVector { a, b, .. } => {
             f(&a.1);
             f(b);
         }

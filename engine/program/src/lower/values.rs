@@ -81,8 +81,13 @@ impl<'a> Lower<'_, '_, 'a> {
                 }
                 Some(ty)
             }
-            InstKind::Insert { into, .. } => Some(into.0),
-            InstKind::Compare { .. } => types.find(&Type::Int(1)),
+            InstKind::Insert { into, .. } | InstKind::InsertElement { into, .. } => Some(into.0),
+            InstKind::ExtractElement { from, .. } => Some(types.item(from.0)?),
+            InstKind::ShuffleVector { a, mask, .. } => self.vector_like(mask.0, types.item(a.0)?),
+            InstKind::Compare { a, .. } => {
+                let bit = types.find(&Type::Int(1));
+                bit.and_then(|bit| self.vector_like(a.0, bit))
+            }
             InstKind::Cast { to, .. } => Some(*to),
             InstKind::Negate(value) | InstKind::Freeze(value) => Some(value.0),
             _ => None,
@@ -134,6 +139,10 @@ impl<'a> Lower<'_, '_, 'a> {
                     out.extend(self.operands(*item_ty, item)?);
                 }
                 Ok(out)
+            }
+            Value::Splat(item) => {
+                let each = self.operand(item.0, &item.1)?;
+                Ok(vec![each; self.l.module.types.scalars(ty)?.len()])
             }
             other => {
                 self.l.check_defined(other)?;

@@ -55,7 +55,7 @@ impl<'a> Lower<'_, '_, 'a> {
         self.emit_binary(inst, (op, 64), dst, a, b);
     }
 
-    fn compare(
+    pub fn compare(
         &mut self,
         inst: &Inst<'a>,
         predicate: Predicate,
