@@ -103,10 +103,9 @@ impl Runner<'_> {
             .map(|register| &thread.registers[frame.registers + *register as usize]);
         let values = outer.chain(live_values);
         let dependencies: Vec<Dep> = values.map(|value| value.dep).collect();
-        let union = |all, dep: &Dep| self.sets.union(all, *dep);
-        let all = dependencies.iter().fold(0, union);
+        let is_known = |dep: &Dep| self.sets.are_disjoint(*dep, run.local.postponed);
         Some(Attempt {
-            unknown: self.sets.intersection(all, run.local.postponed),
+            unknown: !dependencies.iter().all(is_known),
             dependencies,
             state: HeaderState::with(thread, &run.local.memory, live.iter().copied())?,
             epoch: thread.epoch,
@@ -125,11 +124,7 @@ impl Runner<'_> {
         }
         let now = self.at_exchange(run, 0)?;
         let mut failed = run.attempts.iter().filter(|known| known.site == now.site);
-        let first = failed.next()?;
-        let unknown = failed.fold(self.sets.union(now.unknown, first.unknown), |all, known| {
-            self.sets.union(all, known.unknown)
-        });
-        if unknown != 0 {
+        if failed.any(|known| known.unknown || now.unknown) {
             run.thread.undecided = true;
             return None;
         }
