@@ -88,7 +88,7 @@ def test_run_takes_machines_and_seconds_from_it(project: Project) -> None:
     assert (
         project.weakspot("run", "tests/SB.litmus").reported(2).startswith("error: ssh")
     )  # cannot be reached, or there is no ssh
-    ended = project.weakspot("run", "tests/SB.litmus", "--on", "local", "--for", "0.1")
+    ended = project.weakspot("run", "tests/SB.litmus", "--on", "local", "--for", "1")
     assert ended.code == 0, "a host that nothing runs on is not contacted"
 
 
