@@ -22,15 +22,15 @@ use program::memory::Dep;
 
 /// An access of a thread to shared memory, where dependencies are tracked.
 #[derive(Clone, Copy)]
-pub struct PastAccess {
+struct PastAccess {
     /// Its number among the thread's events.
     position: u32,
     action: Action,
     dependencies: Dependencies,
     /// Of a read, the position of the event that shows where it reads from; see [`Answer`].
     source: u32,
-    /// It is the read of a read-modify-write that writes.
-    writes: bool,
+    /// It belongs to a read-modify-write that writes.
+    updates: bool,
 }
 
 /// The accesses of a thread, in program order.
@@ -38,6 +38,7 @@ pub struct PastAccess {
 pub struct PastAccesses(Vec<PastAccess>);
 
 impl PastAccesses {
+    /// Adds an event if it is an access.
     pub fn add(
         &mut self,
         position: u32,
@@ -45,24 +46,25 @@ impl PastAccesses {
         dependencies: Dependencies,
         answer: Answer,
     ) {
-        let at = match action {
-            Action::Read { .. } => None,
-            Action::Write { at, rmw, .. } => Some(at).filter(|_| rmw),
-            _ => return,
-        };
-        let reads = |access: &&mut PastAccess| match access.action {
-            Action::Read { at: read, .. } => Some(read) == at,
-            _ => false,
-        };
-        if let Some(read) = self.0.iter_mut().rev().find(reads) {
-            read.writes = true;
+        if !action.is_read() && !action.is_write() {
+            return;
+        }
+        let updates = action.is_write() && action.is_rmw();
+        if let Action::Write { at, rmw: true, .. } = action {
+            let mut last = self.0.iter_mut().rev();
+            let its_read = last.find(
+                |access| matches!(access.action, Action::Read { at: read, .. } if read == at),
+            );
+            if let Some(read) = its_read {
+                read.updates = true;
+            }
         }
         self.0.push(PastAccess {
             position,
             action,
             dependencies,
             source: answer.event.checked_sub(1).unwrap_or(position),
-            writes: at.is_some(),
+            updates,
         });
     }
 
@@ -86,7 +88,7 @@ impl PastAccesses {
             || earlier < later
                 && is_like(one.action, other.action)
                 && one.dependencies.chosen == other.dependencies.chosen
-                && !one.writes
+                && !one.updates
                 && (!one.action.is_read()
                     || one.source == other.source
                     || is_write(one.source) && self.stands(sets, one.source, other.source))
