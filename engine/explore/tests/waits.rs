@@ -325,8 +325,10 @@ fn compare(seeds: impl Iterator<Item = u64>, most: u64) {
         let name = MODELS[(seed % MODELS.len() as u64) as usize];
         let what = || format!("program {seed} under {name}: {}", random(seed));
         let every = &all[0].0;
+        // where a value depends on other reads after each round, the limit of rounds may hide a hang
+        let same = |found: &Found, counts: &Counts| found == every || counts.truncated > 0;
         assert!(
-            all.iter().all(|(found, _)| found == every),
+            all.iter().all(|(found, counts)| same(found, counts)),
             "{all:?} {}",
             what()
         );
@@ -406,7 +408,8 @@ fn an_update_waits_for_ever_that_reads_the_last_write() {
     }
 }
 
-/// A thread does not come to a write that is in the graph, because of what it reads in the end.
+/// A thread does not come to a write that is in the graph, because of what it reads in the end. Under a
+/// model that states coherence, what it reads has no place there.
 #[test]
 fn executions_that_may_be_missing_are_reported() {
     let program = Program::from_ir(&random(167)).unwrap_or_else(|error| panic!("{error:?}"));
@@ -420,7 +423,7 @@ fn executions_that_may_be_missing_are_reported() {
         loops: 2,
         ..Limits::default()
     };
-    let found = found(&program, &model("rc20"), &options, rounds);
+    let found = found(&program, &model("causal"), &options, rounds);
     assert!(matches!(found, Err(None)), "{found:?}");
 }
 

@@ -7,6 +7,16 @@ use crate::search::thread_states::ThreadStates;
 use crate::source::{Action, Next};
 use std::ops::Range;
 
+/// Positions in coherence order, as numbers of writes before, that events of a thread have: the last of
+/// those before an event, the first of the writes and of the reads after it.
+struct Bounds {
+    earlier: usize,
+    /// As `earlier`, after writes before the event that are not in the graph yet, too.
+    low: usize,
+    later_writes: usize,
+    later_reads: usize,
+}
+
 impl PartialExecution {
     pub fn value_of(&self, location: usize, write: Option<EventPosition>) -> u64 {
         match write {
@@ -82,9 +92,34 @@ impl PartialExecution {
     /// The positions in coherence order that coherence leaves to an event, as the number of writes
     /// before it; a read reads from the last of these.
     pub fn coherent_positions(&self, at: EventPosition) -> Range<usize> {
+        let bounds = self.bounds(at);
+        let reads = match self.event(at).is_write() {
+            true => bounds.later_reads,
+            false => bounds.later_reads + 1,
+        };
+        let count = self.locations[self.event(at).location].order.len();
+        bounds.low..(count + 1).min(bounds.later_writes).min(reads)
+    }
+
+    /// Whether coherence leaves a place to a write that is added later and that this read reads from.
+    pub fn may_read_later_write(&self, read: EventPosition) -> bool {
+        let bounds = self.bounds(read);
+        let location = self.event(read).location;
+        let count = self.locations[location].order.len();
+        let end = (count + 1).min(bounds.later_writes).min(bounds.later_reads);
+        (bounds.earlier..end).any(|position| !self.is_taken(location, position))
+    }
+
+    /// What the other events of its thread that access its location leave to an event.
+    fn bounds(&self, at: EventPosition) -> Bounds {
         let event = self.event(at);
         let location = event.location;
-        let (mut low, mut end) = (0, self.locations[location].order.len() + 1);
+        let mut bounds = Bounds {
+            earlier: 0,
+            low: 0,
+            later_writes: usize::MAX,
+            later_reads: usize::MAX - 1,
+        };
         for (index, other) in self.threads[at.thread].events.iter().enumerate() {
             let accesses = other.is_read() || other.is_write();
             if index == at.index || !accesses || other.location != location {
@@ -93,8 +128,9 @@ impl PartialExecution {
             let place = EventPosition { index, ..at };
             if !self.is_shown(other) {
                 if index < at.index && other.is_open() && other.is_write() {
-                    let first = self.first_free(location, low);
-                    low = low.max(if event.is_read() { first + 1 } else { first });
+                    let first = self.first_free(location, bounds.low);
+                    let own = if event.is_read() { first + 1 } else { first };
+                    bounds.low = bounds.low.max(own);
                 }
                 continue;
             }
@@ -103,14 +139,15 @@ impl PartialExecution {
                 false => self.position_after(location, other.source),
             };
             if index < at.index {
-                low = low.max(own);
-            } else if event.is_write() || other.is_write() {
-                end = end.min(own);
+                bounds.earlier = bounds.earlier.max(own);
+                bounds.low = bounds.low.max(own);
+            } else if other.is_write() {
+                bounds.later_writes = bounds.later_writes.min(own);
             } else {
-                end = end.min(own + 1);
+                bounds.later_reads = bounds.later_reads.min(own);
             }
         }
-        low..end
+        bounds
     }
 
     /// The first position from this one on at which a write may be added.

@@ -4,6 +4,11 @@
 //! such an execution is complete, and the sooner that is seen, the fewer choices of other reads are
 //! tried. What can be added is taken to be the least set that contains what needs only events of the
 //! set, where a read needs a write of its location. A thread that may continue may write anything.
+//!
+//! A later event of the read's thread, of the same location, may have a place in coherence order that
+//! leaves none to a write that the read could read from. An execution in which the thread stops before that
+//! event is found all the same: on a way to it, each read that it does not contain waits, or reads the last
+//! write of the location, and neither leaves the read without a place.
 
 use crate::search::postponed::execution::{EventPosition, PartialExecution};
 use crate::search::postponed::progress::Progress;
@@ -12,7 +17,7 @@ use crate::source::{Action, Next, Source, ThreadId};
 
 impl<'s, S: Source> PostponingWorker<'s, S> {
     /// Whether some event cannot be added to the graph, and its thread does not wait because of it, or
-    /// of a read before it.
+    /// of a read before it; only a read that was left out lets a thread wait.
     pub(super) fn is_stuck(
         &mut self,
         execution: &PartialExecution,
@@ -34,6 +39,12 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                 execution.threads[at.thread].waits.is_some() && execution.event(at).left_out;
             let may_wait = || match execution.next(&self.states, at.thread) {
                 _ if decides => true,
+                // the thread comes to it, whatever other reads read
+                _ if !execution.event(at).left_out
+                    && execution.is_added_up_to(at.thread, at.index) =>
+                {
+                    false
+                }
                 // before its last event, which is a read
                 None | Some(Next::Needs(_)) => true,
                 Some(_) => execution.is_undecided(self.queue.source, &self.states, at.thread),
@@ -145,6 +156,9 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         read: EventPosition,
         progress: &Progress,
     ) -> bool {
+        if self.checker.coherent && !execution.may_read_later_write(read) {
+            return false;
+        }
         let location = execution.event(read).location;
         (0..execution.threads.len()).any(|thread| {
             let events = &execution.threads[thread].events;
