@@ -2,7 +2,7 @@
 
 use crate::consistency::rows::{Rows, DEPENDENCIES, HAS_INDEX, RMW, SAME_INDEX};
 use crate::consistency::sets::{ASYMMETRIC, EMPTY, KERNEL_EMPTY, KERNEL_SETS, SETS};
-use crate::consistency::stale_access::StaleAccess;
+use crate::consistency::stale_access::{OrderedWrite, StaleAccess};
 use crate::consistency::tag::{self, Tags};
 use crate::consistency::uses::Uses;
 use crate::consistency::view::View;
@@ -251,6 +251,32 @@ impl ConsistencyChecker {
     /// Whether every graph is inconsistent that contains the last one checked, which is.
     pub fn fails_in_larger(&self) -> bool {
         self.consistency.fails_in_larger()
+    }
+
+    /// Whether no consistent graph contains a read that reads from `source`, which precedes in coherence
+    /// order a write that is ordered before the read.
+    pub fn forbids_source(
+        &mut self,
+        graph: &Graph,
+        read: EventId,
+        source: EventId,
+        ordered: OrderedWrite,
+    ) -> Result<bool, CatError> {
+        match StaleAccess::read((&self.view, graph), read, source, ordered) {
+            Some(stale) => self.forbids(stale),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether no consistent graph contains a write that precedes in coherence order one that is ordered
+    /// before it.
+    pub fn forbids_before(
+        &mut self,
+        graph: &Graph,
+        write: EventId,
+        ordered: OrderedWrite,
+    ) -> Result<bool, CatError> {
+        self.forbids(StaleAccess::write((&self.view, graph), write, ordered))
     }
 
     /// Whether no consistent graph contains these events.

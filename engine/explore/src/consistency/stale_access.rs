@@ -42,23 +42,29 @@ impl SyncEdge {
     };
 }
 
-/// A write, and the edge that orders it before an access to its location.
+/// A write, and the edge that orders it before an access to its location: a write and the event that
+/// reads from it, or the creation or the join of a thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct OrderedWrite {
     pub write: EventId,
-    hop: SyncEdge,
+    hop: Option<(EventId, EventId)>,
 }
 
 impl StaleAccess {
     /// A read from `source`, which precedes the ordered write in coherence order; none if four
     /// events do not suffice to decide.
     pub fn read(
-        graph: &Graph,
+        (view, graph): (&View, &Graph),
         read: EventId,
         source: EventId,
         ordered: OrderedWrite,
     ) -> Option<StaleAccess> {
-        let stale = StaleAccess::write(graph, read, ordered);
+        let stale = StaleAccess::write((view, graph), read, ordered);
+        let is_open = |to| graph.event(to).is_rmw() && graph.event(to).pair == NONE;
+        if view.in_halves && ordered.hop.is_some_and(|(_, to)| is_open(to)) {
+            // the tags of a read-modify-write's read depend on its write, which may follow
+            return None;
+        }
         if source == NONE {
             return Some(stale);
         }
@@ -68,18 +74,26 @@ impl StaleAccess {
             return None;
         }
         Some(StaleAccess {
-            source: Some(View::tags(graph, source)),
+            source: Some(view.tags(graph, source)),
             earlier,
             ..stale
         })
     }
 
     /// An access that would precede the ordered write in coherence order.
-    pub fn write(graph: &Graph, access: EventId, ordered: OrderedWrite) -> StaleAccess {
+    pub fn write(
+        (view, graph): (&View, &Graph),
+        access: EventId,
+        ordered: OrderedWrite,
+    ) -> StaleAccess {
+        let edge = |(from, to)| SyncEdge {
+            from: view.tags(graph, from),
+            to: view.tags(graph, to),
+        };
         StaleAccess {
-            write: View::tags(graph, ordered.write),
-            hop: ordered.hop,
-            access: View::tags(graph, access),
+            write: view.tags(graph, ordered.write),
+            hop: ordered.hop.map_or(SyncEdge::THREAD, edge),
+            access: view.tags(graph, access),
             source: None,
             earlier: false,
         }
@@ -144,27 +158,24 @@ impl Graph {
         writes.filter_map(ordered).last()
     }
 
-    /// The single edge that orders an event before one of another thread.
-    fn hop(&self, event: &Event, later: &Event) -> Option<SyncEdge> {
+    /// The single edge that orders an event before one of another thread, as in [`OrderedWrite`].
+    fn hop(&self, event: &Event, later: &Event) -> Option<Option<(EventId, EventId)>> {
         let creator = self.threads[later.thread].creator;
         if creator != NONE {
             let create = self.event(creator);
             if event.thread == create.thread && event.index < create.index {
-                return Some(SyncEdge::THREAD);
+                return Some(None);
             }
         }
         self.po_predecessors(later.po_predecessor)
             .find_map(|before| {
                 let met = self.event(before);
                 match met.action {
-                    Action::Join { thread } if thread == event.thread => Some(SyncEdge::THREAD),
+                    Action::Join { thread } if thread == event.thread => Some(None),
                     Action::Read { order, .. } if order != Order::Na && met.source != NONE => {
                         let source = self.event(met.source);
                         let follows = source.thread == event.thread && event.index < source.index;
-                        follows.then(|| SyncEdge {
-                            from: View::tags(self, met.source),
-                            to: View::tags(self, before),
-                        })
+                        follows.then_some(Some((met.source, before)))
                     }
                     _ => None,
                 }

@@ -269,10 +269,17 @@ impl View {
         })
     }
 
-    /// The tags of an access; for one half of a read-modify-write, those of the whole.
-    pub fn tags(graph: &Graph, id: EventId) -> Tags {
+    /// The tags of an access; for one half of a read-modify-write that is one event, those of the whole.
+    pub fn tags(&self, graph: &Graph, id: EventId) -> Tags {
         let event = graph.event(id);
+        if self.kernel {
+            return kernel_tags(graph, event);
+        }
         let (whole, kind) = match (event.is_read(), event.pair) {
+            (true, write) if write != NONE && self.in_halves => {
+                (graph.event(write), tag::READ | tag::RMW)
+            }
+            (false, read) if read != NONE && self.in_halves => (event, tag::WRITE | tag::RMW),
             (true, NONE) => match event.action {
                 Action::Read { rmw: true, .. } => (event, tag::READ | tag::CASF),
                 _ => (event, tag::READ),
@@ -351,17 +358,8 @@ impl View {
             return;
         }
         self.order_before(graph, event.thread, hidden);
-        let mut tags = View::tags(graph, id);
-        if event.pair != NONE && self.in_halves {
-            tags &= !match event.is_read() {
-                true => tag::WRITE,
-                false => tag::READ,
-            };
-        }
+        let tags = self.tags(graph, id);
         let fenced = self.kernel && is_fenced(graph, event);
-        if self.kernel {
-            tags = kernel_tags(graph, event);
-        }
         if fenced && event.is_read() {
             self.full_fence(event.thread);
         }

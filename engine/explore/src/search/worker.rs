@@ -24,7 +24,6 @@
 //! [`Graph::is_maximal`]: crate::graph::execution_graph::Graph::is_maximal
 
 use crate::consistency::checker::ConsistencyChecker;
-use crate::consistency::stale_access::StaleAccess;
 use crate::graph::cycle::Reach;
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::search::branching::{Branching, Turn};
@@ -242,9 +241,11 @@ impl<'s, S: Source> Worker<'s, S> {
                 write = execution.graph.following(location, write);
                 continue;
             }
-            let stale = ordered.and_then(|by| StaleAccess::read(&execution.graph, id, write, by));
-            if let Some(stale) = stale {
-                if self.checker.forbids(stale)? {
+            if let Some(by) = ordered {
+                if self
+                    .checker
+                    .forbids_source(&execution.graph, id, write, by)?
+                {
                     write = execution.graph.following(location, write);
                     continue;
                 }
@@ -361,8 +362,10 @@ impl<'s, S: Source> Worker<'s, S> {
                 ordered = None;
             }
             if let Some(ordered) = ordered {
-                let stale = StaleAccess::write(&execution.graph, write, ordered);
-                if self.checker.forbids(stale)? {
+                if self
+                    .checker
+                    .forbids_before(&execution.graph, write, ordered)?
+                {
                     previous = next;
                     continue;
                 }

@@ -34,8 +34,14 @@ impl PartialExecution {
                 .any(|event| self.is_shown(event))
     }
 
-    /// Sets `out` to the graph, in an order in which every thread's events follow its creation.
-    pub fn graph<S: Source>(&self, source: &S, sets: &mut KnownReads, out: &mut Graph) {
+    /// Sets `out` to the graph, in an order in which every thread's events follow its creation. Returns
+    /// each thread's events there, `NONE` for one that is not shown.
+    pub fn graph<S: Source>(
+        &self,
+        source: &S,
+        sets: &mut KnownReads,
+        out: &mut Graph,
+    ) -> Vec<Vec<EventId>> {
         out.reset();
         let mut ids: Vec<Vec<EventId>> = vec![Vec::new(); self.threads.len()];
         let mut next = vec![0; self.threads.len()];
@@ -122,5 +128,6 @@ impl PartialExecution {
                 previous = write;
             }
         }
+        ids
     }
 }
