@@ -388,9 +388,57 @@ fn main() {
 """
 
 
+LOOKING = """
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::*};
+use std::sync::Arc;
+use std::time::Duration;
+
+static SEED: AtomicU8 = AtomicU8::new(13);
+struct Lock { value: u64, locked: AtomicBool }
+impl Lock {
+    fn take(&self) -> bool {
+        self.locked.compare_exchange(false, true, Acquire, Relaxed).is_ok()
+    }
+    fn lock(&self) {
+        if !self.take() { spin(|| self.take()); }
+    }
+}
+fn pause() {
+    let rounds = SEED.fetch_add(1, Relaxed).wrapping_mul(113) & 0x7f;
+    for _ in 0..rounds { std::hint::spin_loop(); }
+}
+fn spin(look: impl Fn() -> bool) {
+    let mut looks = 8_u32;
+    loop {
+        pause();
+        for _ in 0..looks { if look() { return; } }
+        for _ in 0..2 {
+            std::thread::sleep(Duration::from_nanos(0));
+            for _ in 0..looks { if look() { return; } }
+        }
+        if looks < (1 << 30) { looks <<= 1; }
+    }
+}
+fn main() {
+    let lock = Arc::new(Lock { value: 1, locked: AtomicBool::new(true) });
+    let other = lock.clone();
+    let thread = std::thread::spawn(move || other.locked.store(false, Release));
+    lock.lock();
+    thread.join().unwrap();
+    assert_eq!(lock.value, 1);
+}
+"""
+
+
 @needs_rustc
 def test_a_loop_that_pauses_longer_each_time_waits(tmp_path: Path) -> None:
     found = explored(read(tmp_path, BACKOFF))
+    assert (found["result"], found["reasons"]) == ("Safe", [])
+
+
+@needs_rustc
+def test_a_lock_that_looks_ever_more_often_waits(tmp_path: Path) -> None:
+    found = explored(read(tmp_path, LOOKING))
     assert (found["result"], found["reasons"]) == ("Safe", [])
 
 
