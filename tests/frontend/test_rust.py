@@ -201,6 +201,39 @@ fn main() {
     thread.join().unwrap();
 }
 """,
+    "a_panic_is_caught": """
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::Mutex;
+static M: Mutex<u32> = Mutex::new(0);
+fn main() {
+    let thread = std::thread::spawn(|| match M.lock() {
+        Ok(guard) => *guard,
+        Err(poisoned) => *poisoned.into_inner() + 10,
+    });
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        let mut guard = M.lock().unwrap();
+        *guard = 1;
+        panic!("{} is wrong", *guard);
+    }));
+    assert_eq!(*caught.unwrap_err().downcast::<String>().unwrap(), "1 is wrong");
+    assert!(M.is_poisoned() && !std::thread::panicking());
+    assert!([0, 11].contains(&thread.join().unwrap()));
+}
+""",
+    "a_scope_is_unwound": """
+use std::sync::atomic::{AtomicU32, Ordering::*};
+fn main() {
+    let x = AtomicU32::new(0);
+    let caught = std::panic::catch_unwind(|| {
+        std::thread::scope(|scope| {
+            scope.spawn(|| x.store(1, Relaxed));
+            std::panic::panic_any(7_u8);
+        });
+    });
+    assert_eq!(x.load(Relaxed), 1);
+    assert_eq!(*caught.unwrap_err().downcast::<u8>().unwrap(), 7);
+}
+""",
     "printing": """
 fn main() {
     let words = vec!["a".to_string(), format!("b{}", 1)];
@@ -252,6 +285,28 @@ fn main() {
 }
 """,
         {("assertion", 4)},
+    ),
+    "panic_that_is_not_caught": (
+        """
+fn main() {
+    let caught = std::panic::catch_unwind(|| panic!("this one is"));
+    let words = vec![1, 2];
+    let thread = std::thread::spawn(move || words[words.len()]);
+    assert!(caught.is_err() && thread.join().is_err());
+}
+""",
+        {("assertion", 5)},
+    ),
+    "panic_that_goes_on": (
+        """
+fn main() {
+    let thread = std::thread::spawn(|| ());
+    let caught = std::panic::catch_unwind(|| panic!());
+    thread.join().unwrap();
+    std::panic::resume_unwind(caught.unwrap_err());
+}
+""",
+        {("assertion", 6)},
     ),
     "deadlock": (
         """
