@@ -31,9 +31,9 @@ _PAUSE = re.compile(
 )
 _NAME = re.compile(r'@("[^"]*"|[-\w$.]+)')
 
-SMALL = 4
-"""Lines of a function, with what is inlined into it, that is always inlined: calling it takes as
-much."""
+SMALL = 12
+"""Lines of a function, with what is inlined into it, that is always inlined: calling it takes
+nearly as much, and a loop that waits must not call what reads a result, as `Result::is_ok`."""
 
 
 class _Function(msgspec.Struct, frozen=True):

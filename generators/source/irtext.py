@@ -326,6 +326,7 @@ def _link_library(
         _remove_unused(llvm, module, builder)
         symbols = (*module.functions, *module.global_variables)
         missing = [each.name for each in symbols if each.is_declaration]
+        handled = handled or "_Unwind_RaiseException" in missing  # a panic of Rust's
         if not any(name.startswith("_Z") or name.startswith("__cxa_") for name in missing):
             break
         # an exception that is stored may be thrown again elsewhere

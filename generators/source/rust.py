@@ -4,7 +4,8 @@ needs of std, as rustc links them.
 In: the path of the crate's root file, and options for rustc; or bitcode that cargo has built, and a
 test there. Out: the text of a module with `main`, without what main does not reach. std is executed
 as it is, down to what it asks of the system, but for what it does around main and what it prints
-(`_GIVEN`). A panic ends the process: nothing unwinds.
+(`_GIVEN`). A panic is a failed assertion where it happens, unless a `catch_unwind` that is not one
+of std's own gets it: then the program unwinds.
 
 std's files are named `<core/src/…>`, those of packages `<NAME-VERSION/src/…>`, as headers of the C
 library are.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -37,11 +38,18 @@ RUSTC = tools.Program(
 _PATIENCE = 600.0  # seconds without a time limit
 
 _STD = r"_R\w*?s?[0-9A-Za-z]*_3std"
+_RAISES = rf"(?:{_STD}9panicking\w*panic_with_hook|_R\w*10rust_panic)"
+"""Functions through which each panic unwinds."""
 _PANICS = re.compile(
     r"_RI?(?:N\w)+Cs[0-9A-Za-z]+_(?:4core|5alloc)\d\w*"
-    rf"|_R\w*(?:17rust_begin_unwind|26___rust_alloc_error_handler)|{_STD}9panicking\w*panic_with_hook"
+    rf"|_R\w*(?:17rust_begin_unwind|26___rust_alloc_error_handler)|{_RAISES}"
 )
 """Functions that panic, if they do not return. What they would print is left out."""
+_ENDS = re.compile(
+    r"_R\w*_4core9panicking\d+panic_(?:nounwind|cannot_unwind|in_cleanup)\w*"
+    r"|_R\w*26___rust_alloc_error_handler"
+)
+"""Those of them that never unwind."""
 _PANIC = """
   call void @__assert_fail(ptr @weakspot.panic, ptr null, i32 0, ptr null)
   unreachable"""
@@ -62,7 +70,8 @@ _GIVEN = {
     # it reads files of the system
     re.compile(rf"{_STD}6thread9functions21available_parallelism"): """
   ret {{ i64, ptr }} {{ i64 0, ptr inttoptr (i64 2 to ptr) }}""",
-    re.compile(rf"{_STD}2io5stdio(?:6__print|7__eprint)"): "\n  ret void",
+    re.compile(rf"{_STD}(?:2io5stdio(?:6__print|7__eprint)|9panicking12default_hook)"): """
+  ret void""",
 }
 """Functions of std with what they do here, in terms of their parameters."""
 
@@ -140,9 +149,14 @@ def run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> tupl
         # without a linked program there is no link-time optimisation, which brings std's code
         made, files = scratch / "program.bc", scratch / "program.d"
         emitted = f"--emit=llvm-bc={made},link={scratch / 'program'},dep-info={files}"
-        _run(rustc, overlay.below(root, path), [*options, emitted], end)
+
+        def built(*flags: str) -> bytes:
+            _run(rustc, overlay.below(root, path), [*options, *flags, emitted], end)
+            return made.read_bytes()
+
+        text = program_of(built(), "main", root, partial(built, "-Cpanic=unwind"))
         names, _ = _dependencies(files)
-        return program_of(made.read_bytes(), "main", root), names
+        return text, names
 
 
 def require_readable(rustc: Rustc, path: Path) -> None:
@@ -170,12 +184,68 @@ def text_of(bitcode: bytes) -> str:
         module.close()
 
 
-def program_of(bitcode: bytes, symbol: str, root: Path) -> str:
+def program_of(
+    bitcode: bytes, symbol: str, root: Path, unwinding: Callable[[], bytes] | None = None
+) -> str:
     """The text of the program whose main is `symbol`, "main" or a test's closure in a module with
-    libtest, which was compiled below a mirror's root."""
+    libtest, which was compiled below a mirror's root. `unwinding` makes its bitcode with panics
+    that unwind, if this is another."""
     import llvmlite.binding as llvm
 
-    return _uninitialised(_FILE.sub(partial(_renamed, root), _reduced(llvm, bitcode, symbol)))
+    text = _reduced(llvm, bitcode, symbol)
+    if any(_OWN_CATCH.match(each) is None for each in _CATCHES.findall(text)):
+        bitcode = unwinding() if unwinding else bitcode
+        text = _unwinding(_reduced(llvm, bitcode, symbol, unwinds=True))
+    return _uninitialised(_FILE.sub(partial(_renamed, root), text))
+
+
+_CATCHES = re.compile(r"^define [^@\n]*@(_R\w*12catch_unwind7do_call\w*)\(", re.M)
+"""Functions that call what `catch_unwind` is given."""
+_OWN_CATCH = re.compile(
+    r"_R\w*12catch_unwind7do_call(?:INtNtNtC\w+?_4core5panic11unwind_safe16AssertUnwindSafe)?"
+    r"(?:N[Cvt]|I|Xs\d*_)+B"
+)
+"""Those of std, for threads and scopes: of closures whose paths refer back to std."""
+_OWN_TRY = re.compile(rf"@__rust_try(?=\(ptr @{_OWN_CATCH.pattern})")
+_RAISE = re.compile(
+    rf"^define internal void @(?P<name>{_RAISES})\((?P<given>.*)\)(?P<rest>[^()\n]*\{{)$", re.M
+)
+_UNWINDING = """
+declare i32 @weakspot_is_handled()
+define internal i32 @weakspot.try(ptr %0, ptr %1, ptr %2) personality ptr @rust_eh_personality {
+  invoke void %0(ptr %1) to label %returns unwind label %unwinds
+returns:
+  ret i32 0
+unwinds:
+  %exception = landingpad { ptr, i32 } cleanup
+  %header = extractvalue { ptr, i32 } %exception, 0
+  call void %2(ptr %1, ptr %header)
+  ret i32 1
+}
+"""
+
+
+def _unwinding(text: str) -> str:
+    """The text in which panics unwind if a `catch_unwind` handles them, which std's own do not.
+    Raises Unsupported for a std in which that of threads is not found."""
+
+    def checked(match: re.Match[str]) -> str:
+        name, given = match["name"], match["given"]
+        return f"""define internal void @{name}({given}) {{
+  %weakspot.handled = call i32 @weakspot_is_handled()
+  %weakspot.ends = icmp eq i32 %weakspot.handled, 0
+  br i1 %weakspot.ends, label %ends, label %unwinds
+ends:{_PANIC}
+unwinds:
+  call void @{name}.unwinds({given})
+  unreachable
+}}
+define internal void @{name}.unwinds({given}){match["rest"]}"""
+
+    text, own = _OWN_TRY.subn("@weakspot.try", text)
+    if "@pthread_create(" in text and not own:
+        raise Unsupported("catch_unwind of this version of Rust is not known")
+    return _RAISE.sub(checked, text) + _UNWINDING
 
 
 _MEMCPY = "@llvm.memcpy.p0.p0.i64"
@@ -249,8 +319,9 @@ def _error(stderr: str, path: Path) -> BadInput | ToolFailed:
     )
 
 
-def _reduced(llvm: Any, bitcode: bytes, symbol: str) -> str:
-    """The module's text without what the program does not reach, and with our meanings in it."""
+def _reduced(llvm: Any, bitcode: bytes, symbol: str, *, unwinds: bool = False) -> str:
+    """The module's text without what the program does not reach, and with our meanings in it. A
+    panic is a failed assertion there, or, if it `unwinds`, what it is in std."""
     from weakspot.generators.source import passes
 
     # a module must not outlive its context, which garbage collection does not know
@@ -261,7 +332,7 @@ def _reduced(llvm: Any, bitcode: bytes, symbol: str) -> str:
         for each in module.functions:
             if each.is_declaration or (each.name == "main" and symbol == "main"):
                 continue
-            body = _body(each, symbol)
+            body = _body(each, symbol, _ENDS if unwinds else _PANICS)
             called = symbol != "main" and (each.name == symbol or _REPORTS in each.name)
             if body is not None:
                 given.append(_definition(each, body))
@@ -285,7 +356,7 @@ def _reduced(llvm: Any, bitcode: bytes, symbol: str) -> str:
         module.close()
 
 
-def _body(function: Any, symbol: str) -> str | None:
+def _body(function: Any, symbol: str, panics: re.Pattern[str]) -> str | None:
     """What a function does here, where it does not do what it is defined to do; see `_GIVEN`."""
     name = function.name
     if name == "main":
@@ -307,7 +378,7 @@ def _body(function: Any, symbol: str) -> str | None:
 returns:
   ret void
 fails:{_PANIC}"""
-    if b"noreturn" in b" ".join(function.attributes) and _PANICS.fullmatch(name):
+    if b"noreturn" in b" ".join(function.attributes) and panics.fullmatch(name):
         return _PANIC
     return next((body for each, body in _GIVEN.items() if each.fullmatch(name)), None)
 

@@ -61,7 +61,9 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def scale(self) -> str:
         """The kind of operation, as `strength` has it."""
-        return f"kernel {self.kind}" if self.kernel else self.kind
+        if self.kernel:
+            return f"kernel {self.kind}"
+        return "C CAS" if self.kind == "CAS" and not (self.cpp or self.rust) else self.kind
 
     def named(self, order: str) -> str:
         """A memory order, with fences beside the operation, in tables: that of C, or the name that

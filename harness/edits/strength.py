@@ -116,10 +116,11 @@ def at_most(order: str, other: str) -> bool:
 
 @cache
 def allowed(kind: str) -> tuple[str, ...]:
-    """The memory orders that C11, or the Linux kernel, has for a kind of operation, weaker ones
-    first.
+    """The memory orders that C++, Rust and C, or the Linux kernel, have for a kind of operation,
+    weaker ones first.
 
-    The order of a compare-exchange on failure is not stronger than on success (7.17.7.4).
+    In C11 the order of a compare-exchange on failure is not stronger than on success (7.17.7.4);
+    since C++17 (P0418) and Rust 1.64 it may be.
     """
     match kind:
         case "R":
@@ -131,8 +132,9 @@ def allowed(kind: str) -> tuple[str, ...]:
         case "F":
             return ("none", *_ALL[1:])
         case "CAS":
-            pairs = itertools.product(_ALL, _READ)
-            return tuple(f"{one}/{two}" for one, two in pairs if at_most(two, one))
+            return tuple("/".join(pair) for pair in itertools.product(_ALL, _READ))
+        case "C CAS":
+            return tuple(each for each in allowed("CAS") if at_most(*each.split("/")[::-1]))
         case "kernel R":
             return _READ[:-1]
         case "kernel W":

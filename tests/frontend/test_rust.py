@@ -201,6 +201,39 @@ fn main() {
     thread.join().unwrap();
 }
 """,
+    "a_panic_is_caught": """
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::Mutex;
+static M: Mutex<u32> = Mutex::new(0);
+fn main() {
+    let thread = std::thread::spawn(|| match M.lock() {
+        Ok(guard) => *guard,
+        Err(poisoned) => *poisoned.into_inner() + 10,
+    });
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        let mut guard = M.lock().unwrap();
+        *guard = 1;
+        panic!("{} is wrong", *guard);
+    }));
+    assert_eq!(*caught.unwrap_err().downcast::<String>().unwrap(), "1 is wrong");
+    assert!(M.is_poisoned() && !std::thread::panicking());
+    assert!([0, 11].contains(&thread.join().unwrap()));
+}
+""",
+    "a_scope_is_unwound": """
+use std::sync::atomic::{AtomicU32, Ordering::*};
+fn main() {
+    let x = AtomicU32::new(0);
+    let caught = std::panic::catch_unwind(|| {
+        std::thread::scope(|scope| {
+            scope.spawn(|| x.store(1, Relaxed));
+            std::panic::panic_any(7_u8);
+        });
+    });
+    assert_eq!(x.load(Relaxed), 1);
+    assert_eq!(*caught.unwrap_err().downcast::<u8>().unwrap(), 7);
+}
+""",
     "printing": """
 fn main() {
     let words = vec!["a".to_string(), format!("b{}", 1)];
@@ -252,6 +285,28 @@ fn main() {
 }
 """,
         {("assertion", 4)},
+    ),
+    "panic_that_is_not_caught": (
+        """
+fn main() {
+    let caught = std::panic::catch_unwind(|| panic!("this one is"));
+    let words = vec![1, 2];
+    let thread = std::thread::spawn(move || words[words.len()]);
+    assert!(caught.is_err() && thread.join().is_err());
+}
+""",
+        {("assertion", 5)},
+    ),
+    "panic_that_goes_on": (
+        """
+fn main() {
+    let thread = std::thread::spawn(|| ());
+    let caught = std::panic::catch_unwind(|| panic!());
+    thread.join().unwrap();
+    std::panic::resume_unwind(caught.unwrap_err());
+}
+""",
+        {("assertion", 6)},
     ),
     "deadlock": (
         """
@@ -388,9 +443,57 @@ fn main() {
 """
 
 
+LOOKING = """
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::*};
+use std::sync::Arc;
+use std::time::Duration;
+
+static SEED: AtomicU8 = AtomicU8::new(13);
+struct Lock { value: u64, locked: AtomicBool }
+impl Lock {
+    fn take(&self) -> bool {
+        self.locked.compare_exchange(false, true, Acquire, Relaxed).is_ok()
+    }
+    fn lock(&self) {
+        if !self.take() { spin(|| self.take()); }
+    }
+}
+fn pause() {
+    let rounds = SEED.fetch_add(1, Relaxed).wrapping_mul(113) & 0x7f;
+    for _ in 0..rounds { std::hint::spin_loop(); }
+}
+fn spin(look: impl Fn() -> bool) {
+    let mut looks = 8_u32;
+    loop {
+        pause();
+        for _ in 0..looks { if look() { return; } }
+        for _ in 0..2 {
+            std::thread::sleep(Duration::from_nanos(0));
+            for _ in 0..looks { if look() { return; } }
+        }
+        if looks < (1 << 30) { looks <<= 1; }
+    }
+}
+fn main() {
+    let lock = Arc::new(Lock { value: 1, locked: AtomicBool::new(true) });
+    let other = lock.clone();
+    let thread = std::thread::spawn(move || other.locked.store(false, Release));
+    lock.lock();
+    thread.join().unwrap();
+    assert_eq!(lock.value, 1);
+}
+"""
+
+
 @needs_rustc
 def test_a_loop_that_pauses_longer_each_time_waits(tmp_path: Path) -> None:
     found = explored(read(tmp_path, BACKOFF))
+    assert (found["result"], found["reasons"]) == ("Safe", [])
+
+
+@needs_rustc
+def test_a_lock_that_looks_ever_more_often_waits(tmp_path: Path) -> None:
+    found = explored(read(tmp_path, LOOKING))
     assert (found["result"], found["reasons"]) == ("Safe", [])
 
 

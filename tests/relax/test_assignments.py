@@ -11,7 +11,7 @@ from weakspot.harness.edits.strength import Assignment, allowed, below, cost
 from weakspot.harness.orders.trials import minimal
 
 OPERATIONS = ("R", "W", "RMW", "F", "CAS")
-KINDS = (*OPERATIONS, *(f"kernel {each}" for each in OPERATIONS))
+KINDS = (*OPERATIONS, "C CAS", *(f"kernel {each}" for each in OPERATIONS))
 
 
 def drawn(seed: int) -> tuple[list[str], list[Assignment]]:

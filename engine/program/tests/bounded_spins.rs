@@ -1,4 +1,8 @@
 //! Which loops look at memory a limited number of times, and do nothing else.
+use program::ir::arithmetic::compare;
+use program::ir::bits::{mask, sext};
+use program::ir::operators::Predicate;
+use program::ir::{Counter, CounterTest, Operand};
 use program::Program;
 
 const HEAD: &str = "\
@@ -281,4 +285,124 @@ fn a_bound_that_changes_is_none() {
         .replace(fixed, read)
         .replace("entry:", "entry:\n  %most = load i32, ptr @y");
     assert!(counts(&known));
+}
+
+#[test]
+fn a_test_may_decide_by_constants_that_branches_join() {
+    // as rustc writes `for _ in 0..100`, with the discriminant of an Option
+    let optional = EARLY
+        .replace(
+            "label %look, label %done\nlook",
+            "label %some, label %none\nlook",
+        )
+        .replace(
+            "look:\n",
+            "some:\n  br label %next\nnone:\n  br label %next\nnext:\n  \
+             %is = phi i64 [ 1, %some ], [ 0, %none ]\n  %bit = trunc i64 %is to i1\n  \
+             br i1 %bit, label %look, label %done\nlook:\n",
+        );
+    assert!(counts(&optional));
+    let looks = optional.replace(
+        "  %bit =",
+        "  %other = load atomic i32, ptr @y monotonic, align 4\n  %bit =",
+    );
+    assert!(!counts(&looks));
+}
+
+#[test]
+fn an_address_may_be_computed_in_the_loop() {
+    let offset = ATTEMPT
+        .replace("entry:\n", "entry:\n  %base = call ptr @malloc(i64 8)\n")
+        .replace(
+            "look:\n",
+            "look:\n  %at = getelementptr i8, ptr %base, i64 4\n",
+        )
+        .replace("ptr @x", "ptr %at");
+    let declared =
+        format!("{offset}}}\ndeclare ptr @malloc(i64)\ndefine void @f() {{\n  ret void\n");
+    assert!(counts(&declared));
+    assert!(!counts(
+        &declared.replace("ptr %base, i64 4", "ptr %base, i32 %i")
+    ));
+}
+
+/// The first counter that is not left out, found one iteration after another.
+fn after_each_round(counter: &Counter, test: &CounterTest, now: u64, bound: u64) -> u64 {
+    use Predicate::{Sge, Sgt, Sle, Slt};
+    let signed = matches!(test.predicate, Sgt | Sge | Slt | Sle);
+    let bits = counter.bits;
+    let next = |value: u64| mask(value.wrapping_add(counter.step), bits);
+    let tested = |value: u64| if test.stepped { next(value) } else { value };
+    let number = |value: u64| match signed {
+        true => sext(value, bits) as i64,
+        false => value as i64,
+    };
+    let up = sext(counter.step, bits) as i64 > 0;
+    let mut value = now;
+    loop {
+        let at = tested(value);
+        let (a, b) = if test.reversed {
+            (bound, at)
+        } else {
+            (at, bound)
+        };
+        if compare(test.predicate, bits, a, b) != test.holds {
+            return value;
+        }
+        value = next(value);
+        // it has wrapped around
+        if (number(tested(value)) > number(at)) != up {
+            return value;
+        }
+    }
+}
+
+#[test]
+fn the_counter_after_all_rounds_is_the_one_after_each() {
+    use Predicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
+    let (bits, bound) = (4, Operand::Register(1));
+    for predicate in [Eq, Ne, Ugt, Uge, Ult, Ule, Sgt, Sge, Slt, Sle] {
+        for (stepped, reversed, holds, step) in
+            (0..8).flat_map(|k| [1, 3, 13, 15].map(|step| (k & 1 > 0, k & 2 > 0, k & 4 > 0, step)))
+        {
+            let test = CounterTest {
+                predicate,
+                bits,
+                stepped,
+                bound,
+                reversed,
+                holds,
+            };
+            let counter = Counter {
+                register: 0,
+                step,
+                bits,
+                tests: vec![test.clone()],
+            };
+            for (now, limit) in (0..16).flat_map(|now| (0..16).map(move |limit| (now, limit))) {
+                let expected = after_each_round(&counter, &test, now, limit);
+                let found = counter.after_rounds(now, |_| limit);
+                assert_eq!(found, expected, "{counter:?} from {now} to {limit}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_counter_may_be_large() {
+    let test = CounterTest {
+        predicate: Predicate::Ult,
+        bits: 64,
+        stepped: false,
+        bound: Operand::Const(u64::MAX),
+        reversed: false,
+        holds: true,
+    };
+    let counter = Counter {
+        register: 0,
+        step: 1,
+        bits: 64,
+        tests: vec![test],
+    };
+    assert_eq!(counter.after_rounds(1, |_| u64::MAX), u64::MAX);
 }

@@ -256,10 +256,13 @@ impl Thread {
         });
     }
 
-    /// The site that an error in the last frame is reported at: in library code, that of the call
-    /// through which the user's code got there.
+    /// The site that an error in the last frame is reported at: in code of a library, or of no file,
+    /// that of the call through which the user's code got there.
     pub fn users_site(&self, program: &Program, site: SiteId) -> SiteId {
-        let library = |site: &SiteId| is_system(&program.sites[*site as usize].file);
+        let library = |site: &SiteId| {
+            let file = &program.sites[*site as usize].file;
+            file.is_empty() || is_system(file)
+        };
         if !library(&site) {
             return site;
         }

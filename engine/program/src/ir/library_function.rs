@@ -78,6 +78,8 @@ pub enum Extern {
     AssertFail,
     /// Starts or continues to unwind, with the header of an exception.
     Raise,
+    /// Whether a function that is being executed handles any exception: not 0 if so.
+    IsHandled,
     /// Registers a function to be called with an argument when the thread ends.
     AtThreadExit,
     /// Returns one of its two arguments.

@@ -4,12 +4,13 @@
 //! a number like any other, and the same in every run.
 use super::allocation::Allocation;
 use super::arithmetic::compare;
-use super::bits::mask;
+use super::bits::{mask, sext};
 use super::exceptions::Exceptions;
 use super::instruction::{Extern, FuncId, Inst, Op, Operand, Order, Register, SiteId};
 use super::operators::{Predicate, RmwOp};
 use super::shapes::Shapes;
 use super::sites::Site;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 #[derive(Debug, Clone)]
@@ -64,35 +65,54 @@ pub struct CounterTest {
 }
 
 impl Counter {
-    /// The most iterations that are left out at once.
-    const MOST: u32 = 1 << 16;
-
-    /// The counter after all iterations from `now` on in which no test leaves the loop. `value`: of the
-    /// bounds.
+    /// The counter after the iterations from `now` on in which no test leaves the loop, up to where it
+    /// wraps around. `value`: of the bounds.
     pub fn after_rounds(&self, now: u64, value: impl Fn(Operand) -> u64) -> u64 {
-        let next = |counter: u64| mask(counter.wrapping_add(self.step), self.bits);
-        let goes_on = |counter: u64| {
-            self.tests.iter().all(|test| {
-                let counter = match test.stepped {
-                    true => next(counter),
-                    false => counter,
-                };
-                let bound = value(test.bound);
-                let (a, b) = match test.reversed {
-                    true => (bound, counter),
-                    false => (counter, bound),
-                };
-                compare(test.predicate, test.bits, a, b) == test.holds
-            })
+        let rounds = |test| self.rounds(test, now, value(test.bound));
+        let rounds = self.tests.iter().map(rounds).min().unwrap_or(0);
+        mask(now.wrapping_add(self.step.wrapping_mul(rounds)), self.bits)
+    }
+
+    /// How many iterations a test allows from `now` on, up to where the counter wraps around.
+    fn rounds(&self, test: &CounterTest, now: u64, bound: u64) -> u64 {
+        use Predicate::{Sge, Sgt, Sle, Slt};
+        let signed = matches!(test.predicate, Sgt | Sge | Slt | Sle);
+        let number = |value: u64| match signed {
+            true => i128::from(sext(value, self.bits) as i64),
+            false => i128::from(mask(value, self.bits)),
         };
-        let mut counter = now;
-        for _ in 0..Counter::MOST {
-            if !goes_on(counter) {
-                break;
-            }
-            counter = next(counter);
-        }
-        counter
+        let first = number(match test.stepped {
+            true => now.wrapping_add(self.step),
+            false => now,
+        });
+        let step = i128::from(sext(self.step, self.bits) as i64);
+        let numbers = 1_i128 << self.bits;
+        let least = if signed { -numbers / 2 } else { 0 };
+        // what decreases is counted upwards from its negative
+        let up = step >= 0;
+        let (first, bound, most) = match up {
+            true => (first, number(bound), least + numbers - 1),
+            false => (-first, -number(bound), -least),
+        };
+        let stays = |side: Ordering| {
+            let greater = side == Ordering::Greater;
+            let (a, b) = match (side, up == test.reversed) {
+                (Ordering::Equal, _) => (0, 0),
+                (_, reversed) if greater != reversed => (1, 0),
+                _ => (0, 1),
+            };
+            compare(test.predicate, 8, a, b) == test.holds
+        };
+        let step = step.abs().max(1);
+        // a test for equality alone may be passed over
+        let is_met = (bound - first) % step == 0 || !stays(Ordering::Greater);
+        let last = match first.cmp(&bound) {
+            side if !stays(side) => return 0,
+            Ordering::Less if is_met && !stays(Ordering::Equal) => bound - 1,
+            Ordering::Less | Ordering::Equal if !stays(Ordering::Greater) => bound,
+            _ => most,
+        };
+        u64::try_from((last - first) / step + 1).unwrap_or(u64::MAX)
     }
 }
 

@@ -124,6 +124,10 @@ pub fn call<'p, L: Library<'p>>(
             }
             Ok(Flow::Value(arg(0)))
         }
+        Extern::IsHandled => {
+            let frame = exceptions::handler_of_any(l.program(), t);
+            result(frame.is_some().into())
+        }
         Extern::Raise => Ok(Flow::Raise(exceptions::raise(l, t, call)?)),
         Extern::AtThreadExit => {
             t.at_exit.push((at, arg(1)));

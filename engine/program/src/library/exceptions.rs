@@ -1,7 +1,8 @@
 //! Exceptions: the first phase of unwinding (Itanium C++ ABI, Exception Handling, 1.3).
 //!
 //! libc++abi's code, which the program is linked with, does the rest: it allocates exceptions, counts
-//! their handlers and destroys them. The layout of its exceptions is known here.
+//! their handlers and destroys them. The layout of its exceptions is known here. Of an exception of
+//! another language, as of a panic of Rust, nothing is: handlers of any exception get it.
 use super::operations::Library;
 use crate::interpreter::environment::ExternCall;
 use crate::interpreter::outcome::{Outcome, RunEnd};
@@ -9,7 +10,10 @@ use crate::interpreter::thread::{Raised, Thread};
 use crate::interpreter::unwind::landing_pad;
 use crate::ir::exceptions::{selector, Catch};
 use crate::ir::instruction::*;
+use crate::ir::program::Program;
 
+/// The class of C++ exceptions, without its last byte: "CLNGC++".
+const CXX: u64 = 0x43_4c4e_4743_2b2b;
 /// The size of `_Unwind_Exception`, which the thrown object follows.
 const HEADER: u64 = 32;
 /// Members of `__cxa_exception` as far before its `_Unwind_Exception`: its type, the address that
@@ -27,6 +31,18 @@ pub fn raise<'p, L: Library<'p>>(
 ) -> Result<Raised, L::Interruption> {
     let program = l.program();
     let header = call.arg(0).bits;
+    let class = l.field(t, call, header, 8)?;
+    if class >> 8 != CXX {
+        return match handler_of_any(program, t) {
+            Some(frame) => Ok(Raised {
+                header,
+                frame,
+                selector: selector(None),
+                unwinding: true,
+            }),
+            None => Err(uncaught(call).into()),
+        };
+    }
     let address = l.field(t, call, header.wrapping_sub(TYPE), 8)?;
     let unsupported = |message: String| RunEnd::new(Outcome::Unsupported, message, Some(call.site));
     let all = &program.exceptions;
@@ -55,7 +71,6 @@ pub fn raise<'p, L: Library<'p>>(
                     return Err(unsupported(message.to_string()).into());
                 }
                 Some((Catch::At(offset), id)) => {
-                    let class = l.field(t, call, header, 8)?;
                     // a copy made by std::rethrow_exception has class "CLNGC++\1"
                     let object = match class & 0xff {
                         1 => l.field(t, call, header.wrapping_sub(PRIMARY), 8)?,
@@ -73,6 +88,21 @@ pub fn raise<'p, L: Library<'p>>(
             }
         }
     }
-    let message = "uncaught exception";
-    Err(RunEnd::new(Outcome::Assertion, message, Some(call.site)).into())
+    Err(uncaught(call).into())
+}
+
+fn uncaught(call: &ExternCall) -> RunEnd {
+    RunEnd::new(Outcome::Assertion, "uncaught exception", Some(call.site))
+}
+
+/// The frame that handles an exception of any type.
+pub fn handler_of_any(program: &Program, t: &Thread) -> Option<usize> {
+    let handles = |frame: &usize| match landing_pad(program, t, *frame) {
+        Some(Op::LandingPad { handled, .. }) => {
+            let mut clauses = handled.iter();
+            clauses.any(|clause| !matches!(clause, Handled::Type(_)))
+        }
+        _ => false,
+    };
+    (0..t.frames.len()).rev().find(handles)
 }

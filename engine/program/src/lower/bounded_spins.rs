@@ -66,12 +66,9 @@ impl Candidate<'_> {
             return false;
         };
         let reads_other = |at: usize| matches!(self.code[at].op, Op::Load { address: other, .. } if other != address);
-        let paths = Paths {
-            code: self.code,
-            ranges: self.ranges,
-            info: self.info,
-        };
-        self.stays(address) && !self.inside().any(reads_other) && paths.leave_on_success(at)
+        self.stays(address)
+            && !self.inside().any(reads_other)
+            && self.paths(false).leave_on_success(at)
     }
 
     fn blocks(&self) -> impl Iterator<Item = usize> + '_ {
@@ -345,55 +342,43 @@ impl Candidate<'_> {
         to != self.info.header && self.info.body.contains(to)
     }
 
-    /// Whether an operand has the same value in all iterations.
+    /// Whether an operand has the same value in all iterations: it is not computed in the loop, or
+    /// is an offset from, or a copy of, what has.
     fn stays(&self, operand: Operand) -> bool {
         let Operand::Register(wanted) = operand else {
             return true;
         };
-        let mut written = false;
-        for block in self.blocks() {
-            let (start, end) = self.ranges[block];
-            for inst in &self.code[start..end] {
-                visit(&inst.op, &mut |register, write| {
-                    written |= write && register == wanted;
-                });
+        let stays = |inst: &Inst| {
+            let mut written = false;
+            visit(&inst.op, &mut |register, write| {
+                written |= write && register == wanted;
+            });
+            match &inst.op {
+                _ if !written => true,
+                Op::Gep { base, scaled, .. } => scaled.is_empty() && self.stays(*base),
+                Op::Copy { a, .. } => self.stays(*a),
+                _ => false,
             }
-        }
+        };
         let moves = |edge: &Edge| edge.moves.iter().any(|(dst, _)| *dst == wanted);
-        !written && !self.edges().any(moves)
+        let mut ranges = self.blocks().map(|block| self.ranges[block]);
+        ranges.all(|(start, end)| self.code[start..end].iter().all(stays))
+            && !self.edges().any(moves)
     }
 
-    /// Whether an edge leads out of the loop: at once, or by a branch on a constant that it carries.
+    /// Whether an edge leads out of the loop, with no effect inside it: at once, or by branches on
+    /// constants that it carries.
     fn leaves(&self, edge: &Edge) -> bool {
-        let mut edge = edge;
-        // each block once at most
-        for _ in self.blocks() {
-            let to = edge.to as usize;
-            if !self.info.body.contains(to) {
-                return true;
-            }
-            let (start, end) = self.ranges[to];
-            let [Inst {
-                op:
-                    Op::CondBr {
-                        condition: Operand::Register(condition),
-                        then,
-                        otherwise,
-                        ..
-                    },
-                ..
-            }] = &self.code[start..end]
-            else {
-                return false;
-            };
-            let carried = edge.moves.iter().find(|(dst, _)| dst == condition);
-            edge = match carried {
-                Some((_, Operand::Const(0))) => otherwise,
-                Some((_, Operand::Const(_))) => then,
-                _ => return false,
-            };
+        self.paths(true).leave_by(edge)
+    }
+
+    fn paths(&self, silent: bool) -> Paths<'_> {
+        Paths {
+            code: self.code,
+            ranges: self.ranges,
+            info: self.info,
+            silent,
         }
-        false
     }
 
     /// Whether what is counted is neither carried along an edge, except to the next iteration or to a

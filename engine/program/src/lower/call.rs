@@ -141,7 +141,7 @@ impl<'a> Lower<'_, '_, 'a> {
         let site = match callee {
             Callee::Direct(id) => {
                 let dbg = self.l.module.functions[id as usize].dbg;
-                let library = self.l.module.metadata.is_library(dbg);
+                let library = dbg.is_none() || self.l.module.metadata.is_library(dbg);
                 library.then(|| self.site(inst, "call", Order::Na))
             }
             Callee::Through(_) => None,
@@ -405,6 +405,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 return Ok(());
             }
             name if self.kernel_operation(inst, name, args)? => return Ok(()),
+            "weakspot_is_handled" => (IsHandled, "call", Order::Na, vec![]),
             "weakspot_choose" => (Choose, "call", Order::Na, given),
             name if is_random(name) => (Random, "call", Order::Na, vec![]),
             "weakspot_parameter" => (Parameter, "call", Order::Na, given),

@@ -1,10 +1,11 @@
-//! Whether a loop is left each time a compare-exchange in it succeeds: on each path from it that does
-//! not contradict its success, by constants alone.
+//! Whether a loop is left on each path from an edge, or from a compare-exchange that succeeds, that
+//! constants do not contradict.
 use crate::ir::arithmetic::{binary, compare};
 use crate::ir::bits::mask;
 use crate::ir::instruction::{Edge, Inst, Op, Operand, Register};
 use crate::lower::cfg::LoopInfo;
 use crate::lower::registers::visit;
+use crate::lower::relevance::has_effect;
 use rustc_hash::FxHashMap;
 
 /// The values of registers that are known.
@@ -18,6 +19,8 @@ pub struct Paths<'c> {
     pub code: &'c [Inst],
     pub ranges: &'c [(usize, usize)],
     pub info: &'c LoopInfo,
+    /// Only a path without effects inside the loop leaves it.
+    pub silent: bool,
 }
 
 impl Paths<'_> {
@@ -28,6 +31,12 @@ impl Paths<'_> {
         };
         let mut left = MOST;
         self.leave(at + 1, Known::from_iter([(flag, 1)]), &mut left)
+    }
+
+    /// Whether the loop is left each time the edge is taken.
+    pub fn leave_by(&self, edge: &Edge) -> bool {
+        let mut left = MOST;
+        self.take(edge, &Known::default(), &mut left)
     }
 
     fn leave(&self, from: usize, mut known: Known, left: &mut usize) -> bool {
@@ -50,6 +59,7 @@ impl Paths<'_> {
                     None => vec![then, otherwise],
                 },
                 op if op.is_branch() => op.edges(),
+                op if self.silent && has_effect(op) => return false,
                 op => {
                     learn(op, &mut known);
                     at += 1;
