@@ -17,7 +17,9 @@
 //!
 //! The values come to an end. With a value are known the writes that it comes from, each an event of its
 //! thread, and a run ends before a write that comes from itself. So two threads that add one to what
-//! the other writes do not count for ever. Of a value that comes from writes in many ways, only those are
+//! the other writes do not count for ever. A write's name is its location and its number among those of its
+//! thread to it, which no other write of the run has; in runs that differ in reads, it may have others, and
+//! whatever comes from it is found again with these. Of a value that comes from writes in many ways, only those are
 //! known that all ways share: this may add values, but a promise of one is kept by no write. Then what ends
 //! them is that no value comes from more writes, one after another, than the threads have together.
 
@@ -32,9 +34,8 @@ use std::collections::BTreeSet;
 /// An event: its thread, and its position in it.
 pub type Position = (ThreadId, u32);
 
-/// A write: its thread, how many accesses precede it there without the writes of read-modify-writes, and
-/// whether it is one. A compare-exchange may succeed or not without what follows depending on that.
-type Write = (ThreadId, usize, bool);
+/// A write: its thread, its location, and how many writes of its thread to this location precede it.
+type Write = (ThreadId, Location, usize);
 
 /// More ways in which a value comes from writes are not distinguished.
 const MOST_WAYS: usize = 16;
@@ -105,9 +106,8 @@ struct Run {
     events: Vec<Origin>,
     /// What all later events come from: by the creation of the thread, and by joins.
     before: Origin,
-    /// The accesses so far without the writes of read-modify-writes.
-    accesses: usize,
-    writes: usize,
+    /// The locations of its writes so far.
+    writes: Vec<Location>,
     joined: Vec<ThreadId>,
     own: FxHashMap<Location, Known>,
 }
@@ -212,16 +212,13 @@ impl Values {
                     (answer, known.from)
                 });
                 for (answer, from) in by_answer(sources) {
-                    let mut run = run.clone();
-                    run.accesses += 1;
-                    proceed(run, answer, from);
+                    proceed(run.clone(), answer, from);
                 }
             }
             Action::Write {
                 at,
                 value,
                 undefined,
-                rmw,
                 ..
             } => {
                 let answer = Answer {
@@ -235,18 +232,18 @@ impl Values {
                     reads.for_each(|read| known.from.add(&run.events[read as usize]));
                 }
                 let mut run = run;
-                run.writes += 1;
+                let earlier = run.writes.iter().filter(|write| **write == at).count();
+                run.writes.push(at);
                 let most = self.writes.entry(run.id).or_default();
-                self.grows |= run.writes > *most;
-                *most = run.writes.max(*most);
+                self.grows |= run.writes.len() > *most;
+                *most = run.writes.len().max(*most);
                 known.from.depth += 1;
-                let repeats = !known.from.writes.insert((run.id, run.accesses, rmw))
+                let repeats = !known.from.writes.insert((run.id, at, earlier))
                     || known.from.depth > self.writes.values().sum();
                 if repeats || self.initial(semantics, at) == Initial::Outside {
                     return;
                 }
                 self.grows |= add(self.written.entry(at).or_default(), known.clone());
-                run.accesses += usize::from(!rmw);
                 run.own.insert(at, known);
                 proceed(run, Answer::default(), Origin::default());
             }
@@ -380,8 +377,7 @@ impl Run {
             thread,
             events: Vec::new(),
             before,
-            accesses: 0,
-            writes: 0,
+            writes: Vec::new(),
             joined: Vec::new(),
             own: FxHashMap::default(),
         }

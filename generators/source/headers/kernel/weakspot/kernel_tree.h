@@ -81,6 +81,7 @@ struct callback_head {
   void (*func)(struct callback_head *head);
 };
 #define rcu_head callback_head
+#include <weakspot/kernel_callbacks.h>
 typedef unsigned gfp_t;
 typedef spinlock_t raw_spinlock_t;
 typedef spinlock_t arch_spinlock_t;
@@ -139,6 +140,9 @@ struct mutex {
 #define min(x, y) min_t(__typeof__((x) + (y)), x, y)
 #define max(x, y) max_t(__typeof__((x) + (y)), x, y)
 #define pr_warn_once(...) ((void)0)
+#define pr_err(...) ((void)0)
+#define pr_debug(...) ((void)0)
+#define BITS_PER_LONG 64
 
 // Memory
 #define SMP_CACHE_BYTES 64
@@ -148,6 +152,12 @@ struct mutex {
 #define kmalloc_array(count, size, flags) calloc(count, size)
 #define kcalloc(count, size, flags) calloc(count, size)
 #define __GFP_ZERO 0
+
+// Wait queues: waking up means nothing, and who would sleep has no meaning.
+#define DECLARE_WAIT_QUEUE_HEAD(name)
+#define wake_up_all(queue) ((void)0)
+#define wait_event(queue, condition) BUG_ON(!(condition))
+#define wait_event_lock_irq(queue, condition, lock) BUG_ON(!(condition))
 
 // Locks. There are no interrupts.
 #define __ARCH_SPIN_LOCK_UNLOCKED {PTHREAD_MUTEX_INITIALIZER}
@@ -170,13 +180,13 @@ int arch_spin_is_locked(const arch_spinlock_t *lock); // without a meaning: an e
 #define atomic_cond_read_relaxed(v, condition) smp_cond_load_relaxed(&(v)->counter, condition)
 #define atomic_cond_read_acquire(v, condition) smp_cond_load_acquire(&(v)->counter, condition)
 
-// Threads are CPUs. One that has a variable per CPU says first which it is.
+// Threads are CPUs: main is the first, and another one has the number of its thread, which its handle
+// ends with.
 #ifndef NR_CPUS
 #define NR_CPUS 4
 #endif
-static __thread int weakspot_cpu;
-#define smp_processor_id() weakspot_cpu
-#define raw_smp_processor_id() weakspot_cpu
+#define smp_processor_id() ((int)((uintptr_t)pthread_self() % 64))
+#define raw_smp_processor_id() smp_processor_id()
 #define DEFINE_PER_CPU(type, name)                                                                 \
   __typeof__(type) weakspot_percpu_##name[NR_CPUS];                                                \
   extern __typeof__(type) name __attribute__((alias("weakspot_percpu_" #name)))
@@ -185,6 +195,13 @@ static __thread int weakspot_cpu;
 #define per_cpu(name, cpu) (*per_cpu_ptr(&(name), cpu))
 #define this_cpu_ptr(pointer) per_cpu_ptr(pointer, smp_processor_id())
 #define raw_cpu_ptr(pointer) this_cpu_ptr(pointer)
+#define this_cpu_add(x, count) ((void)(*this_cpu_ptr(&(x)) += (count)))
+#define this_cpu_sub(x, count) this_cpu_add(x, -(count))
+#define this_cpu_inc(x) this_cpu_add(x, 1)
+#define this_cpu_dec(x) this_cpu_sub(x, 1)
+#define __alloc_percpu_gfp(size, align, flags) calloc(NR_CPUS, size)
+#define free_percpu(pointer) free(pointer)
+#define for_each_possible_cpu(cpu) for (cpu = 0; cpu < NR_CPUS; cpu++)
 #define preempt_disable() barrier()
 #define preempt_enable() barrier()
 #define need_resched() 0
