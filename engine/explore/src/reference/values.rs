@@ -12,8 +12,10 @@
 //! itself through one. herd7 finds such an execution if comparisons and constants leave one value only. So
 //! reads of a location with plain accesses return the constants too that the program writes or compares
 //! with. Reads of another need not: a cycle of dependencies and rf has a plain access, which is at one end of
-//! rf, and so a read of a location with plain accesses. With the values of these reads given, the others are
-//! found in the order of their dependencies.
+//! rf, and so a read of a location with plain accesses. Nor does a write depend there on a branch that has
+//! ended, though this may decide which of several values it writes, or where: so reads on which such a
+//! branch depends return the constants as well. With the values of these reads given, the others are found
+//! in the order of their dependencies.
 //!
 //! The values come to an end. With a value are known the writes that it comes from, each an event of its
 //! thread, and a run ends before a write that comes from itself. So two threads that add one to what
@@ -89,9 +91,9 @@ pub struct Values {
     results: FxHashMap<ThreadId, Vec<Known>>,
     starts: Vec<Start>,
     allocated: Vec<Action>,
-    /// What a read may return from nowhere, of a location with plain accesses.
+    /// What reads of some locations may return from nowhere.
     constants: BTreeSet<u64>,
-    plain: FxHashSet<Location>,
+    from_nowhere: FxHashSet<Location>,
     /// The most writes of each thread.
     writes: FxHashMap<ThreadId, usize>,
     grows: bool,
@@ -104,6 +106,8 @@ struct Run {
     thread: ReferenceThread,
     /// What the answers to its events come from.
     events: Vec<Origin>,
+    /// The locations that they access.
+    locations: Vec<Option<Location>>,
     /// What all later events come from: by the creation of the thread, and by joins.
     before: Origin,
     /// The locations of its writes so far.
@@ -129,7 +133,7 @@ impl Values {
         let mut values = Values {
             grows: true,
             constants: match semantics.model.kernel {
-                true => semantics.program.constants_beside_plain_accesses(),
+                true => semantics.program.constants(),
                 false => BTreeSet::new(),
             },
             ..Values::default()
@@ -161,25 +165,24 @@ impl Values {
             }
             _ => return,
         };
+        let (accessed, plain) = match label.action {
+            Action::Read { at, order, rmw, .. } | Action::Write { at, order, rmw, .. } => {
+                (Some(at), order == Order::Na && !rmw)
+            }
+            _ => (None, false),
+        };
         let mut proceed = |mut run: Run, answer: Answer, from: Origin| {
             run.events.push(from);
+            run.locations.push(accessed);
             semantics.answer(&mut run.thread, answer);
             open.push(run);
         };
-        match label.action {
-            Action::Read {
-                at,
-                order: Order::Na,
-                rmw: false,
-                ..
+        if self.runs_beside(&run) {
+            let left = semantics.sets.reads(label.dependencies.left_behind);
+            let left = left.iter().filter_map(|read| run.locations[*read as usize]);
+            for at in left.chain(accessed.filter(|_| plain)) {
+                self.grows |= self.from_nowhere.insert(at);
             }
-            | Action::Write {
-                at,
-                order: Order::Na,
-                rmw: false,
-                ..
-            } if self.runs_beside(&run) => self.grows |= self.plain.insert(at),
-            _ => {}
         }
         match label.action {
             Action::Read {
@@ -195,7 +198,10 @@ impl Values {
                     (None, Initial::Outside) => {}
                     (None, initial) => sources.push(run.known(initial.answer(), Origin::default())),
                 }
-                let constants = self.constants.iter().filter(|_| self.plain.contains(&at));
+                let constants = self
+                    .constants
+                    .iter()
+                    .filter(|_| self.from_nowhere.contains(&at));
                 let constants = constants.map(|value| mask(*value, 8 * at.size));
                 let constants: BTreeSet<u64> = constants.collect();
                 for value in constants {
@@ -376,6 +382,7 @@ impl Run {
             id,
             thread,
             events: Vec::new(),
+            locations: Vec::new(),
             before,
             writes: Vec::new(),
             joined: Vec::new(),
