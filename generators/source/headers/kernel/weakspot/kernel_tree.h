@@ -65,6 +65,7 @@
 #define _TRACE_LOCK_H
 #define _DEVICE_PRINTK_H_
 #define _ASM_X86_BYTEORDER_H
+#define _LINUX_PREFETCH_H
 
 // Types
 struct list_head {
@@ -93,6 +94,7 @@ struct mutex {
 #define __percpu
 #define __user
 #define __must_check
+#define __pure
 #define __weak __attribute__((weak))
 #define __cold
 #define __init
@@ -108,6 +110,7 @@ struct mutex {
 #define __cacheline_aligned_in_smp
 #define EXPORT_SYMBOL(name)
 #define cond_resched() ((void)0)
+#define prefetchw(address) ((void)0)
 #define irqs_disabled() 1
 #define in_nmi() 0
 #define cpu_is_offline(cpu) 0
@@ -153,11 +156,12 @@ struct mutex {
 #define kcalloc(count, size, flags) calloc(count, size)
 #define __GFP_ZERO 0
 
-// Wait queues: waking up means nothing, and who would sleep has no meaning.
+// Wait queues have no meaning: a thread that would sleep there is an error.
 #define DECLARE_WAIT_QUEUE_HEAD(name)
 #define wake_up_all(queue) ((void)0)
-#define wait_event(queue, condition) BUG_ON(!(condition))
-#define wait_event_lock_irq(queue, condition, lock) BUG_ON(!(condition))
+#define wait_event(queue, condition)                                                               \
+  ((condition) ? (void)0 : weakspot_unsupported("a wait queue"))
+#define wait_event_lock_irq(queue, condition, lock) wait_event(queue, condition)
 
 // Locks. There are no interrupts.
 #define __ARCH_SPIN_LOCK_UNLOCKED {PTHREAD_MUTEX_INITIALIZER}
@@ -199,6 +203,7 @@ int arch_spin_is_locked(const arch_spinlock_t *lock); // without a meaning: an e
 #define this_cpu_sub(x, count) this_cpu_add(x, -(count))
 #define this_cpu_inc(x) this_cpu_add(x, 1)
 #define this_cpu_dec(x) this_cpu_sub(x, 1)
+#define __this_cpu_dec(x) this_cpu_dec(x)
 #define __alloc_percpu_gfp(size, align, flags) calloc(NR_CPUS, size)
 #define free_percpu(pointer) free(pointer)
 #define for_each_possible_cpu(cpu) for (cpu = 0; cpu < NR_CPUS; cpu++)
