@@ -287,6 +287,9 @@ pub struct Dependencies {
     pub ctrl: Dep,
     /// The value written is one of several, which the reads in `data` decide.
     pub chosen: bool,
+    /// Where branches end: the location or value is one that alternatives of a branch on them have left
+    /// behind, on which it does not depend.
+    pub left_behind: Dep,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,14 +2,12 @@
 #include "../kernel/locking/osq_lock.c"
 
 static struct optimistic_spin_queue lock = OSQ_LOCK_UNLOCKED;
-static int inside;
+static int inside = 1;
 
-static void *spinner(void *cpu)
+static void *spinner(void *unused)
 {
-    weakspot_cpu = (long)cpu;
     if (osq_lock(&lock)) {
         BUG_ON(xchg_relaxed(&inside, 1));
-        WRITE_ONCE(inside, 0);
         osq_unlock(&lock);
     }
     return NULL;
@@ -18,7 +16,9 @@ static void *spinner(void *cpu)
 int main(void)
 {
     pthread_t one;
-    pthread_create(&one, NULL, spinner, (void *)1);
-    spinner((void *)0);
+    osq_lock(&lock);
+    pthread_create(&one, NULL, spinner, NULL);
+    WRITE_ONCE(inside, 0);
+    osq_unlock(&lock);
     pthread_join(one, NULL);
 }

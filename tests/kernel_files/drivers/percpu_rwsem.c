@@ -3,11 +3,11 @@ struct percpu_rw_semaphore { unsigned *read_count; atomic_t block; int writer; }
 #define this_cpu_inc(x) WRITE_ONCE(*this_cpu_ptr(&(x)), READ_ONCE(*this_cpu_ptr(&(x))) + 1)
 #define this_cpu_dec(x) WRITE_ONCE(*this_cpu_ptr(&(x)), READ_ONCE(*this_cpu_ptr(&(x))) - 1)
 #define compiletime_assert_atomic_type(x) ((void)0)
-#define for_each_possible_cpu(cpu) for (cpu = 0; cpu < 1; cpu++)
+#define for_each_possible_cpu(cpu) for (cpu = 0; cpu < 2; cpu++)
 #define rcuwait_wake_up(wait) ((void)0)
 #include "../kernel/locking/percpu-rwsem.c"
 
-static unsigned counts[1];
+static unsigned counts[2];
 static struct percpu_rw_semaphore semaphore = {.read_count = counts};
 static int data;
 

@@ -459,6 +459,7 @@ impl<'a> Explorer<'a> {
             data,
             ctrl,
             chosen,
+            left_behind: _,
         } = label.dependencies;
         let pairs = &mut graph.dependencies;
         for (set, pairs) in [

@@ -101,10 +101,16 @@ impl Node {
         }
     }
 
-    /// The next event of the thread whose turn it is. One that accesses what is not allocated yet waits
-    /// until the others have none.
-    pub fn in_turn(&self, exists: impl Fn(&EventLabel) -> bool) -> Option<(ThreadId, EventLabel)> {
-        let turn = |(thread, label): &(ThreadId, EventLabel)| (!exists(label), *thread);
+    /// The next event of the thread whose turn it is: of the first of those preferred, or of all. One
+    /// that accesses what is not allocated yet waits until the others have none.
+    pub fn in_turn(
+        &self,
+        exists: impl Fn(&EventLabel) -> bool,
+        preferred: &[ThreadId],
+    ) -> Option<(ThreadId, EventLabel)> {
+        let turn = |(thread, label): &(ThreadId, EventLabel)| {
+            (!exists(label), !preferred.contains(thread), *thread)
+        };
         self.choices().min_by_key(turn)
     }
 

@@ -2,12 +2,14 @@
 //! of po and rf, and forbid cycles of dependencies and rf (IMM, and the models of machines); and of the
 //! Linux kernel's, which allows some of the latter.
 //!
-//! There, no order of adding events need extend po ∪ rf. So the threads take turns in a fixed order, and
-//! a read reads from a write that is there, or is promised a value: its write is added later, by a
-//! thread whose turn it is then. The new write is the source of any of the reads that were promised its
-//! value. A graph is kept if no promise is left and the model allows it. Since whose turn it is follows
-//! from the graph, and each alternative fixes one source or one place in coherence order, each graph is
-//! built once. On the way, the model is asked about the graph without the reads that have only a
+//! There, no order of adding events need extend po ∪ rf. So the threads take turns, and a read reads
+//! from a write that is there, or is promised a value: its write is added later, by a thread whose turn
+//! it is then. The new write is the source of any of the reads that were promised its value. A graph is
+//! kept if no promise is left and the model allows it. Any order of turns finds all graphs, since a thread
+//! continues in every way in which it does in a larger graph. Here it is the turn of a thread that may
+//! write what the first promise says, so that one in vain comes to light early; else of the first thread.
+//! Since whose turn it is follows from the graph, and each alternative fixes one source or one place in
+//! coherence order, each graph is built once. On the way, the model is asked about the graph without the reads that have only a
 //! promise; what it forbids there is dropped if it forbids every larger graph.
 
 use super::explorer::Explorer;
@@ -26,7 +28,9 @@ impl Explorer<'_> {
             }
             _ => true,
         };
-        let next = node.certain(exists).or_else(|| node.in_turn(exists));
+        let next = node
+            .certain(exists)
+            .or_else(|| node.in_turn(exists, &self.keepers(&node)));
         let mut promised = node.promised.iter();
         if promised.any(|(read, _)| !self.may_be_kept(&node, *read)) {
             return Ok(());
@@ -59,13 +63,37 @@ impl Explorer<'_> {
         promises.contains(&node.answer(read))
     }
 
+    /// The threads that may write what the first promise says.
+    fn keepers(&self, node: &Node) -> Vec<ThreadId> {
+        let first = node.promised.first();
+        let first = first.map(|(read, answer)| (node.graph.event(*read), answer));
+        let Some((event, promised)) = first else {
+            return Vec::new();
+        };
+        let at = event.at().into_iter();
+        let written = at.flat_map(|at| self.written_later(node, event.thread, at));
+        let kept = written.filter(|(answer, _)| answer == promised);
+        kept.map(|(_, by)| by).collect()
+    }
+
+    /// The values that other threads may still write, each with a thread that may.
+    fn written_later<'s>(
+        &'s self,
+        node: &'s Node,
+        thread: ThreadId,
+        at: Location,
+    ) -> impl Iterator<Item = (Answer, ThreadId)> + 's {
+        let values = self.values.iter();
+        let values = values.flat_map(move |values| values.of_others(at, thread));
+        let later = values.filter(|(_, by)| node.may_come_to(*by));
+        later.map(|(answer, (by, _))| (answer, by))
+    }
+
     /// The values that a thread's read may be promised.
     fn promises(&self, node: &Node, thread: ThreadId, at: Location) -> Vec<Answer> {
-        let values = self.values.iter();
-        let values = values.flat_map(|values| values.of_others(at, thread));
         let mut promises: Vec<Answer> = Vec::new();
-        for (answer, by) in values {
-            if !promises.contains(&answer) && node.may_come_to(by) {
+        for (answer, _) in self.written_later(node, thread, at) {
+            if !promises.contains(&answer) {
                 promises.push(answer);
             }
         }

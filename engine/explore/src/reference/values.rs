@@ -12,12 +12,16 @@
 //! itself through one. herd7 finds such an execution if comparisons and constants leave one value only. So
 //! reads of a location with plain accesses return the constants too that the program writes or compares
 //! with. Reads of another need not: a cycle of dependencies and rf has a plain access, which is at one end of
-//! rf, and so a read of a location with plain accesses. With the values of these reads given, the others are
-//! found in the order of their dependencies.
+//! rf, and so a read of a location with plain accesses. Nor does a write depend there on a branch that has
+//! ended, though this may decide which of several values it writes, or where: so reads on which such a
+//! branch depends return the constants as well. With the values of these reads given, the others are found
+//! in the order of their dependencies.
 //!
 //! The values come to an end. With a value are known the writes that it comes from, each an event of its
 //! thread, and a run ends before a write that comes from itself. So two threads that add one to what
-//! the other writes do not count for ever. Of a value that comes from writes in many ways, only those are
+//! the other writes do not count for ever. A write's name is its location and its number among those of its
+//! thread to it, which no other write of the run has; in runs that differ in reads, it may have others, and
+//! whatever comes from it is found again with these. Of a value that comes from writes in many ways, only those are
 //! known that all ways share: this may add values, but a promise of one is kept by no write. Then what ends
 //! them is that no value comes from more writes, one after another, than the threads have together.
 
@@ -32,9 +36,8 @@ use std::collections::BTreeSet;
 /// An event: its thread, and its position in it.
 pub type Position = (ThreadId, u32);
 
-/// A write: its thread, how many accesses precede it there without the writes of read-modify-writes, and
-/// whether it is one. A compare-exchange may succeed or not without what follows depending on that.
-type Write = (ThreadId, usize, bool);
+/// A write: its thread, its location, and how many writes of its thread to this location precede it.
+type Write = (ThreadId, Location, usize);
 
 /// More ways in which a value comes from writes are not distinguished.
 const MOST_WAYS: usize = 16;
@@ -88,9 +91,9 @@ pub struct Values {
     results: FxHashMap<ThreadId, Vec<Known>>,
     starts: Vec<Start>,
     allocated: Vec<Action>,
-    /// What a read may return from nowhere, of a location with plain accesses.
+    /// What reads of some locations may return from nowhere.
     constants: BTreeSet<u64>,
-    plain: FxHashSet<Location>,
+    from_nowhere: FxHashSet<Location>,
     /// The most writes of each thread.
     writes: FxHashMap<ThreadId, usize>,
     grows: bool,
@@ -103,11 +106,12 @@ struct Run {
     thread: ReferenceThread,
     /// What the answers to its events come from.
     events: Vec<Origin>,
+    /// The locations that they access.
+    locations: Vec<Option<Location>>,
     /// What all later events come from: by the creation of the thread, and by joins.
     before: Origin,
-    /// The accesses so far without the writes of read-modify-writes.
-    accesses: usize,
-    writes: usize,
+    /// The locations of its writes so far.
+    writes: Vec<Location>,
     joined: Vec<ThreadId>,
     own: FxHashMap<Location, Known>,
 }
@@ -129,7 +133,7 @@ impl Values {
         let mut values = Values {
             grows: true,
             constants: match semantics.model.kernel {
-                true => semantics.program.constants_beside_plain_accesses(),
+                true => semantics.program.constants(),
                 false => BTreeSet::new(),
             },
             ..Values::default()
@@ -161,25 +165,24 @@ impl Values {
             }
             _ => return,
         };
+        let (accessed, plain) = match label.action {
+            Action::Read { at, order, rmw, .. } | Action::Write { at, order, rmw, .. } => {
+                (Some(at), order == Order::Na && !rmw)
+            }
+            _ => (None, false),
+        };
         let mut proceed = |mut run: Run, answer: Answer, from: Origin| {
             run.events.push(from);
+            run.locations.push(accessed);
             semantics.answer(&mut run.thread, answer);
             open.push(run);
         };
-        match label.action {
-            Action::Read {
-                at,
-                order: Order::Na,
-                rmw: false,
-                ..
+        if self.runs_beside(&run) {
+            let left = semantics.sets.reads(label.dependencies.left_behind);
+            let left = left.iter().filter_map(|read| run.locations[*read as usize]);
+            for at in left.chain(accessed.filter(|_| plain)) {
+                self.grows |= self.from_nowhere.insert(at);
             }
-            | Action::Write {
-                at,
-                order: Order::Na,
-                rmw: false,
-                ..
-            } if self.runs_beside(&run) => self.grows |= self.plain.insert(at),
-            _ => {}
         }
         match label.action {
             Action::Read {
@@ -195,7 +198,10 @@ impl Values {
                     (None, Initial::Outside) => {}
                     (None, initial) => sources.push(run.known(initial.answer(), Origin::default())),
                 }
-                let constants = self.constants.iter().filter(|_| self.plain.contains(&at));
+                let constants = self
+                    .constants
+                    .iter()
+                    .filter(|_| self.from_nowhere.contains(&at));
                 let constants = constants.map(|value| mask(*value, 8 * at.size));
                 let constants: BTreeSet<u64> = constants.collect();
                 for value in constants {
@@ -212,16 +218,13 @@ impl Values {
                     (answer, known.from)
                 });
                 for (answer, from) in by_answer(sources) {
-                    let mut run = run.clone();
-                    run.accesses += 1;
-                    proceed(run, answer, from);
+                    proceed(run.clone(), answer, from);
                 }
             }
             Action::Write {
                 at,
                 value,
                 undefined,
-                rmw,
                 ..
             } => {
                 let answer = Answer {
@@ -235,18 +238,18 @@ impl Values {
                     reads.for_each(|read| known.from.add(&run.events[read as usize]));
                 }
                 let mut run = run;
-                run.writes += 1;
+                let earlier = run.writes.iter().filter(|write| **write == at).count();
+                run.writes.push(at);
                 let most = self.writes.entry(run.id).or_default();
-                self.grows |= run.writes > *most;
-                *most = run.writes.max(*most);
+                self.grows |= run.writes.len() > *most;
+                *most = run.writes.len().max(*most);
                 known.from.depth += 1;
-                let repeats = !known.from.writes.insert((run.id, run.accesses, rmw))
+                let repeats = !known.from.writes.insert((run.id, at, earlier))
                     || known.from.depth > self.writes.values().sum();
                 if repeats || self.initial(semantics, at) == Initial::Outside {
                     return;
                 }
                 self.grows |= add(self.written.entry(at).or_default(), known.clone());
-                run.accesses += usize::from(!rmw);
                 run.own.insert(at, known);
                 proceed(run, Answer::default(), Origin::default());
             }
@@ -379,9 +382,9 @@ impl Run {
             id,
             thread,
             events: Vec::new(),
+            locations: Vec::new(),
             before,
-            accesses: 0,
-            writes: 0,
+            writes: Vec::new(),
             joined: Vec::new(),
             own: FxHashMap::default(),
         }

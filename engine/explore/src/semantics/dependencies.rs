@@ -80,6 +80,10 @@ impl DependencySets {
                 data: self.computed(data),
                 ctrl: self.unmarked(ctrl),
                 chosen: self.is_chosen(data),
+                left_behind: match self.branches_end {
+                    true => self.of_kind(self.union(addr, data), 1),
+                    false => 0,
+                },
             },
             false => Dependencies::default(),
         }
@@ -199,17 +203,22 @@ impl DependencySets {
 
     /// The reads in a set that the value is computed from.
     fn computed(&self, set: Dep) -> Dep {
-        if !self.branches_end {
-            return self.unmarked(set);
+        match self.branches_end {
+            true => self.of_kind(set, 0),
+            false => self.unmarked(set),
         }
+    }
+
+    /// The reads in a set whose number is the first (0) or the second (1) of their two.
+    fn of_kind(&self, set: Dep, kind: u32) -> Dep {
         let events = self.read().get(set);
         let numbers = events.iter().filter_map(|e| (e as u32).checked_sub(FIRST));
-        let computed = numbers.filter(|number| number % self.numbers() == 0);
-        let computed: Vec<u32> = computed.collect();
-        let single = |number: u32| self.of_number(number + FIRST);
-        computed
+        let kept = numbers.filter(|number| number % self.numbers() == kind);
+        let reads: Vec<u32> = kept.map(|number| number / self.numbers()).collect();
+        let read = |position: u32| self.of_read(position as usize);
+        reads
             .into_iter()
-            .fold(0, |all, number| self.union(all, single(number)))
+            .fold(0, |all, position| self.union(all, read(position)))
     }
 
     /// The set without marks.

@@ -265,22 +265,10 @@ impl Program {
         functions.any(|function| function.code.iter().any(is_one))
     }
 
-    /// The constants that it may write or compare with; none if it accesses memory by atomic operations
-    /// alone, but for locals whose address does not escape.
-    pub fn constants_beside_plain_accesses(&self) -> BTreeSet<u64> {
-        let code = || self.functions.iter().flat_map(|function| &function.code);
-        let is_plain = |inst: &Inst| match &inst.op {
-            Op::Load { access, .. } | Op::Store { access, .. } => {
-                access.order == Order::Na && !access.private
-            }
-            Op::Extern { function, .. } => matches!(function, Extern::Memcpy | Extern::Memset),
-            _ => false,
-        };
+    /// The constants that it may write or compare with.
+    pub fn constants(&self) -> BTreeSet<u64> {
         let mut found = BTreeSet::new();
-        if !code().any(is_plain) {
-            return found;
-        }
-        for inst in code() {
+        for inst in self.functions.iter().flat_map(|function| &function.code) {
             match &inst.op {
                 Op::Compare { a, b, .. } | Op::Select { a, b, .. } => {
                     found.extend([a, b].into_iter().filter_map(constant));

@@ -4,9 +4,11 @@
 #pragma once
 #pragma GCC system_header
 
+#ifndef rcu_head // as a kernel tree calls its callback_head
 struct rcu_head {
   void (*func)(struct rcu_head *head);
 };
+#endif
 typedef void (*rcu_callback_t)(struct rcu_head *head);
 
 // The threads of callbacks, for rcu_barrier.

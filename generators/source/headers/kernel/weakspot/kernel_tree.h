@@ -65,6 +65,7 @@
 #define _TRACE_LOCK_H
 #define _DEVICE_PRINTK_H_
 #define _ASM_X86_BYTEORDER_H
+#define _LINUX_PREFETCH_H
 
 // Types
 struct list_head {
@@ -81,6 +82,7 @@ struct callback_head {
   void (*func)(struct callback_head *head);
 };
 #define rcu_head callback_head
+#include <weakspot/kernel_callbacks.h>
 typedef unsigned gfp_t;
 typedef spinlock_t raw_spinlock_t;
 typedef spinlock_t arch_spinlock_t;
@@ -92,6 +94,7 @@ struct mutex {
 #define __percpu
 #define __user
 #define __must_check
+#define __pure
 #define __weak __attribute__((weak))
 #define __cold
 #define __init
@@ -107,6 +110,7 @@ struct mutex {
 #define __cacheline_aligned_in_smp
 #define EXPORT_SYMBOL(name)
 #define cond_resched() ((void)0)
+#define prefetchw(address) ((void)0)
 #define irqs_disabled() 1
 #define in_nmi() 0
 #define cpu_is_offline(cpu) 0
@@ -139,6 +143,9 @@ struct mutex {
 #define min(x, y) min_t(__typeof__((x) + (y)), x, y)
 #define max(x, y) max_t(__typeof__((x) + (y)), x, y)
 #define pr_warn_once(...) ((void)0)
+#define pr_err(...) ((void)0)
+#define pr_debug(...) ((void)0)
+#define BITS_PER_LONG 64
 
 // Memory
 #define SMP_CACHE_BYTES 64
@@ -148,6 +155,13 @@ struct mutex {
 #define kmalloc_array(count, size, flags) calloc(count, size)
 #define kcalloc(count, size, flags) calloc(count, size)
 #define __GFP_ZERO 0
+
+// Wait queues have no meaning: a thread that would sleep there is an error.
+#define DECLARE_WAIT_QUEUE_HEAD(name)
+#define wake_up_all(queue) ((void)0)
+#define wait_event(queue, condition)                                                               \
+  ((condition) ? (void)0 : weakspot_unsupported("a wait queue"))
+#define wait_event_lock_irq(queue, condition, lock) wait_event(queue, condition)
 
 // Locks. There are no interrupts.
 #define __ARCH_SPIN_LOCK_UNLOCKED {PTHREAD_MUTEX_INITIALIZER}
@@ -170,13 +184,13 @@ int arch_spin_is_locked(const arch_spinlock_t *lock); // without a meaning: an e
 #define atomic_cond_read_relaxed(v, condition) smp_cond_load_relaxed(&(v)->counter, condition)
 #define atomic_cond_read_acquire(v, condition) smp_cond_load_acquire(&(v)->counter, condition)
 
-// Threads are CPUs. One that has a variable per CPU says first which it is.
+// Threads are CPUs: main is the first, and another one has the number of its thread, which its handle
+// ends with.
 #ifndef NR_CPUS
 #define NR_CPUS 4
 #endif
-static __thread int weakspot_cpu;
-#define smp_processor_id() weakspot_cpu
-#define raw_smp_processor_id() weakspot_cpu
+#define smp_processor_id() ((int)((uintptr_t)pthread_self() % 64))
+#define raw_smp_processor_id() smp_processor_id()
 #define DEFINE_PER_CPU(type, name)                                                                 \
   __typeof__(type) weakspot_percpu_##name[NR_CPUS];                                                \
   extern __typeof__(type) name __attribute__((alias("weakspot_percpu_" #name)))
@@ -185,6 +199,14 @@ static __thread int weakspot_cpu;
 #define per_cpu(name, cpu) (*per_cpu_ptr(&(name), cpu))
 #define this_cpu_ptr(pointer) per_cpu_ptr(pointer, smp_processor_id())
 #define raw_cpu_ptr(pointer) this_cpu_ptr(pointer)
+#define this_cpu_add(x, count) ((void)(*this_cpu_ptr(&(x)) += (count)))
+#define this_cpu_sub(x, count) this_cpu_add(x, -(count))
+#define this_cpu_inc(x) this_cpu_add(x, 1)
+#define this_cpu_dec(x) this_cpu_sub(x, 1)
+#define __this_cpu_dec(x) this_cpu_dec(x)
+#define __alloc_percpu_gfp(size, align, flags) calloc(NR_CPUS, size)
+#define free_percpu(pointer) free(pointer)
+#define for_each_possible_cpu(cpu) for (cpu = 0; cpu < NR_CPUS; cpu++)
 #define preempt_disable() barrier()
 #define preempt_enable() barrier()
 #define need_resched() 0

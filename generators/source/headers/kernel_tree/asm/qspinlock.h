@@ -1,0 +1,2 @@
+// A configured tree's file of this name.
+#include <asm-generic/qspinlock.h>
