@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::graph::execution_graph::NONE;
+use crate::search::halt::Halt;
 use crate::search::postponed::execution::{
     after_read, releases, EventPosition, LocalEvent, PartialExecution,
 };
@@ -136,6 +138,42 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             }
         }
         found
+    }
+
+    /// Drops the sources of a read that are overwritten by a write that it is known to follow
+    /// ([`stale_access`](crate::consistency::stale_access)).
+    pub(super) fn drop_stale(
+        &mut self,
+        execution: &mut PartialExecution,
+        read: EventPosition,
+        sources: &mut Vec<ReadSource>,
+    ) -> Result<(), Halt> {
+        // whether the read of a read-modify-write gets a write is not known yet
+        if sources.len() < 2 || execution.event(read).is_rmw() || self.checker.is_kernel() {
+            return Ok(());
+        }
+        // shown without a source, for the events before it
+        execution.event_mut(read).added = execution.time;
+        let ids = execution.graph(self.queue.source, &mut self.sets, &mut self.graph);
+        execution.event_mut(read).added = 0;
+        let id = |at: EventPosition| ids[at.thread][at.index];
+        for index in (0..sources.len()).rev() {
+            let source = match sources[index] {
+                ReadSource::Initial => NONE,
+                ReadSource::Write(write) if id(write) != NONE => id(write),
+                ReadSource::Write(_) | ReadSource::Later => continue,
+            };
+            let Some(by) = self.graph.ordered_write(id(read), source) else {
+                continue;
+            };
+            if self
+                .checker
+                .forbids_source(&self.graph, id(read), source, by)?
+            {
+                sources.remove(index);
+            }
+        }
+        Ok(())
     }
 
     /// The reads that are not in the graph and that have a write to read from.

@@ -35,7 +35,7 @@
 
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::ExploreError;
-use crate::graph::execution_graph::{Graph, NONE};
+use crate::graph::execution_graph::Graph;
 use crate::reductions::Reduction;
 use crate::search::branching::{Branching, Turn};
 use crate::search::conclusion::conclude;
@@ -66,7 +66,7 @@ pub struct PostponingWorker<'s, S: Source> {
     pub(super) sets: KnownReads,
     pub(super) progress: Progress,
     pub(super) writes: KnownWrites,
-    graph: Graph,
+    pub(super) graph: Graph,
     pub(super) steps: u64,
 }
 
@@ -385,42 +385,6 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             extended.add_read(read, write);
             true
         })
-    }
-
-    /// Drops the sources of a read that are overwritten by a write that it is known to follow
-    /// ([`stale_access`](crate::consistency::stale_access)).
-    fn drop_stale(
-        &mut self,
-        execution: &mut PartialExecution,
-        read: EventPosition,
-        sources: &mut Vec<ReadSource>,
-    ) -> Result<(), Halt> {
-        // whether the read of a read-modify-write gets a write is not known yet
-        if sources.len() < 2 || execution.event(read).is_rmw() || self.checker.is_kernel() {
-            return Ok(());
-        }
-        // shown without a source, for the events before it
-        execution.event_mut(read).added = execution.time;
-        let ids = execution.graph(self.queue.source, &mut self.sets, &mut self.graph);
-        execution.event_mut(read).added = 0;
-        let id = |at: EventPosition| ids[at.thread][at.index];
-        for index in (0..sources.len()).rev() {
-            let source = match sources[index] {
-                ReadSource::Initial => NONE,
-                ReadSource::Write(write) if id(write) != NONE => id(write),
-                ReadSource::Write(_) | ReadSource::Later => continue,
-            };
-            let Some(by) = self.graph.ordered_write(id(read), source) else {
-                continue;
-            };
-            if self
-                .checker
-                .forbids_source(&self.graph, id(read), source, by)?
-            {
-                sources.remove(index);
-            }
-        }
-        Ok(())
     }
 
     /// Explores what follows if a thread that waits, and may read a newer write, still waits: it
