@@ -10,7 +10,9 @@ import contextlib
 import errno
 import os
 import re
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -26,6 +28,23 @@ _SCREEN = 20  # lines of an error that are shown
 
 def guarded(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code. Every exception becomes a message."""
+    hook, sys.unraisablehook = sys.unraisablehook, _interrupt_again
+    try:
+        return _guarded(command, arguments)
+    finally:
+        sys.unraisablehook = hook
+
+
+def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+    """Python drops a KeyboardInterrupt in a destructor: raise it again, after that."""
+    if lost.exc_type is KeyboardInterrupt:
+        main = threading.main_thread().ident
+        threading.Timer(0.01, signal.pthread_kill, (main, signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(lost)
+
+
+def _guarded(command: click.Command, arguments: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]

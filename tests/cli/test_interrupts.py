@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -96,3 +97,28 @@ def test_ctrl_c_prints_the_rounds_of_litmus7_that_have_ended(
             assert "ended early: interrupted" in out
             return
     pytest.fail(f"no round has ended: {out!r}; {err!r}")
+
+
+IN_DESTRUCTOR = """
+import os, signal, sys, time
+import click
+from weakspot.harness.cli.errors import guarded
+
+class Last:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+@click.command()
+def waits():
+    Last()
+    time.sleep(20)
+
+sys.exit(guarded(waits, []))
+"""
+
+
+def test_ctrl_c_in_a_destructor_is_not_lost() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", IN_DESTRUCTOR], capture_output=True, text=True, timeout=15
+    )
+    assert (found.returncode, found.stderr) == (130, "interrupted\n")
