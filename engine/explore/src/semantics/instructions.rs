@@ -270,7 +270,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         old.dep = self.0.read_through(old.dep, cas.address.dep);
         let compared = self.0.union(old.dep, cas.expected.dep);
         let is_event = self.0.is_event(t, to, true)?;
-        let mut same = old.bits == cas.expected.bits;
+        let mut same = cas.succeeds(old.bits);
         let at_once = self.0.compares_at_once() && is_event;
         if at_once {
             let is_known = self.0.require(compared).is_ok();
@@ -294,14 +294,18 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         }
         let read_too = self.0.union(compared, cas.desired.dep);
         let is_known = self.0.require(read_too).is_ok();
+        let mut desired = cas.written(old.bits, access.bits);
+        if cas.adds_unless {
+            desired.dep = self.0.union(old.dep, desired.dep);
+        }
         self.0
-            .writes_unchanged(cas.desired.bits == old.bits && is_known);
+            .writes_unchanged(desired.bits == old.bits && is_known);
         let ctrl = t.ctrl;
         if at_once {
             // whether there is this write depends on what is compared; nothing after it does
             self.0.add_control(t, compared);
         }
-        let written = self.0.write(t, to, access.order, true, cas.desired);
+        let written = self.0.write(t, to, access.order, true, desired);
         t.ctrl = ctrl;
         written?;
         self.0.writes_unchanged(false);

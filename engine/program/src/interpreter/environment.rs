@@ -1,6 +1,7 @@
 //! The environment of a thread: memory, the library, the other threads.
 use super::outcome::RunEnd;
 use super::thread::{Raised, Thread};
+use crate::ir::arithmetic;
 use crate::ir::instruction::{Access, Extern, FuncId, Order, RmwOp, SiteId};
 use crate::memory::object::NewLocal;
 use crate::memory::value::{Dep, Val};
@@ -10,7 +11,26 @@ pub struct Cas {
     pub expected: Val,
     pub desired: Val,
     pub weak: bool,
+    pub adds_unless: bool,
     pub failure: Order,
+}
+
+impl Cas {
+    /// Whether it succeeds if it reads this value, unless it fails spuriously.
+    pub fn succeeds(&self, old: u64) -> bool {
+        (old == self.expected.bits) != self.adds_unless
+    }
+
+    /// The value that it writes if it reads this one, of so many bits; the dependencies are those of `desired`.
+    pub fn written(&self, old: u64, bits: u32) -> Val {
+        match self.adds_unless {
+            true => Val {
+                bits: arithmetic::rmw(RmwOp::Add, bits, old, self.desired.bits),
+                ..self.desired
+            },
+            false => self.desired,
+        }
+    }
 }
 
 pub struct ExternCall<'c> {

@@ -346,6 +346,7 @@ fn run<W: Environment>(
             dst,
             flag,
             weak,
+            adds_unless,
             address,
             expected,
             desired,
@@ -357,6 +358,7 @@ fn run<W: Environment>(
                 expected: exchanged!(*expected, access.bits),
                 desired: exchanged!(*desired, access.bits),
                 weak: *weak,
+                adds_unless: *adds_unless,
                 failure: *failure,
             };
             let (value, success) = environment.cas(thread, &cas, access)?;

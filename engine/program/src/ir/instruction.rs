@@ -254,6 +254,8 @@ pub enum Op {
         dst: Register,
         flag: Register,
         weak: bool,
+        /// It succeeds if the value is another than the expected one, and adds the desired one to it.
+        adds_unless: bool,
         address: Operand,
         expected: Operand,
         desired: Operand,

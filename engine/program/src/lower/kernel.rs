@@ -49,6 +49,7 @@ impl<'a> Lower<'_, '_, 'a> {
                 self.ignored(inst, self.l.module.externals.contains(&called).into());
                 Ok(true)
             }
+            "add_unless32" | "add_unless64" => self.add_unless(inst, args),
             operation => self.update(inst, operation, args),
         }
     }
@@ -66,6 +67,30 @@ impl<'a> Lower<'_, '_, 'a> {
             return Ok(false);
         }
         self.external(inst, Extern::Srcu(annotation), "F", annotation.into(), args);
+        if let Some(site) = self.l.program.sites.last_mut() {
+            site.fixed = true;
+        }
+        Ok(true)
+    }
+
+    /// Lowers `weakspot_kernel_add_unless32(address, value, unless)`, which returns what it has read.
+    fn add_unless(&mut self, inst: &Inst<'a>, args: &[Typed<'a>]) -> Result<bool> {
+        let ([(_, address), (ty, value), (_, unless)], Some(_)) = (args, inst.result) else {
+            return Ok(false);
+        };
+        let access = self.access(inst, "CAS", *ty, address, Some("seq_cst"), false)?;
+        let op = Op::Cas {
+            dst: self.dst(inst),
+            flag: self.temporary(1),
+            weak: false,
+            adds_unless: true,
+            address: self.pointer(address)?,
+            expected: self.packed(inst, *ty, unless)?,
+            desired: self.packed(inst, *ty, value)?,
+            access,
+            failure: Order::Rlx,
+        };
+        self.emit(inst, op);
         if let Some(site) = self.l.program.sites.last_mut() {
             site.fixed = true;
         }

@@ -224,7 +224,8 @@ impl Environment for StepEnvironment<'_, '_> {
             .memory
             .read(place, access.size, |a, b| self.context.deps.union(a, b));
         old.bits = mask(old.bits, access.bits);
-        let equal = old.bits == cas.expected.bits;
+        let equal = cas.succeeds(old.bits);
+        let desired = cas.written(old.bits, access.bits);
         let spurious = equal && cas.weak && self.context.variant == 1;
         if spurious {
             self.shared.spurious.push(access.site);
@@ -244,15 +245,19 @@ impl Environment for StepEnvironment<'_, '_> {
                 false => Update::Cas,
             };
             e.read = Some(old.bits);
-            e.written = success.then_some(cas.desired.bits);
-            e.operand = Some(cas.expected.bits);
+            e.written = success.then_some(desired.bits);
+            e.operand = Some(match cas.adds_unless {
+                // what an exchange would have compared with
+                true => old.bits.wrapping_add((!success).into()),
+                false => cas.expected.bits,
+            });
             e.data = self.context.deps.union(cas.expected.dep, cas.desired.dep);
             e.via = old.dep;
             let index = self.log_access(t, place, address, access, e);
             old.dep = self.context.deps.single(index);
         }
         if success {
-            self.put(t, place, address.bits, access.size, cas.desired);
+            self.put(t, place, address.bits, access.size, desired);
         } else if spurious {
             t.progress();
         } else {

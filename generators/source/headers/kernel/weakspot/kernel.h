@@ -138,6 +138,8 @@ void weakspot_kernel_sub64(volatile void *, unsigned long);
 void weakspot_kernel_and64(volatile void *, unsigned long);
 void weakspot_kernel_or64(volatile void *, unsigned long);
 void weakspot_kernel_xor64(volatile void *, unsigned long);
+u32 weakspot_kernel_add_unless32(volatile void *, u32, u32);
+u64 weakspot_kernel_add_unless64(volatile void *, u64, u64);
 
 typedef struct {
   int counter;
@@ -246,12 +248,7 @@ typedef struct {
     return atomic##_add_return(i, v) < 0;                                                          \
   }                                                                                                \
   static inline type atomic##_fetch_add_unless(atomic##_t *v, type i, type unless) {               \
-    type old = atomic##_read(v);                                                                   \
-    do {                                                                                           \
-      if (old == unless)                                                                           \
-        break;                                                                                     \
-    } while (!atomic##_try_cmpxchg(v, &old, old + i));                                             \
-    return old;                                                                                    \
+    return (type)weakspot_kernel_add_unless##bits(&v->counter, (u##bits)i, (u##bits)unless);       \
   }                                                                                                \
   static inline bool atomic##_add_unless(atomic##_t *v, type i, type unless) {                     \
     return atomic##_fetch_add_unless(v, i, unless) != unless;                                      \
