@@ -282,7 +282,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         if !same {
             return Ok((old, false));
         }
-        if self.0.require(old.dep).is_err() {
+        if !cas.adds_unless && self.0.require(old.dep).is_err() {
             old.bits = cas.expected.bits;
         }
         // clang's library compares all bytes, with those that are indeterminate

@@ -153,7 +153,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             return Ok(());
         }
         // shown without a source, for the events before it
-        execution.event_mut(read).added = execution.time;
+        execution.event_mut(read).added = execution.time.max(1);
         let ids = execution.graph(self.queue.source, &mut self.sets, &mut self.graph);
         execution.event_mut(read).added = 0;
         let id = |at: EventPosition| ids[at.thread][at.index];
