@@ -294,10 +294,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         }
         let read_too = self.0.union(compared, cas.desired.dep);
         let is_known = self.0.require(read_too).is_ok();
-        let mut desired = cas.written(old.bits, access.bits);
-        if cas.adds_unless {
-            desired.dep = self.0.union(old.dep, desired.dep);
-        }
+        let desired = cas.written(old, access.bits, |a, b| self.0.union(a, b));
         self.0
             .writes_unchanged(desired.bits == old.bits && is_known);
         let ctrl = t.ctrl;

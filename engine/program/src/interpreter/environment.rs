@@ -21,14 +21,23 @@ impl Cas {
         (old == self.expected.bits) != self.adds_unless
     }
 
-    /// The value that it writes if it reads this one, of so many bits; the dependencies are those of `desired`.
-    pub fn written(&self, old: u64, bits: u32) -> Val {
+    /// What it writes if it reads this, of so many bits.
+    pub fn written_bits(&self, old: u64, bits: u32) -> u64 {
         match self.adds_unless {
-            true => Val {
-                bits: arithmetic::rmw(RmwOp::Add, bits, old, self.desired.bits),
-                ..self.desired
+            true => arithmetic::rmw(RmwOp::Add, bits, old, self.desired.bits),
+            false => self.desired.bits,
+        }
+    }
+
+    /// The same, with what it depends on.
+    pub fn written(&self, old: Val, bits: u32, union: impl FnOnce(Dep, Dep) -> Dep) -> Val {
+        Val {
+            bits: self.written_bits(old.bits, bits),
+            dep: match self.adds_unless {
+                true => union(old.dep, self.desired.dep),
+                false => self.desired.dep,
             },
-            false => self.desired,
+            ..self.desired
         }
     }
 }

@@ -225,7 +225,6 @@ impl Environment for StepEnvironment<'_, '_> {
             .read(place, access.size, |a, b| self.context.deps.union(a, b));
         old.bits = mask(old.bits, access.bits);
         let equal = cas.succeeds(old.bits);
-        let desired = cas.written(old.bits, access.bits);
         let spurious = equal && cas.weak && self.context.variant == 1;
         if spurious {
             self.shared.spurious.push(access.site);
@@ -245,7 +244,7 @@ impl Environment for StepEnvironment<'_, '_> {
                 false => Update::Cas,
             };
             e.read = Some(old.bits);
-            e.written = success.then_some(desired.bits);
+            e.written = success.then_some(cas.written_bits(old.bits, access.bits));
             e.operand = Some(match cas.adds_unless {
                 // what an exchange would have compared with
                 true => old.bits.wrapping_add((!success).into()),
@@ -257,6 +256,7 @@ impl Environment for StepEnvironment<'_, '_> {
             old.dep = self.context.deps.single(index);
         }
         if success {
+            let desired = cas.written(old, access.bits, |a, b| self.context.deps.union(a, b));
             self.put(t, place, address.bits, access.size, desired);
         } else if spurious {
             t.progress();
