@@ -42,12 +42,20 @@ impl SyncEdge {
     };
 }
 
-/// A write, and the edge that orders it before an access to its location: a write and the event that
-/// reads from it, or the creation or the join of a thread.
+/// A write, and the edge that orders it before an access to its location.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct OrderedWrite {
     pub write: EventId,
-    hop: Option<(EventId, EventId)>,
+    hop: Hop,
+}
+
+/// A synchronizes-with edge of a graph.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hop {
+    /// The creation or the join of a thread.
+    Thread,
+    /// From a write to the event that reads from it.
+    Message(EventId, EventId),
 }
 
 impl StaleAccess {
@@ -60,10 +68,12 @@ impl StaleAccess {
         ordered: OrderedWrite,
     ) -> Option<StaleAccess> {
         let stale = StaleAccess::write((view, graph), read, ordered);
-        let is_open = |to| graph.event(to).is_rmw() && graph.event(to).pair == NONE;
-        if view.in_halves && ordered.hop.is_some_and(|(_, to)| is_open(to)) {
-            // the tags of a read-modify-write's read depend on its write, which may follow
-            return None;
+        if let Hop::Message(_, to) = ordered.hop {
+            let to = graph.event(to);
+            if view.in_halves && to.is_rmw() && to.pair == NONE {
+                // the tags of a read-modify-write's read depend on its write, which may follow
+                return None;
+            }
         }
         if source == NONE {
             return Some(stale);
@@ -86,13 +96,15 @@ impl StaleAccess {
         access: EventId,
         ordered: OrderedWrite,
     ) -> StaleAccess {
-        let edge = |(from, to)| SyncEdge {
-            from: view.tags(graph, from),
-            to: view.tags(graph, to),
-        };
         StaleAccess {
             write: view.tags(graph, ordered.write),
-            hop: ordered.hop.map_or(SyncEdge::THREAD, edge),
+            hop: match ordered.hop {
+                Hop::Thread => SyncEdge::THREAD,
+                Hop::Message(from, to) => SyncEdge {
+                    from: view.tags(graph, from),
+                    to: view.tags(graph, to),
+                },
+            },
             access: view.tags(graph, access),
             source: None,
             earlier: false,
@@ -158,24 +170,24 @@ impl Graph {
         writes.filter_map(ordered).last()
     }
 
-    /// The single edge that orders an event before one of another thread, as in [`OrderedWrite`].
-    fn hop(&self, event: &Event, later: &Event) -> Option<Option<(EventId, EventId)>> {
+    /// The single edge that orders an event before one of another thread.
+    fn hop(&self, event: &Event, later: &Event) -> Option<Hop> {
         let creator = self.threads[later.thread].creator;
         if creator != NONE {
             let create = self.event(creator);
             if event.thread == create.thread && event.index < create.index {
-                return Some(None);
+                return Some(Hop::Thread);
             }
         }
         self.po_predecessors(later.po_predecessor)
             .find_map(|before| {
                 let met = self.event(before);
                 match met.action {
-                    Action::Join { thread } if thread == event.thread => Some(None),
+                    Action::Join { thread } if thread == event.thread => Some(Hop::Thread),
                     Action::Read { order, .. } if order != Order::Na && met.source != NONE => {
                         let source = self.event(met.source);
                         let follows = source.thread == event.thread && event.index < source.index;
-                        follows.then_some(Some((met.source, before)))
+                        follows.then_some(Hop::Message(met.source, before))
                     }
                     _ => None,
                 }

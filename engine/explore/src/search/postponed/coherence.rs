@@ -8,7 +8,7 @@ use crate::source::{Action, Next};
 use std::ops::Range;
 
 /// Positions in coherence order, as numbers of writes before, that events of a thread have: the last of
-/// those before an event, the first of the writes and of the reads after it.
+/// those before an event, the first of the writes and of the reads after it (if there is none, the end).
 struct Bounds {
     earlier: usize,
     /// As `earlier`, after writes before the event that are not in the graph yet, too.
@@ -97,16 +97,14 @@ impl PartialExecution {
             true => bounds.later_reads,
             false => bounds.later_reads + 1,
         };
-        let count = self.locations[self.event(at).location].order.len();
-        bounds.low..(count + 1).min(bounds.later_writes).min(reads)
+        bounds.low..bounds.later_writes.min(reads)
     }
 
     /// Whether coherence leaves a place to a write that is added later and that this read reads from.
     pub fn may_read_later_write(&self, read: EventPosition) -> bool {
         let bounds = self.bounds(read);
         let location = self.event(read).location;
-        let count = self.locations[location].order.len();
-        let end = (count + 1).min(bounds.later_writes).min(bounds.later_reads);
+        let end = bounds.later_writes.min(bounds.later_reads);
         (bounds.earlier..end).any(|position| !self.is_taken(location, position))
     }
 
@@ -114,11 +112,12 @@ impl PartialExecution {
     fn bounds(&self, at: EventPosition) -> Bounds {
         let event = self.event(at);
         let location = event.location;
+        let end = self.locations[location].order.len() + 1;
         let mut bounds = Bounds {
             earlier: 0,
             low: 0,
-            later_writes: usize::MAX,
-            later_reads: usize::MAX - 1,
+            later_writes: end,
+            later_reads: end,
         };
         for (index, other) in self.threads[at.thread].events.iter().enumerate() {
             let accesses = other.is_read() || other.is_write();
