@@ -15,6 +15,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -28,20 +29,23 @@ _SCREEN = 20  # lines of an error that are shown
 
 def guarded(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code. Every exception becomes a message."""
-    hook, sys.unraisablehook = sys.unraisablehook, _interrupt_again
+    hook = sys.unraisablehook
+    sys.unraisablehook = partial(_interrupt_again, hook)
     try:
         return _guarded(command, arguments)
     finally:
         sys.unraisablehook = hook
 
 
-def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+def _interrupt_again(
+    hook: Callable[[sys.UnraisableHookArgs], object], lost: sys.UnraisableHookArgs
+) -> None:
     """Python drops a KeyboardInterrupt in a destructor: raise it again, after that."""
     if lost.exc_type is KeyboardInterrupt:
         main = threading.main_thread().ident
         threading.Timer(0.01, signal.pthread_kill, (main, signal.SIGINT)).start()
     else:
-        sys.__unraisablehook__(lost)
+        hook(lost)
 
 
 def _guarded(command: click.Command, arguments: Sequence[str] | None) -> int:
