@@ -254,7 +254,12 @@ def test_what_is_no_call_of_a_primitive_is_left_to_the_user(
 
 
 def test_the_parts_of_an_operation_that_is_several_are_not_chosen(tmp_path: Path) -> None:
-    path = program(tmp_path, ATOMIC, "atomic_add_unless(&y, 1, 2);", "atomic_inc(&y);")
+    path = program(
+        tmp_path,
+        ATOMIC,
+        "atomic_dec_if_positive(&y); atomic_add_unless(&y, 1, 2);",
+        "atomic_inc(&y);",
+    )
     annotations, _ = annotate([read_program(path)])
     assert annotations == ()
 
