@@ -294,7 +294,7 @@ def _advice(message: str, path: Path) -> str:
     guard = "guard it with #ifndef WEAKSPOT, which is defined while weakspot reads a source"
     if rust:
         guard = "leave it out with #[cfg(not(weakspot))]: weakspot is set while it reads a source"
-    if _STREAM.search(message):
+    if _STREAM.search(message.partition("; not defined either: ")[0]):
         return (
             "streams other than std::cout and std::cerr are not modelled: make text of numbers "
             f"with std::format, and numbers of text with std::stoi, or {guard}"

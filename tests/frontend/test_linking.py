@@ -171,6 +171,22 @@ def test_an_inline_function_of_a_header_may_be_used_in_several_files(
     assert found.result == "Safe"
 
 
+@pytest.mark.parametrize("value", ["3", "computed()"])
+def test_a_thread_local_variable_may_be_defined_in_another_file(folder: Path, value: str) -> None:
+    (folder / "n.h").write_text("struct Numbers { static thread_local int own; };\n")
+    (folder / "main.cpp").write_text(
+        '#include <cassert>\n#include <thread>\n#include "n.h"\nint main() {\n'
+        "  std::thread other([] { assert(++Numbers::own == 4); });\n"
+        "  assert(Numbers::own == 3);\n  other.join();\n}\n"
+    )
+    (folder / "n.cpp").write_text(
+        '#include "n.h"\nstatic volatile int three = 3;\nint computed() { return three; }\n'
+        f"thread_local int Numbers::own = {value};\n"
+    )
+    (found,) = weakspot.explore(["main.cpp", "n.cpp"], models=["rc20"])
+    assert found.result == "Safe"
+
+
 def test_static_functions_of_one_name_are_different(folder: Path) -> None:
     (folder / "a.c").write_text(
         "#include <assert.h>\nstatic int n(void) { return 1; }\nint b(void);\n"
@@ -331,6 +347,17 @@ def test_what_is_missing_is_an_error_where_it_is_reached(
     _, _, others = message.partition("; not defined either: ")
     for what in ("first (missing.c:9:29)", "second (missing.c:7", "variable (missing.c:18:35)"):
         assert (what in others) != (what.split()[0] in reached)
+
+
+def test_the_advice_is_about_what_is_reached(folder: Path) -> None:
+    (folder / "main.cpp").write_text(
+        "#include <sstream>\nint first();\nint main() {\n  first();\n  std::ostringstream text;\n"
+        "  text << 1;\n  return text.str().size() > 1;\n}\n"
+    )
+    with pytest.raises(Unsupported, match="first is called but not defined") as error:
+        list(weakspot.explore("main.cpp", models=["rc20"]))
+    assert "std::basic_" in error.value.message
+    assert "name the source that defines it" in (error.value.advice or "")
 
 
 RACE = """\

@@ -542,6 +542,7 @@ static X: AtomicU32 = AtomicU32::new(0);
 static Y: AtomicU32 = AtomicU32::new(0);
 fn fence() {
     let a = UnsafeCell::new(4_u64);
+    let (_old, _b): (u8, u32);
     unsafe { asm!(BODY) };
 }
 fn main() {
@@ -567,6 +568,17 @@ fn main() {
             '"mov {1:e}, 5", "add {1:e}, 0x10", "xchg {1}, qword ptr [{0}]", "sub {1}, 4", '
             '"jz 2f", "lock xadd [{0}], {1}", "2:", "mfence", in(reg) a.get(), out(reg) _);'
             "assert!(*a.get() == 21",
+            "Safe",
+        ),
+        (
+            '"lock bts qword ptr [{0:r}], 1", "setc {1}", "mfence", in(reg) a.get(), '
+            "out(reg_byte) _old); assert!(_old == 0 && *a.get() == 6",
+            "Safe",
+        ),
+        ('"xchg qword ptr [{0}], {1}", in(reg) a.get(), out(reg) _', "Safe"),
+        (
+            '"mov r8, rbx", "cpuid", "xchg r8, rbx", out("r8") _b, inout("eax") 1 => _, '
+            'inout("ecx") 0 => _, out("edx") _); assert!(_b == 0); asm!("mfence"',
             "Safe",
         ),
     ],

@@ -36,7 +36,7 @@ _SUFFIXES = {"b": 8, "w": 16, "l": 32, "q": 64}
 _BINARY = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
 
 
-_KEEPS_RBX = "xchgq %rbx,"
+_KEEPS_RBX = re.compile(r"(?:xchg|mov)q? %rbx,(.+)")
 """How code begins and ends that does not change %rbx, which some compilers reserve."""
 _SAME_PAIR = ["movq %rdx,%rcx", "movq %rax,%rbx"]
 
@@ -61,9 +61,11 @@ class _Translation(State):
             # a load: whatever was in the registers, memory stays as it is
             for register in ("rax", "rdx"):
                 self._write(self._legacy(register), "0")
-        if found[1:2] == ["cpuid"] and found[0] == found[-1] and found[0].startswith(_KEEPS_RBX):
-            self._write(self._value(found[0].removeprefix(_KEEPS_RBX), 32), "0")
-            found = found[1:2]
+        if found[1:2] == ["cpuid"] and len(found) == 3:
+            saved, restored = _KEEPS_RBX.fullmatch(found[0]), _KEEPS_RBX.fullmatch(found[2])
+            if saved and restored and saved[1] == restored[1] and found[2].startswith("xchg"):
+                self._write(self._value(saved[1], 32), "0")
+                found = found[1:2]
         for instruction in with_own_labels(found):
             self._instruction(instruction)
         for name, condition in self._operands.flag_results.items():
@@ -169,6 +171,11 @@ class _Translation(State):
         memory, register = (one, other) if one.address else (other, one)
         if memory.address is None or register.variable is None:
             raise NotUnderstood(its.name)
+        if register.variable not in self._written:
+            # whatever is in the register: the instruction is there because it is a barrier
+            self._out.append(f"__atomic_thread_fence({SEQ_CST});")
+            self._write(register, "0")
+            return
         value, pointer = self._read(register, its.width), self._pointer(memory, its.width)
         self._write(register, f"__atomic_exchange_n({pointer}, {value}, {SEQ_CST})")
 

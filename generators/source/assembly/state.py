@@ -30,8 +30,11 @@ _LEGACY = {
         (f"e{register}", 32),
         (f"r{register}", 64),
     )
+} | {
+    f"r{number}{suffix}": (f"r{number}", bits)
+    for number in range(8, 16)
+    for suffix, bits in (("b", 8), ("w", 16), ("d", 32), ("", 64))
 }
-
 
 class Value(msgspec.Struct, frozen=True):
     """An operand of an instruction: an expression of so many bits; an object's address if it is
@@ -69,7 +72,7 @@ class State:
                 raise NotUnderstood(text)
             address = f"((char *){operand.text} + {found[1] or 0})"
             return Value("", bits, address=address)
-        found = re.fullmatch(r"\$(\d+)|\$\{(\d+):(\w)\}", text)
+        found = re.fullmatch(r"\$(\d+)|\$\{(\d+)(?::(\w))?\}", text)
         if found is None:
             raise NotUnderstood(text)
         operand = self._operand(int(found[1] or found[2]))

@@ -22,3 +22,17 @@ WEAKSPOT_LIBRARY int poll(struct pollfd *descriptors, nfds_t count, int millisec
     weakspot_unsupported("poll of file descriptors is not modelled");
   return 0;
 }
+
+// No thread is cancelled, so it does not matter when one may be. The state before is not stored: a
+// loop that pauses in this way would change memory in each round.
+WEAKSPOT_LIBRARY int pthread_setcancelstate(int state, int *old) {
+  if (old) *old = PTHREAD_CANCEL_ENABLE;
+  return 0;
+}
+
+WEAKSPOT_LIBRARY int pthread_setcanceltype(int type, int *old) {
+  if (old) *old = PTHREAD_CANCEL_DEFERRED;
+  return 0;
+}
+
+WEAKSPOT_LIBRARY void pthread_testcancel(void) {}

@@ -241,7 +241,8 @@ impl Marking<'_> {
         }
     }
 
-    /// Finds the local variables that only loads and stores at constant offsets access.
+    /// Finds the local variables that only loads and stores at constant offsets access, and tests for
+    /// null.
     fn locals(&mut self) {
         let code = self.all.code;
         for at in self.pointers.iter().flatten().flatten() {
@@ -255,6 +256,12 @@ impl Marking<'_> {
                     vec![*address]
                 }
                 Op::Gep { base, scaled, .. } if scaled.is_empty() => vec![*base],
+                // whether there is a variable says nothing of its contents
+                Op::Compare {
+                    a,
+                    b: Operand::Const(0),
+                    ..
+                } => vec![*a],
                 // initialises it
                 Op::Extern {
                     function: Extern::Memset,
