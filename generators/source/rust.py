@@ -206,7 +206,7 @@ _OWN_CATCH = re.compile(
     r"(?:N[Cvt]|I|Xs\d*_)+B"
 )
 """Those of std, for threads and scopes: of closures whose paths refer back to std."""
-_OWN_TRY = re.compile(rf"@__rust_try(?=\(ptr @{_OWN_CATCH.pattern})")
+_OWN_TRY = re.compile(rf"@__rust_try(?:\.\d+)?(?=\(ptr @{_OWN_CATCH.pattern})")
 _RAISE = re.compile(
     rf"^define internal void @(?P<name>{_RAISES})\((?P<given>.*)\)(?P<rest>[^()\n]*\{{)$", re.M
 )

@@ -264,6 +264,45 @@ fn starts() {
 SMALL = '[package]\nname = "small"\nversion = "0.1.0"\nedition = "2021"\n'
 
 
+WORKER = """\
+pub fn run(work: fn()) {
+    std::thread::spawn(move || std::panic::catch_unwind(work).unwrap()).join().ok();
+}
+"""
+WORKS = """\
+#[test]
+fn works() {
+    assert!(std::panic::catch_unwind(|| panic!()).is_err());
+    small::run(|| ());
+}
+
+#[test]
+fn fails() {
+    std::thread::spawn(|| ()).join().unwrap();
+    small::run(|| panic!());
+}
+"""
+
+
+def test_a_dependency_may_start_the_threads(tmp_path: Path) -> None:
+    depends = '[dependencies]\nsmall = { path = "small" }\n'
+    folder = written(
+        tmp_path / "main",
+        {
+            "Cargo.toml": SMALL.replace("small", "main") + depends,
+            "src/lib.rs": "",
+            "tests/works.rs": WORKS,
+            "small/Cargo.toml": SMALL,
+            "small/src/lib.rs": WORKER,
+        },
+    )
+    found = explored(folder)
+    assert {name: each.result for name, each in found.items()} == {
+        "main/works::works": "Safe",
+        "main/works::fails": "Violated",
+    }
+
+
 LOOM = """\
 #![cfg(loom)]
 use loom::cell::UnsafeCell;
