@@ -5,7 +5,7 @@ use program::interpreter::Outcome;
 use program::trace::{Options, Run, Trace};
 use program::Program;
 use std::collections::BTreeSet;
-use support::{find, fixture, trace};
+use support::{find, fixture, trace, value};
 
 fn text(threads: &str) -> Program {
     let text = format!(
@@ -235,5 +235,35 @@ fn addresses_are_the_same_in_all_runs() {
             Some(k) => assert_eq!(k.1, e.event.address, "{}", e.loc),
             None => known.push((e.loc.clone(), e.event.address)),
         }
+    }
+}
+
+#[test]
+fn a_parameter_may_have_several_registers() {
+    let sum = "
+define i64 @sum({ i32, i64 } %pair, i64 %c, i128 %wide) {
+  %a = extractvalue { i32, i64 } %pair, 0
+  %first = zext i32 %a to i64
+  %b = extractvalue { i32, i64 } %pair, 1
+  %upper = lshr i128 %wide, 64
+  %d = trunc i128 %upper to i64
+  %tens = mul i64 %b, 10
+  %hundreds = mul i64 %c, 100
+  %thousands = mul i64 %d, 1000
+  %one = add i64 %first, %tens
+  %two = add i64 %one, %hundreds
+  %all = add i64 %two, %thousands
+  ret i64 %all
+}";
+    for callee in ["@sum", "%pointer"] {
+        let body = format!(
+            "  %p = alloca ptr
+  store ptr @sum, ptr %p
+  %pointer = load ptr, ptr %p
+  %pair = insertvalue {{ i32, i64 }} {{ i32 1, i64 0 }}, i64 2, 1
+  %wide = shl i128 4, 64
+  %r = call i64 {callee}({{ i32, i64 }} %pair, i64 3, i128 %wide)"
+        );
+        assert_eq!(value(sum, &body), 4321, "{callee}");
     }
 }

@@ -130,6 +130,7 @@ pub struct Function {
     pub name: String,
     /// Whether it is a function of a header of the compiler that contains no code of the user's.
     pub library: bool,
+    /// How many registers, from the first on, its parameters have.
     pub params: u32,
     pub registers: u32,
     pub code: Vec<Inst>,

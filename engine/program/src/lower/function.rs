@@ -93,10 +93,9 @@ fn check_parameters(l: &Lowering, function: &Function) -> Result<()> {
         return Err(Error::unsupported(format!("the variadic function {name}")));
     }
     for (ty, _) in &function.params {
-        match l.module.types.scalars(*ty)?[..] {
-            [(_, scalar)] => l.module.types.bits(scalar)?,
-            _ => return Err(Error::unsupported("a structure as a function parameter")),
-        };
+        for (_, scalar) in l.module.types.scalars(*ty)? {
+            l.module.types.bits(scalar)?;
+        }
     }
     Ok(())
 }

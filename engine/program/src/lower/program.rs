@@ -28,6 +28,13 @@ pub fn lower(module: &Module) -> Result<Program> {
     };
     for (k, function) in module.functions.iter().enumerate() {
         lowering.functions.insert(function.name, k as FuncId);
+        // of a parameter that is not supported, calling the function is the error
+        let registers = |ty| {
+            module
+                .types
+                .scalars(ty)
+                .map_or(0, |scalars| scalars.len() as u32)
+        };
         let name = function
             .dbg
             .and_then(|d| module.metadata.get(d))
@@ -37,7 +44,7 @@ pub fn lower(module: &Module) -> Result<Program> {
         lowering.program.functions.push(Function {
             name,
             library: false,
-            params: function.params.len() as u32,
+            params: function.params.iter().map(|(ty, _)| registers(*ty)).sum(),
             registers: 0,
             code: Vec::new(),
             loops: Vec::new(),
