@@ -174,7 +174,20 @@ def _notes(
         *([_calls_not_compared(model)] if found["skips_calls"] else ()),
         *([_FAILS_ONCE] if once else ()),
         *([] if (mixed := found["mixed_sizes"]) is None else [_mixed_sizes(sites[mixed])]),
+        *_compiler_barriers(found, model, sites),
     )
+
+
+def _compiler_barriers(
+    found: ExplorationDict, model: Model, sites: Sequence[Site]
+) -> Iterator[str]:
+    """What code for x86 may take for an order that the language does not give."""
+    first = next((site for site in sites if site.kind == "SF"), None)
+    if found["violations"] and model.role == "language" and first is not None:
+        yield (
+            f"{first}: a compiler barrier orders nothing under {model.name}; code that relies on "
+            "x86 for the rest is explored with --model tso"
+        )
 
 
 def _mixed_sizes(site: Site) -> str:

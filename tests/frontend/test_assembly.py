@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import weakspot
 from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import Build
@@ -42,6 +43,18 @@ def test_assembly_means_what_its_instruction_set_says(path: Path) -> None:
     program = read_program(path)
     for model in expected[2].split(", "):
         assert found_in(program, model) == expected[1], model
+
+
+def test_a_violation_says_that_a_compiler_barrier_orders_nothing() -> None:
+    barrier, fence = (FOLDER / f"store_buffering_{each}.c" for each in ("compiler_barrier", "sync"))
+    language, machine = weakspot.explore(barrier, models=["rc20", "tso"])
+    (note,) = language.notes
+    assert re.search(r"compiler_barrier\.c:\d+: a compiler barrier orders nothing under rc20", note)
+    assert language.violations
+    assert machine.violations
+    assert not machine.notes
+    (without,) = weakspot.explore(fence, models=["rc20"], machine_models=())
+    assert not without.notes
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the instructions are those of x86-64")

@@ -36,6 +36,7 @@ _LEGACY = {
     for suffix, bits in (("b", 8), ("w", 16), ("d", 32), ("", 64))
 }
 
+
 class Value(msgspec.Struct, frozen=True):
     """An operand of an instruction: an expression of so many bits; an object's address if it is
     memory; 0 bits: a constant, which fits any width."""

@@ -286,13 +286,10 @@ impl<'m, 'a> Lowering<'m, 'a> {
             return Ok(self.program.globals[*k].address);
         }
         if let Some(address) = self.externals.get(name) {
-            // a thread-local variable with a constant initial value has no function that initialises it,
-            // and those that use it test for that (Itanium C++ ABI, 2.8)
-            return Ok(if name.starts_with("_ZTH") {
-                0
-            } else {
-                *address
-            });
+            // a thread-local variable with a constant initial value has no function that initialises
+            // it, and those that use it test for that (Itanium C++ ABI, 2.8)
+            let is_absent = name.starts_with("_ZTH");
+            return Ok(if is_absent { 0 } else { *address });
         }
         Err(Error::invalid(format!("@{name} is not defined")))
     }

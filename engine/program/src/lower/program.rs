@@ -26,15 +26,10 @@ pub fn lower(module: &Module) -> Result<Program> {
         met: vec![false; module.functions.len()],
         calls: FxHashMap::default(),
     };
+    // of a parameter that is not supported, calling the function is the error
+    let scalars = |ty| module.types.scalars(ty).map_or(0, |each| each.len() as u32);
     for (k, function) in module.functions.iter().enumerate() {
         lowering.functions.insert(function.name, k as FuncId);
-        // of a parameter that is not supported, calling the function is the error
-        let registers = |ty| {
-            module
-                .types
-                .scalars(ty)
-                .map_or(0, |scalars| scalars.len() as u32)
-        };
         let name = function
             .dbg
             .and_then(|d| module.metadata.get(d))
@@ -44,7 +39,7 @@ pub fn lower(module: &Module) -> Result<Program> {
         lowering.program.functions.push(Function {
             name,
             library: false,
-            params: function.params.iter().map(|(ty, _)| registers(*ty)).sum(),
+            params: function.params.iter().map(|(ty, _)| scalars(*ty)).sum(),
             registers: 0,
             code: Vec::new(),
             loops: Vec::new(),
