@@ -182,7 +182,8 @@ def _compiler_barriers(
     found: ExplorationDict, model: Model, sites: Sequence[Site]
 ) -> Iterator[str]:
     """What code for x86 may take for an order that the language does not give."""
-    first = next((site for site in sites if site.kind == "SF"), None)
+    own = (site for site in sites if site.kind == "SF" and not str(site).startswith("<"))
+    first = next(own, None)
     if found["violations"] and model.role == "language" and first is not None:
         yield (
             f"{first}: a compiler barrier orders nothing under {model.name}; code that relies on "
