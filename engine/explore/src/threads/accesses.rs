@@ -54,6 +54,7 @@ impl ThreadEnvironment<'_> {
     ) {
         self.sharing.record_use(at, self.user(t, spot.site), false);
         self.sharing.record_conflict(at, self.user(t, spot.site));
+        self.local.has_written(t.epoch, at, plain);
         if self.local.quiet || self.still || self.local.unchanged {
             return;
         }

@@ -136,7 +136,7 @@ impl<'a> ThreadEnvironment<'a> {
                 }
                 let answer = value.unwrap_or_default();
                 if new {
-                    self.sharing.record_change(action, self.user(t, site));
+                    self.sharing.record_event(action, self.user(t, site));
                     if self.sets.tracked {
                         let position = (self.local.events_before + now) as u32;
                         let dependencies = self.sets.label(addr, data, t.ctrl);
