@@ -186,11 +186,13 @@ impl Runner<'_> {
     fn continues(&self, run: &SuspendedThread, from: usize) -> bool {
         let (thread, rounds) = (&run.thread, run.local.continued);
         let after_calls = run.local.after_calls;
-        let after_calls =
-            after_calls.is_some_and(|(epoch, at)| epoch == thread.epoch && at >= from);
+        let mut unnoticed = run.local.unnoticed(thread.epoch).iter();
+        let orders_calls = after_calls
+            .is_some_and(|(epoch, at)| epoch == thread.epoch && at >= from)
+            || unnoticed.any(|write| write.orders);
         self.settings.every_round
             || rounds == 0 && self.may_race(run, from)
-            || after_calls && self.sharing.continues(thread.id, rounds)
+            || orders_calls && self.sharing.continues(thread.id, rounds)
     }
 
     /// Whether an access in the last round of a thread's loop may race with what other threads do only
@@ -202,7 +204,7 @@ impl Runner<'_> {
             (Location { address, size }, read.plain, false)
         });
         let writes = run.local.unnoticed(thread.epoch).iter();
-        let writes = writes.map(|(at, plain)| (*at, *plain, true));
+        let writes = writes.map(|write| (write.at, write.plain, true));
         reads.chain(writes).any(|(at, plain, writes)| {
             self.sharing.may_race(LeftOutAccess {
                 at,

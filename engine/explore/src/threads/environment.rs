@@ -40,6 +40,8 @@ pub struct Settings {
     pub sleepless: bool,
     /// Read-modify-writes continue release sequences.
     pub updates_continue: bool,
+    /// A write that does not release may order what precedes it before events of other threads.
+    pub relaxed_order: bool,
     /// Atomic accesses of several sizes may overlap.
     pub mixed_sizes: bool,
 }
@@ -55,6 +57,7 @@ impl Default for Settings {
             undoes: false,
             sleepless: false,
             updates_continue: true,
+            relaxed_order: true,
             mixed_sizes: true,
         }
     }
