@@ -1,4 +1,4 @@
-"""Rounds of loops that change nothing are left out, but not the races of what they read."""
+"""Rounds of loops that change nothing are left out, but not the races of their accesses."""
 
 from __future__ import annotations
 
@@ -67,3 +67,109 @@ def test_a_read_in_a_round_that_fails_races_with_what_follows_the_loop(
 ) -> None:
     assert popping(tmp_path, reuse, ordered=False, strength=strength) == {kind}
     assert popping(tmp_path, reuse, ordered=True, strength=strength) == set()
+
+
+TAKE = """
+atomic_int lock = 1, done;
+void *take(void *unused) {
+    while (EXCHANGE);
+    return 0;
+}
+void *give(void *unused) {
+    int before = LOOK;
+    (void)before;
+    atomic_store_explicit(&lock, 2, memory_order_release);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "exchange",
+    [
+        "atomic_exchange_explicit(&lock, 1, memory_order_acquire) == 1",
+        "atomic_fetch_or_explicit(&lock, 1, memory_order_acquire) == 1",
+        "atomic_fetch_add_explicit(&lock, 0, memory_order_acquire) == 1",
+    ],
+)
+def test_a_write_that_changes_nothing_races_with_what_precedes_the_end_of_the_wait(
+    tmp_path: Path, exchange: str
+) -> None:
+    taking = TAKE.replace("EXCHANGE", exchange)
+    for look, found in [("*(volatile int *)&lock", {"race"}), ("LOAD(lock)", set[str]())]:
+        text = taking.replace("LOOK", look)
+        assert kinds(explored(program(tmp_path, text, "take", "give"), "rc20")) == found
+
+
+COUNT = """
+atomic_int *count, ready, done;
+void *wait(void *unused) {
+    BEFORE;
+    while (!atomic_load_explicit(&ready, memory_order_acquire)) ROUND;
+    atomic_store_explicit(&done, 1, RELEASE);
+    return 0;
+}
+void *finish(void *unused) {
+    atomic_store_explicit(&ready, 1, memory_order_release);
+    while (!atomic_load_explicit(&done, ACQUIRE));
+    AFTER;
+    return 0;
+}
+__attribute__((constructor)) void allocate(void) {
+    count = malloc(sizeof *count);
+    atomic_init(count, 0);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "each"),
+    [
+        ("", "atomic_fetch_add_explicit(count, 1, memory_order_relaxed)"),
+        ("STORE(*count, 1)", "STORE(*count, 1)"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("after", "kind"),
+    [
+        ("free(count)", "memory"),
+        ("*(volatile int *)count = 3", "race"),
+        ("int seen = *(volatile int *)count; (void)seen", "race"),
+    ],
+)
+def test_a_write_in_a_round_races_with_what_follows_the_loop(
+    tmp_path: Path, before: str, each: str, after: str, kind: str
+) -> None:
+    text = COUNT.replace("BEFORE", before).replace("ROUND", each).replace("AFTER", after)
+    relaxed = text.replace("RELEASE", "memory_order_relaxed")
+    relaxed = relaxed.replace("ACQUIRE", "memory_order_relaxed")
+    assert kinds(explored(program(tmp_path, relaxed, "wait", "finish"), "rc20")) == {kind}
+    ordered = text.replace("RELEASE", "memory_order_release")
+    ordered = ordered.replace("ACQUIRE", "memory_order_acquire")
+    found = explored(program(tmp_path, ordered, "wait", "finish"), "rc20")
+    assert kinds(found) == set()
+
+
+ATTEMPT = """
+atomic_int *node, top, linked;
+void *push(void *unused) {
+    int expected;
+    do {
+        expected = 0;
+        STORE(*node, 1);
+        atomic_store_explicit(&linked, 1, memory_order_release);
+    } while (!atomic_compare_exchange_weak_explicit(
+        &top, &expected, 1, memory_order_relaxed, memory_order_relaxed));
+    return 0;
+}
+void *release(void *unused) {
+    while (!atomic_load_explicit(&linked, memory_order_acquire));
+    free(node);
+    return 0;
+}
+__attribute__((constructor)) void allocate(void) { node = malloc(sizeof *node); }
+"""
+
+
+def test_a_write_before_another_attempt_may_be_to_freed_memory(tmp_path: Path) -> None:
+    assert kinds(explored(program(tmp_path, ATTEMPT, "push", "release"), "rc20")) == {"memory"}

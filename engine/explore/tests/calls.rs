@@ -100,22 +100,60 @@ gives_up:
 ",
 ];
 
+/// The same threads, but what precedes the reader is what the thread that adds writes in a round in vain, if
+/// at all. The reader waits until that thread waits no longer.
+fn ordered_by_a_write() -> String {
+    let wait = |at: &str, value: u32| {
+        format!(
+            "%seen = load atomic i32, ptr @{at} monotonic, align 4\n  \
+             %done = icmp eq i32 %seen, {value}\n  br i1 %done, label %end, label "
+        )
+    };
+    let reads = format!(
+        "  %old = atomicrmw or ptr @tally, i32 1 acquire\n  br label %waits\n\
+         waits:\n  {}%waits\n",
+        wait("over", 1)
+    );
+    let adds = format!(
+        "  br label %waits\nwaits:\n  {}%again\n\
+         again:\n  %other = atomicrmw or ptr @tally, i32 1 release\n  br label %waits\n\
+         end:\n  store atomic i32 1, ptr @over monotonic, align 4\n",
+        wait("news", 2)
+    );
+    let globals = "@tally = global i32 0, align 4\n@over = global i32 0, align 4\n";
+    let replaced = [
+        ("  br label %LOOP\n", reads.as_str()),
+        ("  store atomic i32 1, ptr @news release, align 4\n", &adds),
+        (
+            "%done, label %next, label %head",
+            "true, label %next, label %head",
+        ),
+    ];
+    replaced
+        .iter()
+        .fold(globals.to_owned() + THREADS, |text, (from, to)| {
+            assert!(text.contains(from), "{from}");
+            text.replace(from, to)
+        })
+}
+
 #[test]
 fn a_call_precedes_another_by_a_round_in_vain() {
     let orders = [["reads", "adds", "passes"], ["passes", "adds", "reads"]];
     let searches = [Search::Revisits, Search::Postpones];
-    let ways = orders.into_iter().flat_map(|order| {
-        let each = LOOPS
-            .into_iter()
-            .flat_map(move |waits| searches.map(|search| (waits, search)));
-        each.map(move |(waits, search)| (order, waits, search))
-    });
-    for (order, waits, search) in ways {
+    let by_a_read = LOOPS.map(|waits| {
         let (label, _) = waits.split_once(':').expect("a label");
-        let threads = THREADS.replace(
+        THREADS.replace(
             "  br label %LOOP\n",
             &format!("  br label %{label}\n{waits}"),
-        );
+        )
+    });
+    let programs = by_a_read.into_iter().chain([ordered_by_a_write()]);
+    let ways = programs.flat_map(|threads| {
+        let each = orders.map(|order| searches.map(|search| (threads.clone(), order, search)));
+        each.into_iter().flatten()
+    });
+    for (threads, order, search) in ways {
         let create = |(thread, start)| {
             format!("  call i32 @pthread_create(ptr %{thread}, ptr null, ptr @{start}, ptr null)\n")
         };
@@ -151,7 +189,7 @@ fn a_call_precedes_another_by_a_round_in_vain() {
             assert_eq!(
                 kinds.next(),
                 Some(FaultKind::Linearizability),
-                "{order:?} {waits} {search:?}"
+                "{order:?} {search:?} {threads}"
             );
             assert!(!reductions.has(Reduction::Waits) || found.truncations.is_empty());
         }

@@ -33,6 +33,18 @@ fn unsupported_constructs_are_named_at_their_line() {
             "llvm.ctpop.v2i32 of a vector",
         ),
         ("%x = udiv i128 1, 2, !dbg !5", "i128"),
+        (
+            "%x = call { i65, i1 } @llvm.sadd.with.overflow.i65(i65 zeroinitializer, i65 zeroinitializer), !dbg !5",
+            "i65",
+        ),
+        (
+            "%x = call i128 @llvm.umax.i128(i128 1, i128 2), !dbg !5",
+            "i128",
+        ),
+        (
+            "%x = icmp slt i100 zeroinitializer, zeroinitializer, !dbg !5",
+            "an order of integers of 65 to 127 bits",
+        ),
         ("%x = va_arg ptr null, i32, !dbg !5", "va_arg"),
         (
             "call void asm sideeffect \"mfence\", \"\"(), !dbg !5",

@@ -3,7 +3,7 @@ use crate::consistency::ordering_accesses::Kind;
 use crate::semantics::environment::{AccessTarget, Accesses, Done, Events, Interruption, ReadMode};
 use crate::source::{Action, FaultKind, Location};
 use crate::threads::environment::ThreadEnvironment;
-use crate::threads::local_state::Written;
+use crate::threads::local_state::{UnnoticedWrite, Written};
 use crate::threads::sharing::SharingChanged;
 use program::interpreter::thread::Thread;
 use program::ir::bits::mask;
@@ -50,10 +50,14 @@ impl ThreadEnvironment<'_> {
         at: Location,
         value: Val,
         spot: AccessTarget,
-        plain: bool,
+        (order, rmw): (Order, bool),
     ) {
+        let plain = order == Order::Na && !rmw;
         self.sharing.record_use(at, self.user(t, spot.site), false);
         self.sharing.record_conflict(at, self.user(t, spot.site));
+        let orders = !plain && (order.releases() || self.settings.relaxed_order);
+        self.local
+            .has_written(t.epoch, UnnoticedWrite { at, plain, orders });
         if self.local.quiet || self.still || self.local.unchanged {
             return;
         }
@@ -262,7 +266,7 @@ impl ThreadEnvironment<'_> {
         };
         let depends = (spot.addr, value.dep);
         if self.ask_with(t, action, spot.site, depends, continues)?.1 {
-            self.has_written(t, at, value, spot, order == Order::Na && !rmw);
+            self.has_written(t, at, value, spot, (order, rmw));
         }
         Ok(())
     }

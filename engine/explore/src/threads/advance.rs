@@ -3,7 +3,7 @@ use crate::semantics::dependencies::DependencySets;
 use crate::semantics::environment::{EventEnvironment, Interruption};
 use crate::source::*;
 use crate::threads::environment::{Settings, ThreadEnvironment};
-use crate::threads::left_out_reads::LeftOutRead;
+use crate::threads::left_out_accesses::{AccessKind, LeftOutAccess};
 use crate::threads::local_state::LocalState;
 use crate::threads::retries::{Attempt, Counterpart, HeaderState, Run, MAX_HEADERS};
 use crate::threads::sharing::LearnedSharing;
@@ -186,26 +186,32 @@ impl Runner<'_> {
     fn continues(&self, run: &SuspendedThread, from: usize) -> bool {
         let (thread, rounds) = (&run.thread, run.local.continued);
         let after_calls = run.local.after_calls;
-        let after_calls =
-            after_calls.is_some_and(|(epoch, at)| epoch == thread.epoch && at >= from);
+        let mut unnoticed = run.local.unnoticed(thread.epoch).iter();
+        let orders_calls = after_calls
+            .is_some_and(|(epoch, at)| epoch == thread.epoch && at >= from)
+            || unnoticed.any(|write| write.orders);
         self.settings.every_round
-            || rounds == 0 && self.may_race(thread, from)
-            || after_calls && self.sharing.continues(thread.id, rounds)
+            || rounds == 0 && self.may_race(run, from)
+            || orders_calls && self.sharing.continues(thread.id, rounds)
     }
 
-    /// Whether a read in the last round of a thread's loop may race with what other threads do only
-    /// if the thread continues; see [`left_out_reads`](crate::threads::left_out_reads).
-    fn may_race(&self, thread: &Thread, from: usize) -> bool {
-        let reads = thread.reads[from..].iter();
-        let mut reads = reads.map(|read| LeftOutRead {
-            at: Location {
-                address: read.address,
-                size: read.size,
-            },
-            thread: thread.id,
-            plain: read.plain,
+    /// Whether an access in the last round of a thread's loop may race with what other threads do only
+    /// if the thread continues; see [`left_out_accesses`](crate::threads::left_out_accesses).
+    fn may_race(&self, run: &SuspendedThread, from: usize) -> bool {
+        let thread = &run.thread;
+        let reads = thread.reads[from..].iter().map(|read| {
+            let (address, size) = (read.address, read.size);
+            (Location { address, size }, read.plain, false)
         });
-        reads.any(|read| self.sharing.may_race(read))
+        let writes = run.local.unnoticed(thread.epoch).iter();
+        let writes = writes.map(|write| (write.at, write.plain, true));
+        reads.chain(writes).any(|(at, plain, writes)| {
+            self.sharing.may_race(LeftOutAccess {
+                at,
+                thread: thread.id,
+                kind: AccessKind { plain, writes },
+            })
+        })
     }
 
     /// Whether a thread that is about to write the value it has just read then reaches the header

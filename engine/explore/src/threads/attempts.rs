@@ -21,8 +21,8 @@
 //! means that S has no other effect than to write values that are there already, so that what reads
 //! from such a write in G reads from the one before it in G'. All threads read the same values in G' as
 //! in G, fail the same assertions, wait for the same, and leave the same values behind. G' orders no
-//! more than G, so that what is left races in G' if it does in G; a read of S that may race with what
-//! another thread does later is explored ([`left_out_reads`]), and one by which a call of another
+//! more than G, so that what is left races in G' if it does in G; an access of S that may race with what
+//! another thread does later is explored ([`left_out_accesses`]), and one by which a call of another
 //! thread precedes a later one is too ([`failed_rounds`]). G' has fewer events than G, as every
 //! execution by which another reduction represents one has; so no chain of representatives is endless.
 //!
@@ -45,7 +45,7 @@
 //!
 //! [`take`]: program::interpreter
 //! [`past_accesses`]: crate::threads::past_accesses
-//! [`left_out_reads`]: crate::threads::left_out_reads
+//! [`left_out_accesses`]: crate::threads::left_out_accesses
 //! [`failed_rounds`]: crate::threads::failed_rounds
 //! [`location_uses`]: crate::threads::location_uses
 //! [`LearnedSharing::is_only_writer`]: crate::threads::sharing::LearnedSharing::is_only_writer

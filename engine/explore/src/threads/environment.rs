@@ -40,6 +40,8 @@ pub struct Settings {
     pub sleepless: bool,
     /// Read-modify-writes continue release sequences.
     pub updates_continue: bool,
+    /// A write that does not release may order what precedes it before events of other threads.
+    pub relaxed_order: bool,
     /// Atomic accesses of several sizes may overlap.
     pub mixed_sizes: bool,
 }
@@ -55,6 +57,7 @@ impl Default for Settings {
             undoes: false,
             sleepless: false,
             updates_continue: true,
+            relaxed_order: true,
             mixed_sizes: true,
         }
     }
@@ -136,7 +139,7 @@ impl<'a> ThreadEnvironment<'a> {
                 }
                 let answer = value.unwrap_or_default();
                 if new {
-                    self.sharing.record_change(action, self.user(t, site));
+                    self.sharing.record_event(action, self.user(t, site));
                     if self.sets.tracked {
                         let position = (self.local.events_before + now) as u32;
                         let dependencies = self.sets.label(addr, data, t.ctrl);

@@ -125,6 +125,7 @@ impl ProgramSource<'_> {
         self.settings.every_round = own && !model.holds_in_smaller();
         let stated = options.acyclic.is_some() && model.states_coherence() && !model.is_kernel();
         let in_smaller = model.holds_in_smaller() && !self.compares_calls && !in_parts;
+        self.settings.relaxed_order = !model.may_flag() || self.program.has_fences();
         self.settings.looks_once = on(Reduction::BoundedSpins) && stated && in_smaller;
         let every = self.compares_calls || !model.allows_fewer_reads() || in_parts;
         self.waits_in_place = !every && on(Reduction::Waits);

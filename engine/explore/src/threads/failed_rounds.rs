@@ -1,14 +1,16 @@
 //! Rounds of a loop that fail, by which a call of an operation precedes another one.
 //!
 //! A thread whose loop is in the same state after a round as before stops there. But a read of that
-//! round may be what a call of another thread happens before a later call by: whether calls are
+//! round may be what a call of another thread happens before a later call by, and an atomic write of it
+//! what a call of the thread happens before a call of another one by: whether calls are
 //! linearizable depends on that, and in executions without the round fewer of them may be ordered.
 //!
 //! So the thread continues after such rounds, if a call of another thread has returned in the causal
-//! prefix of a read in them, as often as calls of other threads may return while it runs. (The search
-//! that postpones reads does not know their prefixes: any read counts there.) More are not needed. Of
-//! the rounds that order a call before what follows, be it with a fence in between, the one from which
-//! on this holds first suffices, as what follows the others follows it. So each call of another thread
+//! prefix of a read in them, or if they write what may order one, as often as calls of other threads may return
+//! while it runs. (The search that postpones reads does not know their prefixes: any read counts there.)
+//! More are not needed. Of the rounds that order a call before what follows, be it with a fence in
+//! between, the one from which on this holds first suffices, as what follows the others follows it. Of
+//! those that write, one suffices for each call that follows. So each call of another thread
 //! needs one round, and without the rest the same calls are ordered. A call that returns before the
 //! thread is created, or after it was joined, needs none.
 //!

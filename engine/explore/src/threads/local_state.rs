@@ -18,6 +18,16 @@ pub struct Written {
     pub unpublished: bool,
 }
 
+/// A write that is no progress which another thread may notice.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct UnnoticedWrite {
+    pub at: Location,
+    /// It is not atomic.
+    pub plain: bool,
+    /// It may order what precedes it before events of other threads.
+    pub orders: bool,
+}
+
 #[derive(Clone)]
 pub struct LocalState {
     pub memory: Arc<Memory>,
@@ -60,6 +70,9 @@ pub struct LocalState {
     /// How much of the thread's progress was a write of the value that it had written there before,
     /// where no other thread writes.
     pub rewrites: u64,
+    /// The writes that may be left out with the round of a loop that they are in, and how much progress of
+    /// the thread others may notice before them.
+    unnoticed: (u64, Vec<UnnoticedWrite>),
     /// Where the last write that was progress was.
     pub progress: Option<Location>,
     /// The part of the memory's hash that locations have on whose values nothing depends.
@@ -89,8 +102,29 @@ impl LocalState {
             uses: 0,
             written: Vec::new(),
             rewrites: 0,
+            unnoticed: Default::default(),
             progress: None,
             ignored: 0,
+        }
+    }
+
+    /// Records a write in an epoch of the thread. It is in no round that is left out if it is progress that
+    /// others may notice.
+    pub fn has_written(&mut self, epoch: u64, write: UnnoticedWrite) {
+        let news = epoch - self.rewrites;
+        if self.unnoticed.0 != news {
+            self.unnoticed = (news, Vec::new());
+        }
+        if !self.unnoticed.1.contains(&write) {
+            self.unnoticed.1.push(write);
+        }
+    }
+
+    /// The writes up to this epoch that no other thread need notice.
+    pub fn unnoticed(&self, epoch: u64) -> &[UnnoticedWrite] {
+        match &self.unnoticed {
+            (news, writes) if *news == epoch - self.rewrites => writes,
+            _ => &[],
         }
     }
 }

@@ -8,6 +8,9 @@
 //! attempts that nobody reads but to increment it. An iteration of a loop that does nothing else
 //! waits. (Leaving out iterations that only read is the spin-assume transformation of GenMC:
 //! Kokologiannakis, Ren, Vafeiadis, "Dynamic partial order reductions for spinloops", FMCAD 2021.)
+//! A write that may race is explored in one iteration ([`left_out_accesses`]).
+//!
+//! [`left_out_accesses`]: super::left_out_accesses
 //!
 //! Neither is known before everything was explored. So the explorer assumes both of each location,
 //! until an execution shows otherwise; exploration then starts again without the assumption. If

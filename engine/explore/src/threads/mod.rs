@@ -12,7 +12,7 @@ mod explorations;
 mod failed_rounds;
 mod later_writes;
 pub mod ledger;
-mod left_out_reads;
+mod left_out_accesses;
 mod local_state;
 mod location_uses;
 mod past_accesses;

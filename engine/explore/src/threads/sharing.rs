@@ -15,7 +15,7 @@ use crate::source::{Action, Location, ThreadId, Writes};
 use crate::threads::failed_rounds::FailedRounds;
 use crate::threads::later_writes::LaterWrites;
 use crate::threads::ledger::{ThreadNumbers, User};
-use crate::threads::left_out_reads::{LeftOutRead, LeftOutReads};
+use crate::threads::left_out_accesses::{AccessKind, LeftOutAccess, LeftOutAccesses};
 use crate::threads::location_uses::LocationUses;
 use crate::threads::ranges::{insert, insert_whole, overlaps};
 use crate::threads::thread_symmetry::ThreadSymmetry;
@@ -78,7 +78,7 @@ struct Facts {
     uses: LocationUses,
     /// The uses that write, or may race with an atomic write.
     conflicts: LocationUses,
-    left_out: LeftOutReads,
+    left_out: LeftOutAccesses,
     failed_rounds: FailedRounds,
     later_writes: LaterWrites,
     symmetry: ThreadSymmetry,
@@ -293,8 +293,8 @@ impl LearnedSharing {
         facts.conflicts.is_own(at, thread, &facts.threads)
     }
 
-    /// Records what may race with a read in a round that is left out, and calls that return.
-    pub fn record_change(&self, action: Action, by: User) {
+    /// Records what may race with an access in a round that is left out, and calls that return.
+    pub fn record_event(&self, action: Action, by: User) {
         let freed = match action {
             Action::Free { base } => self.extent(base).map(|(_, extent)| extent.size.max(1)),
             _ => None,
@@ -302,9 +302,12 @@ impl LearnedSharing {
         let facts = &mut *self.facts();
         let threads = &facts.threads;
         let contradicts = match action {
-            Action::Write { at, order, rmw, .. } => {
-                let plain = order == Order::Na && !rmw;
-                let races = self.flags_races && facts.left_out.write(at, by, plain, threads);
+            Action::Read { at, order, rmw, .. } | Action::Write { at, order, rmw, .. } => {
+                let kind = AccessKind {
+                    plain: order == Order::Na && !rmw,
+                    writes: action.is_write(),
+                };
+                let races = self.flags_races && facts.left_out.access(at, by, kind, threads);
                 let returns = match at.call() {
                     Some((number, true)) => facts.failed_rounds.returns(number, by, threads),
                     _ => false,
@@ -320,10 +323,10 @@ impl LearnedSharing {
         let _ = self.change_if(contradicts);
     }
 
-    /// See [`LeftOutReads::may_race`].
-    pub fn may_race(&self, read: LeftOutRead) -> bool {
+    /// See [`LeftOutAccesses::may_race`].
+    pub fn may_race(&self, access: LeftOutAccess) -> bool {
         let facts = &mut *self.facts();
-        facts.left_out.may_race(read, &facts.threads)
+        facts.left_out.may_race(access, &facts.threads)
     }
 
     /// See [`FailedRounds::continues`].
@@ -449,7 +452,7 @@ mod tests {
                 joined: 0,
                 site: 0,
             };
-            sharing.record_change(returns, by);
+            sharing.record_event(returns, by);
             assert_eq!(sharing.has_changed(), again);
         }
     }

@@ -544,6 +544,43 @@ fn a_read_of_a_round_in_vain_may_race() {
     }
 }
 
+/// So does a write of a round in vain: with an access that comes after the loop, or with one before what
+/// ends the wait.
+#[test]
+fn a_write_of_a_round_in_vain_may_race() {
+    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n\
+                   @p = global i32 0, align 4\n@lock = global i32 1, align 4\n";
+    let marks = "  br label %head\n\
+                 head:\n  %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %done = icmp eq i32 %read, 1\n  br i1 %done, label %end, label %again\n\
+                 again:\n  %old = atomicrmw or ptr @p, i32 1 monotonic\n  br label %head\n\
+                 end:\n  store atomic i32 1, ptr @y monotonic, align 4";
+    let takes = "  br label %head\n\
+                 head:\n  %old = atomicrmw xchg ptr @lock, i32 1 acquire\n  \
+                 %taken = icmp eq i32 %old, 1\n  br i1 %taken, label %head, label %end\nend:";
+    let gives = "  %seen = load i32, ptr @lock\n  \
+                 store atomic i32 0, ptr @lock release, align 4";
+    let after = |access: &str| {
+        format!(
+            "  store atomic i32 1, ptr @x monotonic, align 4\n  \
+             %read = load atomic i32, ptr @y monotonic, align 4\n  \
+             %is = icmp eq i32 %read, 1\n  br i1 %is, label %then, label %end\n\
+             then:\n  {access}\n  br label %end\nend:"
+        )
+    };
+    let (reads, writes) = (
+        after("%seen = load i32, ptr @p"),
+        after("store i32 1, ptr @p"),
+    );
+    let models = [
+        ("rc11", Acyclic::ProgramOrder),
+        ("rc20", Acyclic::ProgramOrder),
+    ];
+    for threads in [[marks, &reads], [&writes, marks], [takes, gives]] {
+        compare_under(&models, 2, &program(globals, &threads, "  ret i32 0"));
+    }
+}
+
 /// The other thread finds the mutex locked by a round in vain, and says so.
 #[test]
 fn a_round_in_vain_that_locks_is_noticed_by_trylock() {

@@ -11,6 +11,7 @@ const GLOBALS: &str = "\
 @q = global i32 0, align 4
 @flag = global i32 0, align 4
 @spin = global i32 0, align 4
+@mark = global i32 0, align 4
 @object = global ptr null, align 8
 @m = global [40 x i8] zeroinitializer, align 8
 @n = global [40 x i8] zeroinitializer, align 8
@@ -312,6 +313,7 @@ impl Function {
                 let read = self.widened(ty, read);
                 self.see(&read);
             }
+            Op::Mark(order) => self.line(&format!("atomicrmw or ptr @mark, i32 1 {order}")),
             Op::PlainStore(at, value) => {
                 let value = self.operand(value);
                 self.line(&format!("store i32 {value}, ptr @{at}"));

@@ -12,7 +12,7 @@ const HEAD: &str = "\
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static atomic_int x, y, z, spin, elements[4];
+static atomic_int x, y, z, spin, mark, elements[4];
 #define xl (((_Atomic(uint16_t) *)&x)[0])
 #define xh (((_Atomic(uint16_t) *)&x)[1])
 static int p, q, flag;
@@ -104,6 +104,7 @@ fn op(of: &Op) -> String {
         }
         Op::Fence(how) => format!("atomic_thread_fence({});", order(how)),
         Op::PlainLoad(at) => format!("see({at});"),
+        Op::Mark(how) => format!("{};", update("or", "mark", "1", how)),
         Op::PlainStore(at, what) => format!("{at} = {};", value(what)),
         Op::If {
             equal,

@@ -44,6 +44,8 @@ pub enum Op {
     },
     Fence(Order),
     PlainLoad(&'static str),
+    /// Sets a bit of a number, which nothing uses.
+    Mark(Order),
     PlainStore(&'static str, Value),
     If {
         equal: u64,
@@ -220,6 +222,9 @@ impl Random<'_> {
             },
             11 => Op::Fence(dice.one(&FENCES)),
             12 if self.mixed && dice.happens(4) => Op::PlainLoad(at),
+            12 if self.style % 2 == 0 && dice.happens(6) => {
+                Op::PlainLoad(dice.one(&[at, "spin", "mark"]))
+            }
             12 if self.style % 2 == 0 => Op::PlainLoad(dice.one(&["p", "q"])),
             13 if self.style % 2 == 0 => Op::PlainStore(dice.one(&["p", "q"]), value),
             14 if dice.happens(3) => Op::Assert(with),
@@ -273,6 +278,7 @@ impl Random<'_> {
                 let round = match self.dice.below(6) {
                     0..=1 => self.ops(1, 2),
                     2 => self.ops(2, 1),
+                    3 => vec![Op::Mark(self.dice.one(&UPDATES))],
                     _ => Vec::new(),
                 };
                 Op::Await {
@@ -310,8 +316,9 @@ impl Random<'_> {
                 to: 1 + dice.below(2),
                 order: dice.one(&UPDATES),
                 weak: dice.happens(2),
-                round: match self.dice.below(3) {
-                    0 => self.ops(1, 2),
+                round: match self.dice.below(6) {
+                    0..=1 => self.ops(1, 2),
+                    2 => vec![Op::Mark(self.dice.one(&UPDATES))],
                     _ => Vec::new(),
                 },
             },

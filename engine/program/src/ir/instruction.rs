@@ -55,6 +55,18 @@ impl Order {
             Order::Kernel(annotation) => annotation.name(),
         }
     }
+
+    /// Whether the events after an access with this order wait for it.
+    pub fn acquires(self) -> bool {
+        use Order::{Acq, AcqRel, Kernel, Sc};
+        matches!(self, Acq | AcqRel | Sc | Kernel(Annotation::Lock))
+    }
+
+    /// Whether an access with this order waits for the events before it.
+    pub fn releases(self) -> bool {
+        use Order::{AcqRel, Kernel, Rel, Sc};
+        matches!(self, Rel | AcqRel | Sc | Kernel(Annotation::Unlock))
+    }
 }
 
 /// The attributes of a memory instruction, besides its operands.

@@ -233,6 +233,12 @@ impl Program {
         self.functions.iter().any(calls)
     }
 
+    /// Whether it has fences, other than those that only restrain the compiler.
+    pub fn has_fences(&self) -> bool {
+        let mut code = self.functions.iter().flat_map(|function| &function.code);
+        code.any(|inst| matches!(inst.op, Op::Fence { signal: false, .. }))
+    }
+
     /// Whether it has read-modify-writes, other than those of the library.
     pub fn updates(&self) -> bool {
         let code = self.functions.iter().flat_map(|function| &function.code);

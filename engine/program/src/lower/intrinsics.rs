@@ -54,6 +54,11 @@ impl<'a> Lower<'_, '_, 'a> {
             self.copy(inst, dst, Operand::Const(selector(id)));
             return Ok(());
         }
+        for (ty, value) in args {
+            if !matches!(value, Value::Opaque) {
+                self.l.module.types.bits(*ty)?; // one register holds it
+            }
+        }
         let given = self.values(args)?;
         let arg = |k: usize| given.get(k).copied().unwrap_or(Operand::Const(0));
         let bits = match args.first() {

@@ -204,6 +204,11 @@ impl<'a> Lower<'_, '_, 'a> {
             .ok_or_else(|| Error::invalid(format!("unknown predicate {name}")))?;
         let dst = self.dst(inst);
         let ([al, ah], [bl, bh]) = (self.halves(a.0, &a.1)?, self.halves(a.0, b)?);
+        let equality = matches!(predicate, Predicate::Eq | Predicate::Ne);
+        if !equality && !self.is_wide(a.0) {
+            // where its sign is, the high half does not know
+            return Err(Error::unsupported("an order of integers of 65 to 127 bits"));
+        }
         // the high halves decide unless they are equal
         let same = self.compare(inst, Predicate::Eq, ah, bh);
         let high = self.compare(inst, predicate, ah, bh);

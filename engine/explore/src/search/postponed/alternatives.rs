@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::graph::execution_graph::NONE;
 use crate::search::halt::Halt;
 use crate::search::postponed::execution::{
-    after_read, releases, EventPosition, LocalEvent, PartialExecution,
+    after_read, EventPosition, LocalEvent, PartialExecution,
 };
 use crate::search::postponed::worker::{PostponingWorker, ReadSource};
 use crate::source::{Action, Next, Source, ThreadId};
@@ -41,7 +41,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     /// Whether a write is added to the graph after all events before it.
     pub(super) fn follows_all(&self, write: &LocalEvent) -> bool {
         match write.label.action {
-            Action::Write { order, .. } => self.checker.releases_last && releases(order),
+            Action::Write { order, .. } => self.checker.releases_last && order.releases(),
             _ => false,
         }
     }

@@ -4,7 +4,7 @@
 use crate::exploration::ExploreError;
 use crate::search::thread_states::{Node, ThreadStates, Transition, NO_STATE};
 use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source, ThreadId};
-use program::ir::{Annotation, Order, SiteId};
+use program::ir::SiteId;
 
 /// An event: its thread, and its position in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -630,16 +630,4 @@ fn same_access(one: &Action, other: &Action) -> bool {
         ) => (at, order, rmw) == (other_at, other_order, other_rmw),
         (one, other) => one == other,
     }
-}
-
-/// Whether the events after an access with this order wait for it.
-pub fn acquires(order: Order) -> bool {
-    use Order::{Acq, AcqRel, Kernel, Sc};
-    matches!(order, Acq | AcqRel | Sc | Kernel(Annotation::Lock))
-}
-
-/// Whether an access with this order waits for the events before it.
-pub fn releases(order: Order) -> bool {
-    use Order::{AcqRel, Kernel, Rel, Sc};
-    matches!(order, Rel | AcqRel | Sc | Kernel(Annotation::Unlock))
 }

@@ -1,7 +1,7 @@
 //! Which writes a thread may still perform, as far as is known
 //! ([`later_writes`](crate::threads::later_writes) has the argument).
 
-use crate::search::postponed::execution::{acquires, EventPosition, PartialExecution};
+use crate::search::postponed::execution::{EventPosition, PartialExecution};
 use crate::search::postponed::worker::PostponingWorker;
 use crate::source::{Action, Source, ThreadId, Writes};
 
@@ -58,7 +58,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     /// Whether the argument holds for a read.
     fn may_be_given_up(&self, execution: &PartialExecution, read: EventPosition) -> bool {
         let acquires = match execution.event(read).label.action {
-            Action::Read { order, .. } => acquires(order),
+            Action::Read { order, .. } => order.acquires(),
             _ => true,
         };
         let own = execution.own_write(read);

@@ -5,7 +5,7 @@
 //! would forever. Reads that the thread postponed, and does not wait for, get their sources like any
 //! others. But the read that is left out may take part in a race that what is read later does not
 //! show: under a model that flags races, only reads of locks are left out, whose accesses race with
-//! none, and those of loops for which that is known ([`left_out_reads`]).
+//! none, and those of loops for which that is known ([`left_out_accesses`]).
 //!
 //! Whether a thread waits may depend on reads that were postponed: at the header of a loop its state
 //! may or may not be that of the round before. Such a thread continues when nothing else can: where
@@ -14,7 +14,7 @@
 //!
 //! Of twins that come to such a header, those with the smaller numbers wait.
 //!
-//! [`left_out_reads`]: crate::threads::left_out_reads
+//! [`left_out_accesses`]: crate::threads::left_out_accesses
 
 use crate::exploration::Truncation;
 use crate::search::halt::Halt;

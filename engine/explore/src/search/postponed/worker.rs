@@ -43,7 +43,7 @@ use crate::search::execution::EndedExecution;
 use crate::search::findings::Findings;
 use crate::search::halt::Halt;
 use crate::search::postponed::drawing::KnownReads;
-use crate::search::postponed::execution::{acquires, EventPosition, PartialExecution};
+use crate::search::postponed::execution::{EventPosition, PartialExecution};
 use crate::search::postponed::progress::{KnownWrites, Progress};
 use crate::search::queue::{BranchQueue, SearchWorker, CLOCK_INTERVAL};
 use crate::search::thread_states::{ThreadStates, Transition};
@@ -244,12 +244,12 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                 let forwarded = execution.own_write(at).is_some_and(pending);
                 let held = match label.action {
                     Action::Read { .. } if !source.tracks_dependencies() => true,
-                    Action::Read { order, .. } => acquires(order) && !forwarded,
+                    Action::Read { order, .. } => order.acquires() && !forwarded,
                     Action::Write {
                         rmw: true, order, ..
                     } => {
                         let read = execution.read_of(at);
-                        acquires(order) && read.is_some_and(|read| execution.event(read).is_open())
+                        order.acquires() && read.is_some_and(|read| execution.event(read).is_open())
                     }
                     _ => false,
                 };
