@@ -241,9 +241,11 @@ mod tests {
             assert!(!accesses.access(at(64), by(1), kind(false, false), threads));
             assert!(accesses.access(at(64), by(2), more, threads));
         }
-        let mut written = assumes(false, false);
-        assert!(!written.access(at(64), by(2), kind(false, true), threads));
-        assert!(written.access(at(64), by(2), kind(true, true), threads));
+        for less in [kind(false, true), kind(true, false)] {
+            let mut accesses = assumes(false, false);
+            assert!(!accesses.access(at(64), by(2), less, threads));
+            assert!(accesses.access(at(64), by(2), kind(true, true), threads));
+        }
         let mut read = assumes(false, true);
         assert!(!read.access(at(64), by(2), kind(false, false), threads));
         assert!(read.access(at(64), by(2), kind(true, false), threads));
