@@ -182,7 +182,7 @@ def _compiler_barriers(
     found: ExplorationDict, model: Model, sites: Sequence[Site]
 ) -> Iterator[str]:
     """What code for x86 may take for an order that the language does not give."""
-    own = (site for site in sites if site.kind == "SF" and not str(site).startswith("<"))
+    own = (site for site in sites if site.kind == "SF" and not site.file.startswith("<"))
     first = next(own, None)
     if found["violations"] and model.role == "language" and first is not None:
         yield (

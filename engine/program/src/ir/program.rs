@@ -225,51 +225,50 @@ impl Program {
     /// The number of the parameter that says whether the program is its own specification.
     pub const IS_SPECIFICATION: usize = 0;
 
+    fn ops(&self) -> impl Iterator<Item = &Op> {
+        let code = self.functions.iter().flat_map(|function| &function.code);
+        code.map(|inst| &inst.op)
+    }
+
     /// Whether some function calls a function of the library.
     pub fn calls(&self, wanted: Extern) -> bool {
-        let is_call =
-            |inst: &Inst| matches!(&inst.op, Op::Extern { function, .. } if *function == wanted);
-        let calls = |caller: &Function| caller.code.iter().any(is_call);
-        self.functions.iter().any(calls)
+        self.ops()
+            .any(|op| matches!(op, Op::Extern { function, .. } if *function == wanted))
     }
 
     /// Whether it has fences, other than those that only restrain the compiler.
     pub fn has_fences(&self) -> bool {
-        let mut code = self.functions.iter().flat_map(|function| &function.code);
-        code.any(|inst| matches!(inst.op, Op::Fence { signal: false, .. }))
+        self.ops()
+            .any(|op| matches!(op, Op::Fence { signal: false, .. }))
     }
 
     /// Whether it has read-modify-writes, other than those of the library.
     pub fn updates(&self) -> bool {
-        let code = self.functions.iter().flat_map(|function| &function.code);
-        let mut code = code.map(|inst| &inst.op);
-        code.any(|op| matches!(op, Op::Rmw { .. } | Op::Cas { .. }))
+        self.ops()
+            .any(|op| matches!(op, Op::Rmw { .. } | Op::Cas { .. }))
     }
 
     /// Whether some read-modify-write adds a number to a location, and another one subtracts one.
     pub fn adds_and_subtracts(&self) -> bool {
-        let adds = |inst: &&Inst| match inst.op {
+        let adds = |op: &&Op| match op {
             Op::Rmw { op, .. } => matches!(op, RmwOp::Add | RmwOp::Sub),
             _ => false,
         };
-        let code = self.functions.iter().flat_map(|function| &function.code);
-        code.filter(adds).count() > 1
+        self.ops().filter(adds).count() > 1
     }
 
     /// Whether it has weak compare-exchanges.
     pub fn has_weak_exchanges(&self) -> bool {
-        let mut code = self.functions.iter().flat_map(|function| &function.code);
-        code.any(|inst| matches!(inst.op, Op::Cas { weak: true, .. }))
+        self.ops()
+            .any(|op| matches!(op, Op::Cas { weak: true, .. }))
     }
 
     /// Whether it has light or heavy fences.
     pub fn has_asymmetric_fences(&self) -> bool {
-        let is_one = |inst: &Inst| match inst.op {
+        self.ops().any(|op| match op {
             Op::Fence { order, .. } => matches!(order, Order::Light | Order::Heavy),
             _ => false,
-        };
-        let mut functions = self.functions.iter();
-        functions.any(|function| function.code.iter().any(is_one))
+        })
     }
 
     /// The constants that it may write or compare with.
