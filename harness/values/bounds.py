@@ -22,7 +22,6 @@ Reduction = Literal[
     "waits",
     "bounded-spins",
     "unnoticed-writes",
-    "notified-sleepers",
     "later-writes",
     "unshared-objects",
     "main-alone",

@@ -133,7 +133,7 @@ pub struct Limits {
     pub time: Duration,
     /// Events per execution.
     pub events: usize,
-    /// Thread states that a worker caches, about a kilobyte each.
+    /// Thread states that a worker caches, a kilobyte to twenty each.
     pub states: usize,
     /// Stops the exploration when it is set.
     pub stop: Option<Arc<AtomicBool>>,
@@ -157,7 +157,7 @@ impl Default for Limits {
             executions: u64::MAX,
             time: Duration::MAX,
             events: 4096,
-            states: 1 << 15,
+            states: 1 << 13,
             stop: None,
             counted: Arc::default(),
             estimated: Arc::default(),

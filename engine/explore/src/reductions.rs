@@ -16,14 +16,13 @@ pub enum Reduction {
     Waits,
     BoundedSpins,
     UnnoticedWrites,
-    NotifiedSleepers,
     LaterWrites,
     UnsharedObjects,
     MainAlone,
 }
 
 impl Reduction {
-    pub const ALL: [Reduction; 13] = [
+    pub const ALL: [Reduction; 12] = [
         Reduction::Symmetry,
         Reduction::Elements,
         Reduction::Arrivals,
@@ -33,7 +32,6 @@ impl Reduction {
         Reduction::Waits,
         Reduction::BoundedSpins,
         Reduction::UnnoticedWrites,
-        Reduction::NotifiedSleepers,
         Reduction::LaterWrites,
         Reduction::UnsharedObjects,
         Reduction::MainAlone,
@@ -89,10 +87,6 @@ impl Reduction {
             Reduction::UnnoticedWrites => (
                 "unnoticed-writes",
                 "rounds of a loop whose writes no other thread and no later read notices",
-            ),
-            Reduction::NotifiedSleepers => (
-                "notified-sleepers",
-                "notifications that wake all threads that sleep at an atomic object",
             ),
             Reduction::LaterWrites => (
                 "later-writes",

@@ -191,10 +191,6 @@ pub trait Events<'p>: Accesses {
     fn record_call(&mut self, t: &mut Thread, call: &ExternCall, returned: bool) -> Done<()>;
     /// In the rest of the instruction, writes of a mutex count as no progress of the thread.
     fn uses_lock(&mut self) {}
-    /// Whether a thread need not wake all threads that sleep.
-    fn wakes_redundantly(&self, _call: &ExternCall) -> bool {
-        false
-    }
     /// Other threads use this object, which the call is about.
     fn share(&mut self, address: u64) -> Done<()>;
     /// Waits at a barrier in a way of its own.

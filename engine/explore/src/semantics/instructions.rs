@@ -41,7 +41,6 @@ fn synchronises(function: Extern) -> bool {
             | Sleep
             | SleepEnd
             | Wake
-            | Notify
             | Sleepers
             | Requeue
             | BarrierWait

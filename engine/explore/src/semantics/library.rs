@@ -558,10 +558,6 @@ impl<'p, E: Events<'p>> Library<'p> for EventEnvironment<E> {
         };
         let (count, mask) = (count(call, 1), u64::from(call.arg(2).bits as u32));
         let before = self.0.read_outside(t, (word, at), sleepers::WAKE, true)?;
-        let all = before != 0 && count >= sleepers::number(before);
-        if all && self.0.wakes_redundantly(call) {
-            return Err(Interruption::Blocked(Wait::Retried, call.site));
-        }
         let after = self.left_of(t, call, before, (count, mask))?;
         self.0
             .write_outside(t, (word, at), sleepers::WAKE, (before, after))?;

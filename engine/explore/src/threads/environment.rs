@@ -36,8 +36,6 @@ pub struct Settings {
     pub every_round: bool,
     /// Rounds that are undone are left out.
     pub undoes: bool,
-    /// Executions are left out in which a notification wakes all threads that sleep.
-    pub sleepless: bool,
     /// Read-modify-writes continue release sequences.
     pub updates_continue: bool,
     /// A write that does not release may order what precedes it before events of other threads.
@@ -55,7 +53,6 @@ impl Default for Settings {
             looks_once: false,
             every_round: false,
             undoes: false,
-            sleepless: false,
             updates_continue: true,
             relaxed_order: true,
             mixed_sizes: true,

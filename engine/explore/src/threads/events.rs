@@ -8,7 +8,7 @@ use crate::threads::barriers::is_result_used;
 use crate::threads::environment::ThreadEnvironment;
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow};
-use program::ir::{Extern, Order, Program, SiteId};
+use program::ir::{Order, Program, SiteId};
 use program::library::{barrier, mutex};
 use program::memory::{Dep, Memory, Named, Object, Val, Visibility};
 use std::sync::Arc;
@@ -154,10 +154,6 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
 
     fn uses_lock(&mut self) {
         self.still = !self.program.has_trylock;
-    }
-
-    fn wakes_redundantly(&self, call: &ExternCall) -> bool {
-        call.function == Extern::Notify && self.settings.sleepless
     }
 
     fn share(&mut self, address: u64) -> Done<()> {

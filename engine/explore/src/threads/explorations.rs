@@ -10,7 +10,6 @@ use crate::source::*;
 use crate::threads::retries::Retries;
 use crate::threads::source::{ProgramSource, ProgramThread};
 use cat::Model;
-use program::ir::Extern;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
@@ -96,7 +95,6 @@ impl ProgramSource<'_> {
             (Reduction::BoundedSpins, self.settings.looks_once),
             (Reduction::Retries, self.retries != Retries::All),
             (Reduction::UndoneRounds, self.settings.undoes),
-            (Reduction::NotifiedSleepers, self.settings.sleepless),
         ];
         used.into_iter().fold(reductions, |some, (each, on)| {
             some.with(each, on && some.has(each))
@@ -135,8 +133,6 @@ impl ProgramSource<'_> {
             true => Retries::OfAnyKind,
         };
         self.settings.updates_continue = !self.program.updates() || model.updates_continue()?;
-        let notifies = self.program.calls(Extern::Notify) && on(Reduction::NotifiedSleepers);
-        self.settings.sleepless = notifies && in_smaller && model.updates_continue()?;
         let adds = self.program.adds_and_subtracts() && self.settings.updates_continue;
         let trusts = !model.knows_failures() && model.states_coherence();
         // a thread that has joined others reads no number that one of their rounds has added

@@ -719,8 +719,7 @@ fn rounds_are_explored_where_a_model_may_need_their_reads() {
 fn a_futex_says_how_many_threads_it_has_woken() {
     let globals = "@x = global i32 0, align 4\ndeclare i32 @weakspot_begin_sleep(ptr, i32)\n\
                    declare void @weakspot_discard()\ndeclare void @weakspot_sleep(ptr, i32)\n\
-                   declare i32 @weakspot_wake(ptr, i32, i32)\n\
-                   declare i64 @weakspot_notify(ptr, i32)\n";
+                   declare i32 @weakspot_wake(ptr, i32, i32)\n";
     let wakes = "  store atomic i32 1, ptr @x monotonic, align 4\n  \
                  %count = call i32 @weakspot_wake(ptr @x, i32 9, i32 -1)\n  \
                  store i32 %count, ptr @r0";
@@ -731,10 +730,7 @@ fn a_futex_says_how_many_threads_it_has_woken() {
                   %same = icmp eq i32 %value, 0\n  br i1 %same, label %waits, label %never\n\
                   never:\n  call void @weakspot_discard()\n  unreachable\n\
                   waits:\n  call void @weakspot_sleep(ptr @x, i32 0)\n  br label %end\nend:";
-    let notifies = format!("  call i64 @weakspot_notify(ptr @x, i32 -1)\n{RESULT}");
-    for end in [RESULT, &notifies] {
-        compare(&program(globals, &[wakes, sleeps], end));
-    }
+    compare(&program(globals, &[wakes, sleeps], RESULT));
 }
 
 /// What the loop has read is needed for an address, or not: the first read is for one, the second is not.
@@ -759,7 +755,7 @@ fn a_retry_does_not_depend_on_what_it_reads_in_the_end() {
     compare_under(&models, 2, &program(globals, &[retries, publishes], RESULT));
 }
 
-/// The first read of a thread that a notification wakes races, and no later one does.
+/// The first read of a thread that is woken races, and no later one does.
 #[test]
 fn a_thread_that_is_woken_has_read_before_it_slept() {
     let waits = "  br label %head\nhead:\n  %value = load atomic i32, ptr @x acquire, align 4\n  \
@@ -770,10 +766,10 @@ fn a_thread_that_is_woken_has_read_before_it_slept() {
                  never:\n  call void @weakspot_discard()\n  unreachable\n\
                  sleeps:\n  call void @weakspot_sleep(ptr @x, i32 1)\n  br label %head\nnext:";
     let wakes = "  store i32 0, ptr @x, align 4\n  store atomic i32 1, ptr @x release, align 4\n  \
-                 %woken = call i64 @weakspot_notify(ptr @x, i32 -1)";
+                 %woken = call i32 @weakspot_wake(ptr @x, i32 -1, i32 -1)";
     let globals = "@x = global i32 0, align 4\ndeclare i32 @weakspot_begin_sleep(ptr)\n\
                    declare void @weakspot_discard()\ndeclare void @weakspot_sleep(ptr, i32)\n\
-                   declare i64 @weakspot_notify(ptr, i32)\n";
+                   declare i32 @weakspot_wake(ptr, i32, i32)\n";
     let models = [("rc11", Acyclic::ProgramOrder)];
     compare_under(&models, 2, &program(globals, &[waits, wakes], RESULT));
 }

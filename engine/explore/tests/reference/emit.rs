@@ -94,7 +94,6 @@ declare i32 @weakspot_begin_sleep(ptr, i32)
 declare void @weakspot_discard()
 declare void @weakspot_sleep(ptr, i32)
 declare i32 @weakspot_wake(ptr, i32, i32)
-declare i64 @weakspot_notify(ptr, i32)
 declare i32 @pthread_once(ptr, ptr)
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_trylock(ptr)
@@ -534,13 +533,12 @@ impl Function {
                 self.jump(&head);
                 self.label(&next);
             }
-            Op::Wake { at, all, notify } => {
+            Op::Wake { at, all } => {
                 let count = if *all { "2147483647" } else { "1" };
                 let at = whole(at);
-                self.value(&match notify {
-                    true => format!("call i64 @weakspot_notify(ptr @{at}, i32 {count})"),
-                    false => format!("call i32 @weakspot_wake(ptr @{at}, i32 {count}, i32 -1)"),
-                });
+                self.value(&format!(
+                    "call i32 @weakspot_wake(ptr @{at}, i32 {count}, i32 -1)"
+                ));
             }
             Op::Point(to, order) => self.line(&format!(
                 "store atomic ptr @f{to}, ptr @callee {order}, align 8"

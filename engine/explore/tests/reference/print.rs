@@ -230,10 +230,9 @@ fn op(of: &Op) -> String {
             "while ({} == {equal}) syscall(SYS_futex, &{at}, FUTEX_WAIT, {equal}, 0, 0, 0);",
             load(at, order)
         ),
-        Op::Wake { at, all, notify } => {
+        Op::Wake { at, all } => {
             let count = if *all { "INT32_MAX" } else { "1" };
-            let note = if *notify { " /* a notification */" } else { "" };
-            format!("syscall(SYS_futex, &{at}, FUTEX_WAKE, {count}, 0, 0, 0);{note}")
+            format!("syscall(SYS_futex, &{at}, FUTEX_WAKE, {count}, 0, 0, 0);")
         }
         Op::Publish(how) => format!(
             "{{ int *new = malloc(8); *new = last; {} }}",

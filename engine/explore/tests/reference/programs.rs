@@ -132,11 +132,10 @@ pub enum Op {
         equal: u64,
         order: Order,
     },
-    /// Wakes one thread that sleeps there, or all; as a futex, or as a notification.
+    /// Wakes one thread that sleeps there, or all.
     Wake {
         at: &'static str,
         all: bool,
-        notify: bool,
     },
     /// Allocates, writes, and stores the address.
     Publish(Order),
@@ -382,7 +381,6 @@ impl Random<'_> {
             (4, 3..=5) => Op::Wake {
                 at,
                 all: dice.happens(2),
-                notify: dice.happens(2),
             },
             (4, 6..=7) => Op::Call(dice.one(&LOADS)),
             (4, 8 | 10) => Op::Point(dice.below(2) as usize, dice.one(&STORES)),

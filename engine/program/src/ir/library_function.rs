@@ -52,9 +52,6 @@ pub enum Extern {
     SleepEnd,
     /// Wakes so many of the threads that sleep at an address; returns how many.
     Wake,
-    /// As `Wake`, for threads that compare the value again before they return: an execution in which
-    /// all of them are woken is one in which they have not slept.
-    Notify,
     /// The set of the threads that sleep at an address.
     Sleepers,
     /// Wakes so many of the threads that sleep at an address, and moves so many others to another

@@ -32,7 +32,7 @@ impl Program {
                 ..
             } => (*site, true),
             Op::Extern {
-                function: Extern::Wake | Extern::Notify,
+                function: Extern::Wake,
                 site,
                 args,
                 ..

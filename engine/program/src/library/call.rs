@@ -63,7 +63,7 @@ pub fn call<'p, L: Library<'p>>(
             result(0)
         }
         Extern::SleepEnd => result(u64::from(l.end_sleep(t, call)?)),
-        Extern::Wake | Extern::Notify => result(l.wake(t, call)?),
+        Extern::Wake => result(l.wake(t, call)?),
         Extern::Sleepers => result(l.sleepers(t, call)?),
         Extern::Requeue => result(l.requeue(t, call)?),
         Extern::Srcu(annotation) => result(l.srcu(t, call, annotation)?),

@@ -395,7 +395,6 @@ impl<'a> Lower<'_, '_, 'a> {
             "weakspot_wake" => (Wake, "call", Order::Na, given),
             "weakspot_sleepers" => (Sleepers, "call", Order::Na, given),
             "weakspot_requeue" => (Requeue, "call", Order::Na, given),
-            "weakspot_notify" => (Notify, "call", Order::Na, given),
             "weakspot_light_fence" | "weakspot_heavy_fence" => {
                 let order = match name {
                     "weakspot_light_fence" => Order::Light,
@@ -440,8 +439,8 @@ impl<'a> Lower<'_, '_, 'a> {
             | Destroy(_) | Exit | ExitNow | Choose | Misuse | Refuse | Raise | Parameter
             | Called => 1,
             Bytes(BytesOp::Strlen) => 1,
-            Sleep | Wake | Notify | AtThreadExit | ThreadEqual | Once | Calloc | Realloc
-            | AlignedAlloc | Bytes(_) => 2,
+            Sleep | Wake | AtThreadExit | ThreadEqual | Once | Calloc | Realloc | AlignedAlloc
+            | Bytes(_) => 2,
             PosixMemalign | Returned => 3,
             Requeue => 5,
             _ => 0,

@@ -25,7 +25,7 @@
 extern "C" {
 unsigned weakspot_begin_sleep(const volatile void*) noexcept;
 void weakspot_sleep(const volatile void*, int) noexcept;
-unsigned long weakspot_notify(const volatile void*, unsigned) noexcept;
+unsigned long weakspot_wake(const volatile void*, unsigned, unsigned) noexcept;
 void weakspot_discard(void) noexcept;
 }
 
@@ -43,12 +43,12 @@ _LIBCPP_HIDE_FROM_ABI void __atomic_wait_unless(const _AtomicWaitable& __a, memo
 
 template <class _AtomicWaitable>
 _LIBCPP_HIDE_FROM_ABI void __atomic_notify_one(const _AtomicWaitable& __a) {
-  weakspot_notify(__atomic_waitable_traits<__decay_t<_AtomicWaitable> >::__atomic_contention_address(__a), 1);
+  weakspot_wake(__atomic_waitable_traits<__decay_t<_AtomicWaitable> >::__atomic_contention_address(__a), 1, ~0u);
 }
 
 template <class _AtomicWaitable>
 _LIBCPP_HIDE_FROM_ABI void __atomic_notify_all(const _AtomicWaitable& __a) {
-  weakspot_notify(__atomic_waitable_traits<__decay_t<_AtomicWaitable> >::__atomic_contention_address(__a), ~0u);
+  weakspot_wake(__atomic_waitable_traits<__decay_t<_AtomicWaitable> >::__atomic_contention_address(__a), ~0u, ~0u);
 }
 
 template <typename _Tp>
