@@ -51,6 +51,11 @@ C_ORDER: dict[str, str] = {
 KERNEL_ORDER: dict[str, Order] = {"rlx": "once", "acq": "acquire", "rel": "release", "sc": "mb"}
 
 
+def of_library(file: str) -> bool:
+    """Whether a file of a site is none of the user's, but a library's or the system's: `<name>`."""
+    return file.startswith("<")
+
+
 class Site(msgspec.Struct, frozen=True):
     """One memory operation in the source. `chain` lists the calls that lead to it, innermost
     first, as `function@file:line:column`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from weakspot.generators.litmus import of_library
 from weakspot.generators.source.file_names import unescape
 
 _LINE = re.compile(r"[^\n]*")
@@ -40,7 +41,7 @@ def place_of_line(text: str, number: int) -> tuple[str, int, int] | None:
         while "DILocation(" in node:
             file = _file(text, _node(text, _field(node, "scope")))
             outer = _node(text, _field(node, "inlinedAt"))
-            if not file.startswith("<") or not outer:
+            if not of_library(file) or not outer:
                 return file, int(_field(node, "line") or 0), int(_field(node, "column") or 0)
             node = outer
         return _file(text, node), int(_field(node, "line") or 0), 0

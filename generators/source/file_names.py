@@ -7,6 +7,7 @@ import posixpath
 import re
 from pathlib import Path
 
+from weakspot.generators.litmus import of_library
 from weakspot.generators.source.clang import PACKAGED, Clang, plain_name
 
 STANDARD_INPUT = "weakspot-stdin-"
@@ -21,7 +22,7 @@ def relative_names(text: str, clang: Clang, folder: Path) -> str:
 
     def renamed(match: re.Match[str]) -> str:
         name, directory = unescape(match[1]), unescape(match[2])
-        if name.startswith("<"):
+        if of_library(name):
             return f'!DIFile(filename: "{_escape(name)}", directory: ""'
         if posixpath.isabs(name) or posixpath.isabs(directory):
             path = posixpath.join(directory, name)
@@ -45,7 +46,7 @@ def renamed(text: str, folder: Path, base: Path) -> str:
 def name_from(name: str, folder: Path, base: Path) -> str:
     """A file's name relative to `base`, which is relative to `folder`; system headers, which are
     `<name>`, keep theirs."""
-    if name.startswith("<") or not name:
+    if of_library(name) or not name:
         return name
     path = Path(os.path.realpath(folder / name))
     if path.parent.name.startswith(STANDARD_INPUT):

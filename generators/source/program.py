@@ -13,7 +13,7 @@ import msgspec
 
 from weakspot import _engine
 from weakspot.errors import BadInput, Unsupported, excerpt, reported
-from weakspot.generators.litmus import Site
+from weakspot.generators.litmus import Site, of_library
 from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import WRAPPER
 from weakspot.generators.source.build import NO_OPTIONS, Build
@@ -150,7 +150,7 @@ class Program(msgspec.Struct, frozen=True):
         latches, asymmetric fences. The site, which of these, and whether it wakes several. Those of
         a library are not the user's to change."""
         signals = self.lowered.signals
-        return tuple(each for each in signals if not self.sites[each[0]].file.startswith("<"))
+        return tuple(each for each in signals if not of_library(self.sites[each[0]].file))
 
     def with_fewer_signals(self, sites: Sequence[int], *, to_one: bool) -> Program:
         """The program without the signals at these sites, or, with `to_one`, with ones that wake

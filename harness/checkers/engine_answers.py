@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from weakspot.generators.litmus import KERNEL_ORDER, Site, Test
+from weakspot.generators.litmus import KERNEL_ORDER, Site, Test, of_library
 from weakspot.harness.checkers.library_calls import library_call, library_files
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import LOOPS, Bounds, Part
@@ -182,7 +182,7 @@ def _compiler_barriers(
     found: ExplorationDict, model: Model, sites: Sequence[Site]
 ) -> Iterator[str]:
     """What code for x86 may take for an order that the language does not give."""
-    own = (site for site in sites if site.kind == "SF" and not site.file.startswith("<"))
+    own = (site for site in sites if site.kind == "SF" and not of_library(site.file))
     first = next(own, None)
     if found["violations"] and model.role == "language" and first is not None:
         yield (

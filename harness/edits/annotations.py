@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from weakspot.generators.litmus import Site
+from weakspot.generators.litmus import Site, of_library
 from weakspot.harness.edits import kernel_primitives
 from weakspot.harness.edits.order_arguments import SourceText, written_at
 from weakspot.harness.edits.strength import Assignment, spelled, spelled_fence, split
@@ -203,7 +203,7 @@ def _written_at(program: Program) -> dict[int, Site]:
     return {
         number: written_at(site, source)
         for number, (site, order) in enumerate(zip(program.sites, program.orders, strict=True))
-        if order and not site.file.startswith("<")
+        if order and not of_library(site.file)
     }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from weakspot.generators.litmus import Site
+from weakspot.generators.litmus import Site, of_library
 
 _ARGUMENT = re.compile(r"[\w.:>-]+\s*\(")
 _PARAMETERS = (
@@ -38,7 +38,7 @@ def written_at(site: Site, source: Callable[[str], SourceText]) -> Site:
             break
         caller, _, place = site.chain[0].partition("@")
         file, line, column = place.rsplit(":", 2)
-        if file.startswith("<"):  # the library calls it
+        if of_library(file):  # the library calls it
             break
         site = msgspec.structs.replace(
             site,

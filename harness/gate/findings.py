@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import WeakspotError
-from weakspot.generators.litmus import KERNEL_ORDER, Site, Test
+from weakspot.generators.litmus import KERNEL_ORDER, Site, Test, of_library
 from weakspot.harness.campaign.folder import new_manifest
 from weakspot.harness.gate import baseline
 from weakspot.harness.gate.campaign import GateCampaign, Question
@@ -273,7 +273,7 @@ class GateFindings:
         path = os.path.normpath(Path(file).parent / name)
         return source_span(
             self.config.root,
-            name if name.startswith("<") else path,
+            name if of_library(name) else path,
             line,
             column,
             function=here[0].function if here else "",
@@ -350,7 +350,7 @@ def _at_root(folder: Path, witness: Execution | None) -> Execution | None:
         return None
 
     def at_root(site: str) -> str:
-        return os.path.normpath(folder / site) if site and not site.startswith("<") else site
+        return os.path.normpath(folder / site) if site and not of_library(site) else site
 
     return msgspec.structs.replace(
         witness,

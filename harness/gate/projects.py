@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from weakspot.generators.litmus import of_library
 from weakspot.harness.campaign.executor import Executor
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.gate.config import Config
@@ -91,7 +92,7 @@ class _Names:
         self._root, self._here = root, here
 
     def file(self, name: str) -> str:
-        if name.startswith("<"):
+        if of_library(name):
             return name
         return Path(os.path.relpath(self._root / name, self._here)).as_posix()
 

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 
+from weakspot.generators.litmus import of_library
 from weakspot.harness.report import lost_wakeups
 from weakspot.harness.report.folding import folded
 from weakspot.harness.values.descriptions import describe_event
@@ -28,7 +29,7 @@ _RIGHT, _LEFT = " ─rf→ ", " ←rf─ "
 def short_name(file: str) -> str:
     """The last part of a file's name, as `<name>` for one of the library."""
     name = PurePosixPath(file).name
-    return f"<{name}" if file.startswith("<") and not name.startswith("<") else name
+    return f"<{name}" if of_library(file) and not of_library(name) else name
 
 
 def shortened(witness: Witness) -> Witness:
