@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from ended import execute
 
+import weakspot
 from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported
 from weakspot.generators.source import clang, file_names, frontend
 from weakspot.generators.source.build import Build
@@ -130,6 +131,21 @@ def test_asserts_survive(tmp_path: Path) -> None:
     ir = compiled(tmp_path, "int x; int main(void) { assert(x == 0); }")
     assert "@__assert_fail" in function(ir, "main")
     assert 'c"x == 0\\00"' in ir.text
+
+
+def test_a_definition_of_ndebug_that_removes_all_assertions_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "release.h").write_text("#pragma once\n#define NDEBUG\n")
+    path = tmp_path / "program.c"
+
+    def notes(before: str) -> tuple[str, ...]:
+        path.write_text(f"{before}\n{HEADER}atomic_int x;\nint main(void) {{ assert(!x); }}\n")
+        (found,) = weakspot.explore(path, models=["sc"])
+        return found.notes
+
+    assert not notes("")
+    assert not notes('#include "release.h"\n#undef NDEBUG')
+    (note,) = notes('#include "release.h"')
+    assert "release.h:2: NDEBUG is defined here" in note
 
 
 def test_operations_are_inlined_and_keep_their_call_chain(tmp_path: Path) -> None:
