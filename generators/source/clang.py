@@ -359,6 +359,11 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
                 "it, or install it with its clang; if it is a header of yours, name its folder as "
                 "an include folder"
             )
+        elif template := _template(message.split("'")[1], path.parent / name):
+            advice = (
+                f"the library's build makes it of {os.path.relpath(template)}: configure the "
+                "library, and name the folder that then holds it: -I DIR"
+            )
     elif _UNDECLARED.match(message) and "<weakspot/kernel.h>" in _text(path):
         advice = (
             "<weakspot/kernel.h> does not have it: define it in terms of what docs/linux-kernel.md "
@@ -371,6 +376,15 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
         excerpt=excerpt(Path(file), *map(int, numbers)),
         advice=advice,
     )
+
+
+def _template(header: str, includer: Path) -> Path | None:
+    """What configuring a library makes a header of, as CMake and autoconf name it, in a folder
+    above the file that includes the header or in `src` there."""
+    above = list(includer.absolute().parents)[:3]
+    folders = (place for folder in above for place in (folder, folder / "src"))
+    files = (folder / f"{posixpath.basename(header)}.in" for folder in folders)
+    return next((file for file in files if file.is_file()), None)
 
 
 _NOTE = re.compile(r"^(?P<place>(?P<file>[^\n:]+):\d+:\d+): note: .*$", re.MULTILINE)

@@ -53,5 +53,5 @@ def _definition(name: str) -> re.Pattern[str]:
     """A function's name with parameters and a body: that of a class with the class's name."""
     *_, scope, last = ("", *re.sub(r"<.*?>", "", name).split("::"))
     qualified = rf"\b{re.escape(scope)}::" if scope else r"\b"
-    start = rf"^(?![ \t]*(?:return|else)\b)[^\n;=(]*{qualified}{re.escape(last)}"
+    start = rf"^(?![ \t]*(?:return\b|else\b|[*/]))[^\n;=(]*{qualified}{re.escape(last)}"
     return re.compile(rf"{start}[ \t]*\([^;{{}}]*\)[^;{{}}()]*\{{", re.MULTILINE)

@@ -356,6 +356,19 @@ def test_a_missing_header_comes_with_advice(tmp_path: Path) -> None:
     assert "-I DIR" in (caught.value.advice or "")
 
 
+def test_a_header_that_a_build_makes_comes_with_advice(tmp_path: Path) -> None:
+    for folder in ("include", "src"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "src" / "config.h.in").write_text("#undef SIZE\n")
+    (tmp_path / "include" / "ring.h").write_text('#include "config.h"\n')
+    include = Build(include=(tmp_path / "include",))
+    with pytest.raises(BadInput, match=r"'config\.h' file not found") as caught:
+        compiled(tmp_path, "#include <ring.h>\nint main(void) { return 0; }", build=include)
+    assert re.search(
+        r"build makes it of \S*src/config\.h\.in: configure", caught.value.advice or ""
+    )
+
+
 def test_a_header_of_cxx_in_a_c_program_comes_with_advice(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="'atomic' file not found") as caught:
         compiled(tmp_path, "#include <atomic>\nint main(void) { return 0; }")
