@@ -1,4 +1,4 @@
-"""Which files of a library define functions that a program calls and its own files do not define.
+"""Where functions are defined that a program calls and its own files do not define.
 
 In: the functions' names, the program's sources, and the folders of headers. Out: other sources, in
 these folders and those of the sources, that contain a definition, by the text alone: it may be one
@@ -11,6 +11,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+
+from weakspot.system.compilers import zig
 
 _SOURCES = frozenset((".c", ".cc", ".cpp", ".cxx"))
 _HEADERS = frozenset(("include", "inc"))
@@ -33,6 +35,12 @@ def files_defining(
         text = file.read_text(encoding="utf-8", errors="replace")
         found |= {name: file for name in wanted if name not in found and wanted[name].search(text)}
     return tuple(dict.fromkeys(found[name] for name in wanted if name in found))
+
+
+def is_of_c_library(name: str) -> bool:
+    """Whether musl, as ziglang ships it, has a source of this name."""
+    package = zig.folder()
+    return package is not None and any(package.glob(f"lib/libc/musl/src/*/{name}.c"))
 
 
 def _files(folders: Iterable[Path]) -> Iterator[Path]:

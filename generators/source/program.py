@@ -18,7 +18,7 @@ from weakspot.generators.litmus import Site
 from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import WRAPPER
 from weakspot.generators.source.build import NO_OPTIONS, Build
-from weakspot.generators.source.definitions import files_defining
+from weakspot.generators.source.definitions import files_defining, is_of_c_library
 from weakspot.generators.source.frontend import Question, compile_source
 from weakspot.generators.source.language import sources
 from weakspot.system.deadline import NEVER, Deadline
@@ -337,6 +337,11 @@ def _advice(message: str, source: Path, path: Path, build: Build) -> str:
     if undefined and not rust:
         names = re.findall(r"the function ([^\s(]+)", message)
         found = files_defining(names, (source, *build.other_sources(source)), build.folders)
+        if not found and is_of_c_library(names[0]):
+            return (
+                "weakspot does not have this function of the C library: define it in the driver, "
+                f"as far as it matters there; or {guard}"
+            )
         what = "the source that defines it too"
         if found:
             what = ", ".join(os.path.relpath(each) for each in found)

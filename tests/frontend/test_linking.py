@@ -135,6 +135,13 @@ def test_a_function_that_is_missing_is_named_at_its_call() -> None:
     assert "name src/mail.c too, which defines it" in (error.value.advice or "")
 
 
+def test_a_function_of_the_c_library_that_is_missing_is_no_source_to_name(folder: Path) -> None:
+    (folder / "main.c").write_text("#include <stdlib.h>\nint main(void) { return mkstemp(0); }\n")
+    with pytest.raises(Unsupported, match="mkstemp is called but not defined") as error:
+        list(weakspot.explore("main.c"))
+    assert "weakspot does not have this function" in (error.value.advice or "")
+
+
 @pytest.mark.usefixtures("folder")
 def test_sources_without_a_main_say_so() -> None:
     build = weakspot.Build(defines=("ORDER=memory_order_release",))
