@@ -359,10 +359,9 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
                 "it, or install it with its clang; if it is a header of yours, name its folder as "
                 "an include folder"
             )
-        elif template := _template(message.split("'")[1], path.parent / name):
+        elif made := _is_made(message.split("'")[1], path.parent / name):
             advice = (
-                f"the library's build makes it of {os.path.relpath(template)}: configure the "
-                "library, and name the folder that then holds it: -I DIR"
+                f"{made}: configure the library, and name the folder that then holds it: -I DIR"
             )
     elif _UNDECLARED.match(message) and "<weakspot/kernel.h>" in _text(path):
         advice = (
@@ -378,13 +377,16 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
     )
 
 
-def _template(header: str, includer: Path) -> Path | None:
-    """What configuring a library makes a header of, as CMake and autoconf name it, in a folder
-    above the file that includes the header or in `src` there."""
+def _is_made(header: str, includer: Path) -> str:
+    """That configuring a library makes a header: config.h, or one of which there is a template, as
+    CMake and autoconf name it, in a folder above the file that includes it or in `src` there."""
+    name = posixpath.basename(header)
     above = list(includer.absolute().parents)[:3]
-    folders = (place for folder in above for place in (folder, folder / "src"))
-    files = (folder / f"{posixpath.basename(header)}.in" for folder in folders)
-    return next((file for file in files if file.is_file()), None)
+    files = (place / f"{name}.in" for folder in above for place in (folder, folder / "src"))
+    template = next((file for file in files if file.is_file()), None)
+    if template is None:
+        return "the library's build makes it" if name == "config.h" else ""
+    return f"the library's build makes it of {os.path.relpath(template)}"
 
 
 _NOTE = re.compile(r"^(?P<place>(?P<file>[^\n:]+):\d+:\d+): note: .*$", re.MULTILINE)

@@ -367,6 +367,10 @@ def test_a_header_that_a_build_makes_comes_with_advice(tmp_path: Path) -> None:
     assert re.search(
         r"build makes it of \S*src/config\.h\.in: configure", caught.value.advice or ""
     )
+    (tmp_path / "src" / "config.h.in").unlink()
+    with pytest.raises(BadInput, match=r"'config\.h' file not found") as caught:
+        compiled(tmp_path, "#include <ring.h>\nint main(void) { return 0; }", build=include)
+    assert "the library's build makes it: configure" in (caught.value.advice or "")
 
 
 def test_a_header_of_cxx_in_a_c_program_comes_with_advice(tmp_path: Path) -> None:
