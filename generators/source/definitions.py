@@ -30,7 +30,7 @@ def files_defining(
     known = {each.resolve() for each in sources}
     roots = (*(each.parent for each in sources), *folders)
     for file in _files(roots):
-        if file.resolve() in known:
+        if file.resolve() in known or not os.access(file, os.R_OK):
             continue
         text = file.read_text(encoding="utf-8", errors="replace")
         found |= {name: file for name in wanted if name not in found and wanted[name].search(text)}
@@ -47,8 +47,8 @@ def _files(folders: Iterable[Path]) -> Iterator[Path]:
     roots = (each.parent if each.name in _HEADERS else each for each in folders)
     left = _MOST
     for root in dict.fromkeys(each.resolve() for each in roots):
-        for folder, folders, names in os.walk(root):
-            folders[:] = sorted(each for each in folders if not each.startswith("."))
+        for folder, inner, names in os.walk(root):
+            inner[:] = sorted(each for each in inner if not each.startswith("."))
             left -= len(names)
             if left < 0:
                 return

@@ -107,8 +107,8 @@ static void fixed(struct text *text, const struct conversion *how, double value)
     digits[i] = is_up ? 0 : digits[i] + 1;
   }
   int has_point = places || how->alternative;
-  struct conversion first = {.zero = how->zero, .width = how->left ? 0 : how->width - places - has_point};
-  first.precision = -1;
+  int width = how->left ? 0 : how->width - places - has_point;
+  struct conversion first = {.zero = how->zero, .width = width, .precision = -1};
   size_t start = text->length;
   number(text, &first, whole + (unsigned long)is_up, sign, "", 10, "0123456789");
   if (has_point)

@@ -144,10 +144,10 @@ impl<'a> Lower<'_, '_, 'a> {
             }
         }
         if stem("is.fpclass") {
-            self.float(args[0].0, name)?;
-            let Operand::Const(classes) = arg(1) else {
+            let (Some((ty, _)), Operand::Const(classes)) = (args.first(), arg(1)) else {
                 return Err(Error::invalid("classes of numbers that are no constant"));
             };
+            self.float(*ty, name)?;
             let (op, a) = (Unary::IsOfClass(classes as u16), arg(0));
             self.emit(inst, Op::Unary { op, bits, dst, a });
             return Ok(());
