@@ -519,3 +519,19 @@ def test_what_is_not_supported_is_placed_in_the_source(
         asked(read_program(path), models.resolve("rc11"), Bounds())
     assert (error.value.place or "").startswith(f"{path}:{line}")
     assert "of the IR" not in error.value.message
+
+
+def test_an_object_that_malloc_makes_through_a_pointer_is_named_without_a_line(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "program.c"
+    path.write_text(
+        HEADER + "#include <stdlib.h>\nstatic void *(*make)(size_t) = malloc;\n"
+        "static void *write(void *place) { *(int *)place = 1; return place; }\n"
+        "int main(void) {\n  int *place = make(sizeof *place);\n  pthread_t thread;\n"
+        "  pthread_create(&thread, 0, write, place);"
+        "\n  *place = 2;\n  pthread_join(thread, 0);\n}\n"
+    )
+    (found,) = weakspot.explore(path, models=["rc20"], machine_models=())
+    (violation,) = found.violations
+    assert "data-race on heap between" in violation.message
