@@ -112,6 +112,11 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(path for path in named if path.resolve() != Path(source).resolve())
 
     @property
+    def folders(self) -> tuple[Path, ...]:
+        """Those that are searched for headers."""
+        return tuple(path for each in self.layers for path in each.include)
+
+    @property
     def program(self) -> Entry | None:
         """The program of a crate that is read."""
         return self.entry or (self.below.program if self.below else None)

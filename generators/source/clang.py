@@ -359,6 +359,10 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
                 "it, or install it with its clang; if it is a header of yours, name its folder as "
                 "an include folder"
             )
+        elif made := _is_made(message.split("'")[1], path.parent / name):
+            advice = (
+                f"{made}: configure the library, and name the folder that then holds it: -I DIR"
+            )
     elif _UNDECLARED.match(message) and "<weakspot/kernel.h>" in _text(path):
         advice = (
             "<weakspot/kernel.h> does not have it: define it in terms of what docs/linux-kernel.md "
@@ -371,6 +375,18 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
         excerpt=excerpt(Path(file), *map(int, numbers)),
         advice=advice,
     )
+
+
+def _is_made(header: str, includer: Path) -> str:
+    """That configuring a library makes a header: config.h, or one of which there is a template, as
+    CMake and autoconf name it, in a folder above the file that includes it or in `src` there."""
+    name = posixpath.basename(header)
+    above = list(includer.absolute().parents)[:3]
+    files = (place / f"{name}.in" for folder in above for place in (folder, folder / "src"))
+    template = next((file for file in files if file.is_file()), None)
+    if template is None:
+        return "the library's build makes it" if name == "config.h" else ""
+    return f"the library's build makes it of {os.path.relpath(template)}"
 
 
 _NOTE = re.compile(r"^(?P<place>(?P<file>[^\n:]+):\d+:\d+): note: .*$", re.MULTILINE)

@@ -4,6 +4,7 @@ source line that they are about."""
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from weakspot.generators.litmus import Site, of_library
 from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import WRAPPER
 from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.definitions import files_defining, is_of_c_library
 from weakspot.generators.source.frontend import Question, compile_source
 from weakspot.generators.source.language import sources
 from weakspot.system.deadline import NEVER, Deadline
@@ -62,6 +64,14 @@ _TWICE = (
 )
 
 
+_ASSERTS = re.compile(r"\bassert\s*\(")
+_NDEBUG = re.compile(r"((?:.*\n)*?)[ \t]*#[ \t]*define[ \t]+NDEBUG\b")
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
 class Program(msgspec.Struct, frozen=True):
     """A program. The engine refers to `sites` by number. `digest` changes with its LLVM IR. `files`
     maps the names of its source files to files; `others` are its translation units besides
@@ -105,6 +115,18 @@ class Program(msgspec.Struct, frozen=True):
     def path_of(self, name: str) -> Path:
         """The file that sites name so."""
         return self.files.get(name, self.source.parent / name).resolve()
+
+    @property
+    def without_assertions(self) -> str | None:
+        """Where NDEBUG is defined, if `source` has assertions and none of them is compiled."""
+        if any(site.kind == "assert" and site.file == self.name for site in self.sites):
+            return None
+        if not _ASSERTS.search(_text(self.source)):
+            return None
+        for name, path in self.files.items():
+            if before := _NDEBUG.match(_text(path)):
+                return f"{name}:{before[1].count(chr(10)) + 1}"
+        return None
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -187,7 +209,7 @@ class Program(msgspec.Struct, frozen=True):
         return found
 
     def _placed(self, error: _engine.EngineError) -> BadInput | Unsupported:
-        return _placed(error, self.source, self.files)
+        return _placed(error, self.source, self.files, self.build)
 
 
 def read_program(
@@ -209,7 +231,7 @@ def read_program(
         if lowered.undefined:  # what an ordinary execution reaches is an error at once
             lowered.trace(interleavings=1, seconds=_TRIED)
     except _engine.EngineError as error:
-        raise _placed(error, source, ir.files, ir.text) from error
+        raise _placed(error, source, ir.files, build, ir.text) from error
     return Program(
         source=source,
         files=ir.files,
@@ -245,7 +267,11 @@ def site_of(site: SiteDict) -> Site:
 
 
 def _placed(
-    error: _engine.EngineError, source: Path, files: dict[str, Path], text: str = ""
+    error: _engine.EngineError,
+    source: Path,
+    files: dict[str, Path],
+    build: Build,
+    text: str = "",
 ) -> BadInput | Unsupported:
     """An engine error that shows the line it is about, in the source or in the model. `text` is the
     IR, which tells the source's line where the engine only has that of the IR."""
@@ -262,7 +288,7 @@ def _placed(
             message,
             place=":".join(str(each) for each in (path, *place[1:]) if each),
             excerpt=excerpt(path, place[1], place[2]),
-            advice=_advice(message, path),
+            advice=_advice(message, source, path, build),
         )
     if of_ir:
         problem = {**problem, "message": f"{problem['message']}, line {of_ir} of the IR"}
@@ -279,7 +305,8 @@ def _placed(
                 "of a gate are files with a main"
             )
         return reported(problem, BadInput, source=path, advice=advice)
-    return reported(problem, Unsupported, source=path, advice=_advice(problem["message"], path))
+    advice = _advice(problem["message"], source, path, build)
+    return reported(problem, Unsupported, source=path, advice=advice)
 
 
 _ANY_VALUE = re.compile(r"__VERIFIER_nondet_\w+|[dm]rand48(_r)?|arc4random")
@@ -288,8 +315,8 @@ _ANY_VALUE = re.compile(r"__VERIFIER_nondet_\w+|[dm]rand48(_r)?|arc4random")
 _STREAM = re.compile(r"\bstd::basic_\w*(?:stream|buf)<|\bstd::basic_ios<|\bstd::ios_base\b")
 
 
-def _advice(message: str, path: Path) -> str:
-    """What to do about something that the engine does not support, in the source at the path."""
+def _advice(message: str, source: Path, path: Path, build: Build) -> str:
+    """What to do about something in the file at the path that the engine does not support."""
     rust = path.suffix == ".rs"
     guard = "guard it with #ifndef WEAKSPOT, which is defined while weakspot reads a source"
     if rust:
@@ -308,7 +335,18 @@ def _advice(message: str, path: Path) -> str:
             "unsigned weakspot_choose(unsigned) returns each value below its argument"
         )
     if undefined and not rust:
-        return f"name the source that defines it too: weakspot check driver.c library.c; or {guard}"
+        names = re.findall(r"the function ([^\s(]+)", message)
+        found = files_defining(names, (source, *build.other_sources(source)), build.folders)
+        if not found and is_of_c_library(names[0]):
+            return (
+                "weakspot does not have this function of the C library: define it in the driver, "
+                f"as far as it matters there; or {guard}"
+            )
+        what = "the source that defines it too"
+        if found:
+            what = ", ".join(os.path.relpath(each) for each in found)
+            what += " too, which defines it" if len(found) == 1 else " too, which define it"
+        return f"name {what}: weakspot check driver.c library.c; or {guard}"
     if "inline assembly" in message:
         return (
             'say what it does in weakspot.toml, as C: [[asm]] with pattern = "the text of the '

@@ -135,9 +135,12 @@ class Campaign(Rounds):
         self.ask_due()
         explorations = self.store.record().explorations
         self.material = joined(self.material, explorations)
+        under: dict[tuple[str, str], list[str]] = {}
         for each in explorations:
             for note in resumption(each):
-                self.note(f"{each.program} under {each.model}: {note}")
+                under.setdefault((each.program, note), []).append(each.model)
+        for (program, note), names in under.items():
+            self.note(f"{program} under {', '.join(names)}: {note}")
         self._subjects()
         if self.tools.repairs is not None:
             self.ask(self.tools.repairs(self.material, explorations, self._under, self.plan.bounds))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         ViolationDict,
     )
     from weakspot.generators.pipeline import NamedProgram
+    from weakspot.generators.source.program import Program
 
 _FAILS_ONCE = "weak compare-exchanges fail at most once per site and thread (--weak-failures once)"
 
@@ -114,7 +115,7 @@ def exploration_of(
         estimate=_estimate(found),
         sample=_sample(found, part),
         resumed=found["earlier"],
-        notes=_notes(found, model, bounds, part, sites),
+        notes=_notes(found, model, bounds, part, program.program),
         evidence=_evidence(found["evidence"]),
     )
 
@@ -164,8 +165,9 @@ def _doubled(found: ExplorationDict, bounds: Bounds) -> int | None:
 
 
 def _notes(
-    found: ExplorationDict, model: Model, bounds: Bounds, part: Part, sites: Sequence[Site]
+    found: ExplorationDict, model: Model, bounds: Bounds, part: Part, program: Program
 ) -> tuple[str, ...]:
+    sites = program.sites
     once = part.weak_failures == "once" and found["fails"]
     loops = None if "loops" in found["limits"] else _doubled(found, bounds)
     return (
@@ -175,6 +177,7 @@ def _notes(
         *([_FAILS_ONCE] if once else ()),
         *([] if (mixed := found["mixed_sizes"]) is None else [_mixed_sizes(sites[mixed])]),
         *_compiler_barriers(found, model, sites),
+        *([_not_asserted(place)] if (place := program.without_assertions) else ()),
     )
 
 
@@ -189,6 +192,10 @@ def _compiler_barriers(
             f"{first}: a compiler barrier orders nothing under {model.name}; code that relies on "
             "x86 for the rest is explored with --model tso"
         )
+
+
+def _not_asserted(place: str) -> str:
+    return f"{place}: NDEBUG is defined here, so that the program's assertions are not checked"
 
 
 def _mixed_sizes(site: Site) -> str:

@@ -40,6 +40,8 @@ int main(void) {
 }
 """
 
+UNCHECKED = "#define NDEBUG\n" + ENDLESS.replace("while (!", "if (!")
+
 #: two threads that each want both locks
 DEADLOCK = """\
 #include <pthread.h>
@@ -318,3 +320,10 @@ def test_a_program_of_which_no_execution_is_found_is_not_safe(run: Run, folder: 
     (folder / "none.c").write_text("void __VERIFIER_assume(int);\n" + text)
     printed = run("check", "none.c", "-m", "sc").printed(3)
     assert "no execution was found: the model forbids them all" in printed
+
+
+def test_a_note_is_printed_once_for_all_models(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "unchecked.c").write_text(UNCHECKED)
+    text = run("check", str(tmp_path / "unchecked.c"), "-m", "sc,tso,rc20").out
+    (note,) = (line for line in text.splitlines() if "NDEBUG" in line)
+    assert re.match(r"unchecked\.c/unchecked under sc, tso, rc20: \S*unchecked\.c:1: ", note)

@@ -31,6 +31,7 @@ MISTAKES = {
         "    promise.set_value(42);\n    data = 1;",
         "race",
     ),
+    "packaged_task": ("future.get() == 42 && data == 1", "data < 2", "race"),
     "async": ("assert(future.get() == 42);\n", "", "race"),
     "semaphore": ("items(0)", "items(1)", "race"),
     "latch": ("both(2)", "both(1)", "race"),

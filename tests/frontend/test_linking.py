@@ -127,12 +127,22 @@ def test_a_header_beside_the_source_does_not_replace_one_of_the_system(folder: P
     assert found.result == "Safe"
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_function_that_is_missing_is_named_at_its_call() -> None:
+def test_a_function_that_is_missing_is_named_at_its_call(folder: Path) -> None:
+    (folder / "src" / "all.c").write_text(
+        "/*\n * mail_get() begins with {\n */\nint mail_get(int *letter);\n"
+        "int all(void) {\n  int letter;\n  while (mail_get(&letter)) {\n  }\n  return 0;\n}\n"
+    )
     with pytest.raises(Unsupported, match="mail_get is called but not defined") as error:
         list(weakspot.explore("driver.c"))
     assert error.value.place == "driver.c:9:7"
-    assert "weakspot check driver.c library.c" in (error.value.advice or "")
+    assert "name src/mail.c too, which defines it" in (error.value.advice or "")
+
+
+def test_a_function_of_the_c_library_that_is_missing_is_no_source_to_name(folder: Path) -> None:
+    (folder / "main.c").write_text("#include <stdlib.h>\nint main(void) { return mkstemp(0); }\n")
+    with pytest.raises(Unsupported, match="mkstemp is called but not defined") as error:
+        list(weakspot.explore("main.c"))
+    assert "weakspot does not have this function" in (error.value.advice or "")
 
 
 @pytest.mark.usefixtures("folder")

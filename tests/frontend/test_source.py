@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from ended import execute
 
+import weakspot
 from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported
 from weakspot.generators.source import clang, file_names, frontend
 from weakspot.generators.source.build import Build
@@ -130,6 +131,21 @@ def test_asserts_survive(tmp_path: Path) -> None:
     ir = compiled(tmp_path, "int x; int main(void) { assert(x == 0); }")
     assert "@__assert_fail" in function(ir, "main")
     assert 'c"x == 0\\00"' in ir.text
+
+
+def test_a_definition_of_ndebug_that_removes_all_assertions_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "release.h").write_text("#pragma once\n#define NDEBUG\n")
+    path = tmp_path / "program.c"
+
+    def notes(before: str) -> tuple[str, ...]:
+        path.write_text(f"{before}\n{HEADER}atomic_int x;\nint main(void) {{ assert(!x); }}\n")
+        (found,) = weakspot.explore(path, models=["sc"])
+        return found.notes
+
+    assert not notes("")
+    assert not notes('#include "release.h"\n#undef NDEBUG')
+    (note,) = notes('#include "release.h"')
+    assert "release.h:2: NDEBUG is defined here" in note
 
 
 def test_operations_are_inlined_and_keep_their_call_chain(tmp_path: Path) -> None:
@@ -340,6 +356,23 @@ def test_a_missing_header_comes_with_advice(tmp_path: Path) -> None:
     assert "-I DIR" in (caught.value.advice or "")
 
 
+def test_a_header_that_a_build_makes_comes_with_advice(tmp_path: Path) -> None:
+    for folder in ("include", "src"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "src" / "config.h.in").write_text("#undef SIZE\n")
+    (tmp_path / "include" / "ring.h").write_text('#include "config.h"\n')
+    include = Build(include=(tmp_path / "include",))
+    with pytest.raises(BadInput, match=r"'config\.h' file not found") as caught:
+        compiled(tmp_path, "#include <ring.h>\nint main(void) { return 0; }", build=include)
+    assert re.search(
+        r"build makes it of \S*src/config\.h\.in: configure", caught.value.advice or ""
+    )
+    (tmp_path / "src" / "config.h.in").unlink()
+    with pytest.raises(BadInput, match=r"'config\.h' file not found") as caught:
+        compiled(tmp_path, "#include <ring.h>\nint main(void) { return 0; }", build=include)
+    assert "the library's build makes it: configure" in (caught.value.advice or "")
+
+
 def test_a_header_of_cxx_in_a_c_program_comes_with_advice(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="'atomic' file not found") as caught:
         compiled(tmp_path, "#include <atomic>\nint main(void) { return 0; }")
@@ -486,3 +519,19 @@ def test_what_is_not_supported_is_placed_in_the_source(
         asked(read_program(path), models.resolve("rc11"), Bounds())
     assert (error.value.place or "").startswith(f"{path}:{line}")
     assert "of the IR" not in error.value.message
+
+
+def test_an_object_that_malloc_makes_through_a_pointer_is_named_without_a_line(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "program.c"
+    path.write_text(
+        HEADER + "#include <stdlib.h>\nstatic void *(*make)(size_t) = malloc;\n"
+        "static void *write(void *place) { *(int *)place = 1; return place; }\n"
+        "int main(void) {\n  int *place = make(sizeof *place);\n  pthread_t thread;\n"
+        "  pthread_create(&thread, 0, write, place);"
+        "\n  *place = 2;\n  pthread_join(thread, 0);\n}\n"
+    )
+    (found,) = weakspot.explore(path, models=["rc20"], machine_models=())
+    (violation,) = found.violations
+    assert "data-race on heap between" in violation.message

@@ -1,4 +1,5 @@
-// Text that is printed to memory: integers, characters, strings and pointers, in the C locale.
+// Text that is printed to memory, in the C locale: integers, characters, strings, pointers, and numbers of type
+// double without an exponent.
 #define _GNU_SOURCE
 #include "weakspot.h"
 #include <limits.h>
@@ -65,6 +66,56 @@ static void number(struct text *text, const struct conversion *how, uintmax_t va
   while (count)
     put(text, digits[--count]);
   repeat(text, ' ', how->left ? blank : 0);
+}
+
+// A number with decimal places: exact, and then rounded to the nearest, a half to the even one.
+static void fixed(struct text *text, const struct conversion *how, double value) {
+  enum { MOST = 64, FRACTION = 52, SPECIAL = 0x7ff, LIMBS = 34 };
+  unsigned long bits;
+  memcpy(&bits, &value, sizeof bits);
+  int power = bits >> FRACTION & SPECIAL, places = how->precision < 0 ? 6 : how->precision, has_sign = bits >> 63;
+  unsigned long magnitude = bits & ((1ul << FRACTION) - 1);
+  char sign = has_sign ? '-' : how->sign, digits[MOST];
+  if (power == SPECIAL) {
+    char name[] = {sign, magnitude ? 'n' : 'i', magnitude ? 'a' : 'n', magnitude ? 'n' : 'f'};
+    field(text, how, name + !sign, 3 + !!sign);
+    return;
+  }
+  magnitude |= power ? 1ul << FRACTION : 0;
+  int below = 1023 + FRACTION - (power ? power : 1); // how many of its bits are below the point
+  if (below < -11 || places > MOST)
+    weakspot_unsupported("of %f, numbers below 2^64 with at most 64 decimal places are modelled");
+  unsigned long whole = below < 0 ? magnitude << -below : below < 64 ? magnitude >> below : 0;
+  unsigned limbs[LIMBS] = {0}; // the bits below the point
+  for (int i = 0; i <= FRACTION && i < below; i++)
+    limbs[(below - i - 1) / 32] |= (unsigned)(magnitude >> i & 1) << (31 - (below - i - 1) % 32);
+  for (int place = 0; place < places; place++) {
+    unsigned long carry = 0;
+    for (int i = LIMBS - 1; i >= 0; i--) {
+      carry += limbs[i] * 10ul;
+      limbs[i] = (unsigned)carry;
+      carry >>= 32;
+    }
+    digits[place] = (char)carry;
+  }
+  int is_up = limbs[0] >> 31, is_more = limbs[0] << 1 != 0;
+  for (int i = 1; i < LIMBS; i++)
+    is_more |= limbs[i] != 0;
+  is_up &= is_more || (places ? digits[places - 1] : whole) & 1;
+  for (int i = places - 1; i >= 0 && is_up; i--) {
+    is_up = digits[i] == 9;
+    digits[i] = is_up ? 0 : digits[i] + 1;
+  }
+  int has_point = places || how->alternative;
+  int width = how->left ? 0 : how->width - places - has_point;
+  struct conversion first = {.zero = how->zero, .width = width, .precision = -1};
+  size_t start = text->length;
+  number(text, &first, whole + (unsigned long)is_up, sign, "", 10, "0123456789");
+  if (has_point)
+    put(text, '.');
+  for (int i = 0; i < places; i++)
+    put(text, (char)('0' + digits[i]));
+  repeat(text, ' ', how->left ? how->width - (int)(text->length - start) : 0);
 }
 
 // The bytes of an integer argument: 4 without a length modifier.
@@ -176,6 +227,11 @@ WEAKSPOT_LIBRARY int vsnprintf(char *restrict to, size_t size, const char *restr
             (int)(how.precision < 0 ? strlen(value) : strnlen(value, (size_t)how.precision)));
       break;
     }
+    case 'f':
+      if (bytes != sizeof(int) && at[-1] != 'l')
+        weakspot_unsupported("of %f, numbers of type double are modelled");
+      fixed(&text, &how, va_arg(list, double));
+      break;
     case 'p':
       number(&text, &how, (uintptr_t)va_arg(list, void *), 0, "0x", 16, "0123456789abcdef");
       break;
@@ -183,7 +239,7 @@ WEAKSPOT_LIBRARY int vsnprintf(char *restrict to, size_t size, const char *restr
       put(&text, '%');
       break;
     default:
-      weakspot_unsupported("this conversion is not modelled: of printf's, d i u o x X c s p and % are");
+      weakspot_unsupported("this conversion is not modelled: of printf's, d i u o x X c s p f and % are");
     }
   }
   if (size)

@@ -84,6 +84,7 @@ pub fn unary(op: Unary, bits: u32, a: u64) -> u64 {
         Unary::BitReverse => a.reverse_bits() >> zeros,
         Unary::Abs => mask((sext(a, bits) as i64).unsigned_abs(), bits),
         Unary::Float(op) => floats::unary(op, bits, a),
+        Unary::IsOfClass(classes) => u64::from(classes & floats::class(bits, a) != 0),
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::ir::bits::{mask, sext};
 use crate::ir::instruction::{Conversion, FloatOp, FloatPredicate, FloatUnary};
 use std::cmp::Ordering;
+use std::num::FpCategory;
 
 /// The operations at one width.
 macro_rules! operations {
@@ -65,6 +66,26 @@ fn wide(bits: u32, value: u64) -> f64 {
         32 => f64::from(float(value)),
         _ => f64::from_bits(value),
     }
+}
+
+/// The class of a number, one bit as in LLVM's `llvm.is.fpclass`.
+pub fn class(bits: u32, value: u64) -> u16 {
+    let fraction = if bits == 32 { 23 } else { 52 };
+    let is_quiet = value >> (fraction - 1) & 1 == 1;
+    // a subnormal float is a normal double
+    let category = match bits {
+        32 => float(value).classify(),
+        _ => f64::from_bits(value).classify(),
+    };
+    let (positive, negative) = match category {
+        FpCategory::Nan => return if is_quiet { 1 << 1 } else { 1 << 0 },
+        FpCategory::Infinite => (9, 2),
+        FpCategory::Normal => (8, 3),
+        FpCategory::Subnormal => (7, 4),
+        FpCategory::Zero => (6, 5),
+    };
+    let is_negative = value >> (bits - 1) & 1 == 1;
+    1 << if is_negative { negative } else { positive }
 }
 
 pub fn compare(predicate: FloatPredicate, bits: u32, a: u64, b: u64) -> bool {
@@ -131,6 +152,26 @@ mod tests {
             let found = unary(FloatUnary::RoundEven, 64, double(value));
             assert_eq!(found, double(rounded));
         }
+    }
+
+    #[test]
+    fn classes_are_those_of_llvm() {
+        let doubles = [
+            -f64::INFINITY,
+            -1.0,
+            -5e-324,
+            -0.0,
+            0.0,
+            5e-324,
+            1.0,
+            f64::INFINITY,
+        ];
+        for (k, value) in doubles.into_iter().enumerate() {
+            assert_eq!(class(64, double(value)), 4 << k);
+        }
+        assert_eq!(class(64, double(f64::NAN)), 2);
+        assert_eq!(class(32, 0x7f80_0001), 1);
+        assert_eq!(class(32, 1), 1 << 7);
     }
 
     #[test]

@@ -138,6 +138,8 @@ pub enum Unary {
     BitReverse,
     Abs,
     Float(FloatUnary),
+    /// Whether a floating-point number is of one of these classes (LangRef, `llvm.is.fpclass`).
+    IsOfClass(u16),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,9 @@ use crate::llvm::ast::{Block, Clause, Declared, Function, Inst, InstKind, Typed,
 use crate::llvm::lexer::Token;
 use crate::llvm::parser::{Attached, Parser};
 
+/// The block that a computed goto to no label of its function leads to.
+const NOWHERE: &str = "weakspot.nowhere";
+
 impl<'a> Parser<'a> {
     /// A body whose `{` is read.
     pub fn body(&mut self, function: &mut Function<'a>) -> Result<()> {
@@ -51,6 +54,21 @@ impl<'a> Parser<'a> {
                     }
                 }
             }
+        }
+        let is_computed = |inst: &&Inst| matches!(inst.kind, InstKind::Switch { default, .. } if default == NOWHERE);
+        let mut insts = function.blocks.iter().flat_map(|block| &block.insts);
+        if let Some(jump) = insts.find(is_computed) {
+            let nowhere = Inst {
+                result: None,
+                kind: InstKind::Unreachable,
+                dbg: jump.dbg,
+                allocated: None,
+                line: jump.line,
+            };
+            function.blocks.push(Block {
+                name: NOWHERE.to_string(),
+                insts: vec![nowhere],
+            });
         }
         Ok(())
     }
@@ -159,6 +177,22 @@ impl<'a> Parser<'a> {
                 InstKind::Switch {
                     value,
                     default,
+                    cases,
+                }
+            }
+            "indirectbr" => {
+                let value = self.typed()?;
+                self.expect(b',')?;
+                self.expect(b'[')?;
+                let mut cases = Vec::new();
+                while !self.eat(b']') {
+                    let label = self.target()?;
+                    cases.push((self.address_of_label(self.function, label), label));
+                    self.eat(b',');
+                }
+                InstKind::Switch {
+                    value,
+                    default: NOWHERE,
                     cases,
                 }
             }

@@ -179,6 +179,16 @@ impl<'a> Parser<'a> {
                 self.expect(b')')?;
                 Value::Splat(Box::new(item))
             }
+            "blockaddress" => {
+                self.expect(b'(')?;
+                let (Token::Global(function), Token::Punct(b','), Token::Local(label)) =
+                    (self.next(), self.next(), self.next())
+                else {
+                    return self.fail("a label");
+                };
+                self.expect(b')')?;
+                self.address_of_label(function, label)
+            }
             "asm" => {
                 while let Token::Word(_) = self.peek() {
                     self.next();
@@ -238,6 +248,17 @@ impl<'a> Parser<'a> {
                 Value::Expr(Box::new(Expr::Other(op)))
             }
         })
+    }
+
+    /// The address of a label: another one for each.
+    pub fn address_of_label(&mut self, function: &'a str, label: &'a str) -> Value<'a> {
+        let label = (function, label);
+        let known = self.labels.iter().position(|it| *it == label);
+        let number = known.unwrap_or_else(|| {
+            self.labels.push(label);
+            self.labels.len() - 1
+        });
+        Value::Int(number as i128 + 1)
     }
 
     /// Skips `nuw`, `inbounds`, `exact`, `inrange(…)`, fast-math flags.

@@ -11,6 +11,10 @@ pub struct Parser<'a> {
     tokens: Vec<Lexeme<'a>>,
     at: usize,
     pub(super) depth: u32,
+    /// The name of the function whose body is read.
+    pub(super) function: &'a str,
+    /// The labels whose addresses were met, with their functions.
+    pub(super) labels: Vec<(&'a str, &'a str)>,
     pub module: Module<'a>,
 }
 
@@ -22,6 +26,8 @@ pub fn parse(text: &str) -> Result<Module<'_>> {
         tokens: lex(text)?,
         at: 0,
         depth: 0,
+        function: "",
+        labels: Vec::new(),
         module: Module::default(),
     };
     // every module has these, named or not
@@ -356,6 +362,7 @@ impl<'a> Parser<'a> {
                 _ => {}
             }
         }
+        self.function = name;
         self.body(&mut function)?;
         self.module.functions.push(function);
         Ok(())

@@ -143,6 +143,15 @@ impl<'a> Lower<'_, '_, 'a> {
                 return Ok(());
             }
         }
+        if stem("is.fpclass") {
+            let (Some((ty, _)), Operand::Const(classes)) = (args.first(), arg(1)) else {
+                return Err(Error::invalid("classes of numbers that are no constant"));
+            };
+            self.float(*ty, name)?;
+            let (op, a) = (Unary::IsOfClass(classes as u16), arg(0));
+            self.emit(inst, Op::Unary { op, bits, dst, a });
+            return Ok(());
+        }
         for (prefix, op, signed) in [
             ("uadd.with.overflow", BinOp::Add, false),
             ("sadd.with.overflow", BinOp::Add, true),

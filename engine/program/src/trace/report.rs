@@ -189,7 +189,10 @@ fn heap_name(program: &Program, site: SiteId) -> String {
         Some(of) if !of.name.is_empty() => of.name.clone(),
         _ => {
             let site = &program.sites[site as usize];
-            format!("heap({}:{})", site.file, site.line)
+            match site.line {
+                0 => "heap".to_string(), // malloc was called through a pointer
+                line => format!("heap({}:{line})", site.file),
+            }
         }
     }
 }

@@ -1,10 +1,11 @@
-// <stdlib.h> with the functions of glibc that musl does not declare.
+// <stdlib.h> with the functions and types of glibc that musl does not declare there.
 #pragma once
 #pragma GCC system_header
 
 #include_next <stdlib.h>
 
 #if !defined __GLIBC__ && (defined _GNU_SOURCE || defined _BSD_SOURCE)
+#include <sys/types.h>
 #ifdef __cplusplus
 extern "C" {
 #endif

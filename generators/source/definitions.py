@@ -1,0 +1,65 @@
+"""Where functions are defined that a program calls and its own files do not define.
+
+In: the functions' names, the program's sources, and the folders of headers. Out: other sources, in
+these folders and those of the sources, that contain a definition, by the text alone: it may be one
+that the compiler would not see, as below an `#if`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from weakspot.system.compilers import zig
+
+_SOURCES = frozenset((".c", ".cc", ".cpp", ".cxx"))
+_HEADERS = frozenset(("include", "inc"))
+"""Names of folders of headers beside which a library has its sources."""
+_MOST = 2_000
+"""How many files are looked at, at most."""
+
+
+def files_defining(
+    names: Iterable[str], sources: Sequence[Path], folders: Iterable[Path]
+) -> tuple[Path, ...]:
+    """The first file that defines each of the functions, each file once."""
+    wanted = {name: _definition(name) for name in names}
+    found: dict[str, Path] = {}
+    known = {each.resolve() for each in sources}
+    roots = (*(each.parent for each in sources), *folders)
+    for file in _files(roots):
+        if file.resolve() in known or not os.access(file, os.R_OK):
+            continue
+        text = file.read_text(encoding="utf-8", errors="replace")
+        found |= {name: file for name in wanted if name not in found and wanted[name].search(text)}
+    return tuple(dict.fromkeys(found[name] for name in wanted if name in found))
+
+
+def is_of_c_library(name: str) -> bool:
+    """Whether musl, as ziglang ships it, has a source of this name."""
+    package = zig.folder()
+    return package is not None and any(package.glob(f"lib/libc/musl/src/*/{name}.c"))
+
+
+def _files(folders: Iterable[Path]) -> Iterator[Path]:
+    roots = (each.parent if each.name in _HEADERS else each for each in folders)
+    left = _MOST
+    for root in dict.fromkeys(each.resolve() for each in roots):
+        for folder, inner, names in os.walk(root):
+            inner[:] = sorted(each for each in inner if not each.startswith("."))
+            left -= len(names)
+            if left < 0:
+                return
+            yield from (
+                Path(folder, each) for each in sorted(names) if Path(each).suffix in _SOURCES
+            )
+
+
+def _definition(name: str) -> re.Pattern[str]:
+    """A function's name with parameters and a body: that of a class with the class's name."""
+    *_, scope, last = ("", *re.sub(r"<.*?>", "", name).split("::"))
+    qualified = rf"\b{re.escape(scope)}::" if scope else r"\b"
+    start = rf"^(?![ \t]*(?:return\b|else\b|[*/]))[^\n;=(]*{qualified}{re.escape(last)}"
+    return re.compile(rf"{start}[ \t]*\([^;{{}}]*\)[^;{{}}()]*\{{", re.MULTILINE)
