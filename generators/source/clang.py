@@ -321,7 +321,8 @@ _UNDECLARED = re.compile(
 )
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """What is in a file; nothing if it is not there."""
     return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
 
@@ -363,7 +364,7 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
             advice = (
                 f"{made}: configure the library, and name the folder that then holds it: -I DIR"
             )
-    elif _UNDECLARED.match(message) and "<weakspot/kernel.h>" in _text(path):
+    elif _UNDECLARED.match(message) and "<weakspot/kernel.h>" in text_of(path):
         advice = (
             "<weakspot/kernel.h> does not have it: define it in terms of what docs/linux-kernel.md "
             "lists"

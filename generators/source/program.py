@@ -18,6 +18,7 @@ from weakspot.generators.litmus import Site, of_library
 from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import WRAPPER
 from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.clang import text_of
 from weakspot.generators.source.definitions import files_defining, is_of_c_library
 from weakspot.generators.source.frontend import Question, compile_source
 from weakspot.generators.source.language import sources
@@ -66,10 +67,6 @@ _TWICE = (
 
 _ASSERTS = re.compile(r"\bassert\s*\(")
 _NDEBUG = re.compile(r"((?:.*\n)*?)[ \t]*#[ \t]*define[ \t]+NDEBUG\b")
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -121,10 +118,10 @@ class Program(msgspec.Struct, frozen=True):
         """Where NDEBUG is defined, if `source` has assertions and none of them is compiled."""
         if any(site.kind == "assert" and site.file == self.name for site in self.sites):
             return None
-        if not _ASSERTS.search(_text(self.source)):
+        if not _ASSERTS.search(text_of(self.source)):
             return None
         for name, path in self.files.items():
-            if before := _NDEBUG.match(_text(path)):
+            if before := _NDEBUG.match(text_of(path)):
                 return f"{name}:{before[1].count(chr(10)) + 1}"
         return None
 
