@@ -222,7 +222,7 @@ impl Action {
     /// Whether events of other threads may happen before what follows because of this.
     pub fn may_synchronise(self) -> bool {
         match self {
-            Action::Read { order, rmw, .. } => rmw || order != Order::Na,
+            Action::Read { order, rmw, .. } => !order.is_plain(rmw),
             Action::Fence { .. } | Action::Join { .. } | Action::Wait => true,
             Action::Write { .. } | Action::Create { .. } => false,
             Action::Choose { .. } | Action::Compare { .. } => false,
@@ -233,7 +233,7 @@ impl Action {
     /// Whether this and what precedes it may happen before events of other threads because of this.
     pub fn may_publish(self) -> bool {
         match self {
-            Action::Write { order, rmw, .. } => rmw || order != Order::Na,
+            Action::Write { order, rmw, .. } => !order.is_plain(rmw),
             Action::Fence { .. } | Action::Create { .. } => true,
             _ => false,
         }

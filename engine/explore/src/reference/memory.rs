@@ -95,7 +95,7 @@ impl ReferenceEnvironment<'_, '_> {
         if new {
             self.record(t, Step::Read(at, answer.value));
         }
-        let plain = how.order == Order::Na && !how.rmw;
+        let plain = how.order.is_plain(how.rmw);
         let mut value = Val::new(answer.value, self.answered(t, plain));
         value.undefined = answer.undefined;
         Ok(value)
@@ -130,7 +130,7 @@ impl ReferenceEnvironment<'_, '_> {
         (from, parts): (AccessTarget, &[Location]),
         how: ReadMode,
     ) -> Done<Vec<Byte>> {
-        let atomic = how.order != Order::Na || how.rmw;
+        let atomic = !how.order.is_plain(how.rmw);
         let how = ReadMode {
             uninitialised_ok: how.uninitialised_ok || parts.len() > 1,
             ..how
@@ -151,7 +151,7 @@ impl ReferenceEnvironment<'_, '_> {
         (order, rmw): (Order, bool),
         bytes: &[Byte],
     ) -> Done<()> {
-        let atomic = order != Order::Na || rmw;
+        let atomic = !order.is_plain(rmw);
         for (k, at) in parts.iter().enumerate() {
             let from = (at.address - to.address) as usize;
             let bytes = &bytes[from..from + at.size as usize];
@@ -182,7 +182,7 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
             }
             return Ok(value);
         }
-        if how.order == Order::Na && !how.rmw {
+        if how.order.is_plain(how.rmw) {
             if size > 8 {
                 let message = "the reference does not support accesses of 16 bytes".to_owned();
                 return Err(Interruption::Unsupported(message, site));
@@ -247,7 +247,7 @@ impl Accesses for ReferenceEnvironment<'_, '_> {
             bits: mask(value.bits, 8 * size),
             ..value
         };
-        if order == Order::Na && !rmw {
+        if order.is_plain(rmw) {
             return self.write_range(t, to, &bytes_of(value, size));
         }
         let parts = self.semantics.divide(to.address, size.into(), true, site)?;

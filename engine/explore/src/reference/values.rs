@@ -29,7 +29,7 @@ use super::semantics::{ReferenceThread, Semantics};
 use crate::exploration::Limit;
 use crate::source::{Action, Answer, Initial, Location, Next, ThreadId};
 use program::ir::bits::mask;
-use program::ir::{FuncId, Order};
+use program::ir::FuncId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -167,7 +167,7 @@ impl Values {
         };
         let (accessed, plain) = match label.action {
             Action::Read { at, order, rmw, .. } | Action::Write { at, order, rmw, .. } => {
-                (Some(at), order == Order::Na && !rmw)
+                (Some(at), order.is_plain(rmw))
             }
             _ => (None, false),
         };

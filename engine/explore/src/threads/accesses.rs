@@ -52,7 +52,7 @@ impl ThreadEnvironment<'_> {
         spot: AccessTarget,
         (order, rmw): (Order, bool),
     ) {
-        let plain = order == Order::Na && !rmw;
+        let plain = order.is_plain(rmw);
         self.sharing.record_use(at, self.user(t, spot.site), false);
         self.sharing.record_conflict(at, self.user(t, spot.site));
         let orders = !plain && (order.releases() || self.settings.relaxed_order);
@@ -230,7 +230,7 @@ impl ThreadEnvironment<'_> {
         how: ReadMode,
         continues: bool,
     ) -> Done<Val> {
-        let plain = how.order == Order::Na && !how.rmw;
+        let plain = how.order.is_plain(how.rmw);
         let ignored = spot.update && self.sharing.is_unobserved(at);
         let action = Action::Read {
             at,
@@ -316,7 +316,7 @@ impl Accesses for ThreadEnvironment<'_> {
             }
             return Ok(value);
         }
-        if how.order == Order::Na && !how.rmw {
+        if how.order.is_plain(how.rmw) {
             let bytes = self.read_range(t, spot, size.into(), how.uninitialised_ok)?;
             return Ok(self.value_of(&bytes));
         }
@@ -364,7 +364,7 @@ impl Accesses for ThreadEnvironment<'_> {
             self.has_stored(t, [before, value.dep]);
             return Ok(());
         }
-        if order == Order::Na && !rmw {
+        if order.is_plain(rmw) {
             return self.write_range(t, spot, &bytes_of(value, size));
         }
         let bits = mask(value.bits, 8 * size);

@@ -20,7 +20,7 @@ use crate::threads::location_uses::LocationUses;
 use crate::threads::ranges::{insert, insert_whole, overlaps};
 use crate::threads::thread_symmetry::ThreadSymmetry;
 use borsh::{BorshDeserialize, BorshSerialize};
-use program::ir::{Order, SiteId};
+use program::ir::SiteId;
 use program::memory::Named;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
@@ -304,7 +304,7 @@ impl LearnedSharing {
         let contradicts = match action {
             Action::Read { at, order, rmw, .. } | Action::Write { at, order, rmw, .. } => {
                 let kind = AccessKind {
-                    plain: order == Order::Na && !rmw,
+                    plain: order.is_plain(rmw),
                     writes: action.is_write(),
                 };
                 let races = self.flags_races && facts.left_out.access(at, by, kind, threads);
@@ -411,6 +411,7 @@ impl LearnedSharing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use program::ir::Order;
 
     #[test]
     fn ranges_that_meet_are_one() {

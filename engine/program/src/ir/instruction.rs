@@ -42,6 +42,12 @@ impl From<Annotation> for Order {
 }
 
 impl Order {
+    /// Whether an access of this order is plain: one of a read-modify-write is atomic.
+    #[inline]
+    pub fn is_plain(self, rmw: bool) -> bool {
+        self == Order::Na && !rmw
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Order::Na => "na",

@@ -3,7 +3,6 @@
 use super::{lock, LearnedSharing, SharingChanged};
 use crate::source::{Action, Location};
 use crate::threads::ledger::User;
-use program::ir::Order;
 
 impl LearnedSharing {
     /// What undone rounds add to a location, and subtract again; none if all of its rounds are
@@ -46,7 +45,7 @@ impl LearnedSharing {
         }
         let (start, end, whole) = match action {
             Action::Read { at, order, rmw, .. } => {
-                let atomic = rmw || order != Order::Na;
+                let atomic = !order.is_plain(rmw);
                 (
                     at.address,
                     at.address + u64::from(at.size),
@@ -77,6 +76,7 @@ impl LearnedSharing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use program::ir::Order;
     use program::memory::Named;
 
     const AT: Location = Location {
