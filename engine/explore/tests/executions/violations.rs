@@ -82,21 +82,6 @@ fn a_wait_for_what_nobody_writes_is_a_hang() {
     }
 }
 
-/// The last write is not the one because of which the thread waits.
-#[test]
-fn a_wait_for_what_was_overwritten_twice_is_a_hang() {
-    let writes = [Do::Store(0, 5, Rlx), Do::Store(1, 1, Rel)];
-    let overwrites = [
-        Do::Await(1, 1, Acq),
-        Do::Store(0, 1, Rlx),
-        Do::Store(0, 2, Rlx),
-    ];
-    let program = started(&[&[Do::Await(0, 5, Acq)], &writes, &overwrites]);
-    for name in ALL {
-        assert_eq!(kinds(&under(name, &program)), [FaultKind::Hang], "{name}");
-    }
-}
-
 #[test]
 fn a_lock_that_is_never_released_hangs_a_thread_that_waits_for_it() {
     let keeps = [Do::Lock(8)];
