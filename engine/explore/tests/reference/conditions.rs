@@ -521,6 +521,17 @@ fn a_weak_exchange_after_a_read_that_is_postponed_fails_again() {
     compare_under(&[("imm", Acyclic::Dependencies)], 2, &text);
 }
 
+/// A thread that has read an older value may loop for ever without looking again.
+#[test]
+fn a_loop_without_a_read_does_not_wait_for_the_read_before_it() {
+    let globals = "@x = global i32 0, align 4\n";
+    let hangs = "  %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %is = icmp eq i32 %read, 0\n  br i1 %is, label %loop, label %end\n\
+                 loop:\n  br label %loop\nend:";
+    let writes = "  store atomic i32 1, ptr @x monotonic, align 4";
+    compare(&program(globals, &[hangs, writes], "  ret i32 0"));
+}
+
 /// The last write is not the one because of which the thread waits.
 #[test]
 fn a_thread_waits_for_what_was_overwritten_twice() {
