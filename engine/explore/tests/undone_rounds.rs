@@ -392,6 +392,52 @@ fn rounds_are_left_out(text: &str) {
     }
 }
 
+/// A third thread detaches another if it sees the reader within a round, and then detaches it again.
+const DETACHES: &str = "\
+declare i32 @pthread_detach(i64)
+@g = global i64 0, align 8
+define ptr @idles(ptr %unused) {
+  ret ptr null
+}
+define ptr @detaches(ptr %unused) {
+  %thread = load i64, ptr @g
+  %seen = load atomic i32, ptr @l monotonic, align 4
+  %within = icmp eq i32 %seen, 65
+  br i1 %within, label %once, label %next
+once:
+  call i32 @pthread_detach(i64 %thread)
+  br label %next
+next:
+  fence seq_cst
+  call i32 @pthread_detach(i64 %thread)
+  ret ptr null
+}
+";
+
+#[test]
+fn a_thread_that_detaches_another_because_of_a_round_shows_it() {
+    let lock = LOCK.replace("@l = global i32 0", "@l = global i32 64");
+    let lock = lock.replace("  atomicrmw add ptr @l, i32 64 acquire\n", "");
+    let starts = "  call i32 @pthread_create(ptr @g, ptr null, ptr @idles, ptr null)\n  \
+                  call i32 @pthread_create(ptr %h, ptr null, ptr @detaches, ptr null)\n  ret i32";
+    let text = format!("{}{DETACHES}{}", head(), lock.replace("  ret i32", starts));
+    let program = Program::from_ir(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    for reductions in [
+        Reductions::ALL,
+        Reductions::ALL.with(Reduction::UndoneRounds, false),
+    ] {
+        let options = Options {
+            acyclic: Some(Acyclic::ProgramOrder),
+            reductions,
+            ..Options::default()
+        };
+        let found = found(&program, &model("sc"), &options, Limits::default());
+        let (found, _) = found.expect("few executions");
+        let kinds: Vec<_> = found.violations.iter().map(|(kind, _)| *kind).collect();
+        assert_eq!(kinds, [FaultKind::Lock]);
+    }
+}
+
 /// Each thread finds the other within its round, again and again.
 #[test]
 fn two_threads_may_undo_rounds_for_ever_because_of_one_another() {

@@ -430,8 +430,8 @@ fn executions_that_may_be_missing_are_reported() {
 #[test]
 fn threads_wait_where_reads_are_postponed_as_they_do_where_they_are_not() {
     // in these, a wait has a cause that other writes follow; a thread waits in a round that writes what
-    // it has read, and in one without events
-    compare((0..14).chain([20, 167, 212, 1136, 22022]), 500);
+    // it has read, in one that exchanges a value for the same, and in one without events
+    compare((0..14).chain([20, 167, 212, 469, 1136, 22022]), 500);
 }
 
 #[test]

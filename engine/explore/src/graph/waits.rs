@@ -106,14 +106,12 @@ impl Graph {
     }
 
     /// Whether a wait is what precedes a read from, or what the search adds before a revisit by,
-    /// this write.
+    /// this write. The writes that were added before the wait precede its cause in coherence order.
     pub(super) fn is_due_to(&self, wait: EventId, mut write: EventId) -> bool {
         let cause = self.event(wait).source;
         let location = self.event(cause).location;
         loop {
-            let previous = |other: &EventId| {
-                *other != write && (*other < wait || self.precedes(*other, write))
-            };
+            let previous = |other: &EventId| *other != write && self.precedes(*other, write);
             let last = self.writes(location).filter(previous).last();
             write = match last {
                 Some(last) if last == cause => return true,

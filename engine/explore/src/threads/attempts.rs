@@ -102,11 +102,8 @@ impl Runner<'_> {
             .iter()
             .map(|register| &thread.registers[frame.registers + *register as usize]);
         let values = outer.chain(live_values);
-        let dependencies: Vec<Dep> = values.map(|value| value.dep).collect();
-        let is_known = |dep: &Dep| self.sets.are_disjoint(*dep, run.local.postponed);
         Some(Attempt {
-            unknown: !dependencies.iter().all(is_known),
-            dependencies,
+            dependencies: values.map(|value| value.dep).collect(),
             state: HeaderState::with(thread, &run.local.memory, live.iter().copied())?,
             epoch: thread.epoch,
             rewrites: run.local.rewrites,
@@ -123,8 +120,8 @@ impl Runner<'_> {
             return None;
         }
         let now = self.at_exchange(run, 0)?;
-        let mut failed = run.attempts.iter().filter(|known| known.site == now.site);
-        if failed.any(|known| known.unknown || now.unknown) {
+        let is_known = |dep: &Dep| self.sets.are_disjoint(*dep, run.local.postponed);
+        if !now.dependencies.iter().all(is_known) {
             run.thread.undecided = true;
             return None;
         }

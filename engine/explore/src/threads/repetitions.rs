@@ -22,8 +22,10 @@ impl Runner<'_> {
     }
 
     /// Whether two states of a thread before the same event, or at its end, differ in nothing that
-    /// what it does from then on depends on, limits apart. How far it is from where it would be found
-    /// to wait is not compared: it waits only where it would come back to the same state.
+    /// what it does from then on depends on, limits apart. No read of it is postponed: a thread with such a
+    /// read is not stopped by a limit, and rounds are undone only where none is postponed. How far it is
+    /// from where it would be found to wait is not compared: it waits only where it would come back to
+    /// the same state.
     pub(super) fn is_same_state(&self, one: &SuspendedThread, other: &SuspendedThread) -> bool {
         let (p, q) = (&one.local, &other.local);
         let state = |run: &SuspendedThread| {
@@ -31,8 +33,7 @@ impl Runner<'_> {
             let live = self.live(&run.thread)?[pc].iter().copied();
             HeaderState::with(&run.thread, &run.local.memory, live)
         };
-        p.postponed == 0
-            && p.calls.detached.len() == q.calls.detached.len()
+        p.calls.detached.len() == q.calls.detached.len()
             && p.answers == q.answers
             && state(one) == state(other)
     }

@@ -194,9 +194,8 @@ impl HeaderState {
 #[derive(Debug, PartialEq)]
 pub struct Attempt {
     pub state: HeaderState,
-    /// What the live values depend on, and whether postponed reads are among that.
+    /// What the live values depend on.
     pub dependencies: Vec<Dep>,
-    pub unknown: bool,
     /// The thread's progress so far, and how much of it was a write of the value that it had written
     /// there before, where no other thread writes.
     pub epoch: u64,

@@ -244,6 +244,24 @@ fn threads_that_are_found_to_differ_cannot_be_explored_further() {
     );
 }
 
+/// Each of two threads writes both elements, and its own before or after the other does.
+#[test]
+fn threads_that_write_each_others_elements_are_exchanged() {
+    let code = vec![
+        Step::Store(Spot::Next, Value::Number(1), Order::Rlx),
+        Step::Store(Spot::Own, Value::Number(2), Order::Rlx),
+    ];
+    let program = Elements {
+        threads: vec![vec![Step::Create(1), Step::Create(2)], code.clone(), code],
+        arguments: vec![0, 1, 2],
+        filled: Filled::Zeros,
+        distinguished: Arc::default(),
+    };
+    let mut counts = Counts::default();
+    compare("rc20", &model("rc20"), 0, &program, &mut counts);
+    assert_eq!((counts.some, counts.all), (3, 4));
+}
+
 #[test]
 fn of_executions_in_which_elements_are_exchanged_one_is_found() {
     compare_each(0..100);

@@ -521,6 +521,37 @@ fn a_weak_exchange_after_a_read_that_is_postponed_fails_again() {
     compare_under(&[("imm", Acyclic::Dependencies)], 2, &text);
 }
 
+/// A thread that has read an older value may loop for ever without looking again.
+#[test]
+fn a_loop_without_a_read_does_not_wait_for_the_read_before_it() {
+    let globals = "@x = global i32 0, align 4\n";
+    let hangs = "  %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %is = icmp eq i32 %read, 0\n  br i1 %is, label %loop, label %end\n\
+                 loop:\n  br label %loop\nend:";
+    let writes = "  store atomic i32 1, ptr @x monotonic, align 4";
+    compare(&program(globals, &[hangs, writes], "  ret i32 0"));
+}
+
+/// The last write is not the one because of which the thread waits.
+#[test]
+fn a_thread_waits_for_what_was_overwritten_twice() {
+    let globals = "@x = global i32 0, align 4\n@y = global i32 0, align 4\n";
+    let waits = "  br label %head\n\
+                 head:\n  %read = load atomic i32, ptr @x monotonic, align 4\n  \
+                 %done = icmp eq i32 %read, 5\n  br i1 %done, label %end, label %head\nend:";
+    let writes = "  store atomic i32 5, ptr @x monotonic, align 4\n  \
+                  store atomic i32 1, ptr @y release, align 4";
+    let overwrites = "  %written = load atomic i32, ptr @y acquire, align 4\n  \
+                      %is = icmp eq i32 %written, 1\n  br i1 %is, label %then, label %end\n\
+                      then:\n  store atomic i32 1, ptr @x monotonic, align 4\n  \
+                      store atomic i32 2, ptr @x monotonic, align 4\n  br label %end\nend:";
+    compare(&program(
+        globals,
+        &[waits, writes, overwrites],
+        "  ret i32 0",
+    ));
+}
+
 /// A plain read of a round in vain races with a write that comes after the loop.
 #[test]
 fn a_read_of_a_round_in_vain_may_race() {

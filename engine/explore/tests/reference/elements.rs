@@ -85,8 +85,12 @@ impl Elements<'_> {
     }
 
     fn compare(&self) {
+        self.compare_under("rc20");
+    }
+
+    fn compare_under(&self, model: &str) {
         for comes in [0, 2] {
-            compare("rc20", Acyclic::ProgramOrder, &self.text(comes));
+            compare(model, Acyclic::ProgramOrder, &self.text(comes));
         }
     }
 }
@@ -163,6 +167,28 @@ fn a_thread_that_accesses_another_location_is_not_exchanged() {
     elements.compare();
 }
 
+/// The others may read what is not ordered.
+#[test]
+fn a_thread_whose_first_event_has_another_order_is_not_exchanged() {
+    for [one, two] in [["acquire", "monotonic"], ["monotonic", "acquire"]] {
+        let each = format!(
+            "  br i1 %first, label %one, label %two\n\
+             one:\n  %early = load atomic i32, ptr @x {one}, align 4\n  br label %counts\n\
+             two:\n  %late = load atomic i32, ptr @x {two}, align 4\n  br label %counts\n\
+             counts:\n  %value = phi i32 [ %early, %one ], [ %late, %two ]"
+        );
+        let elements = Elements {
+            each: &each,
+            does: "  %written = icmp eq i32 %value, 1\n  \
+                   br i1 %written, label %reads, label %next\n\
+                   reads:\n  %data = load i32, ptr @y",
+            other: "  store i32 1, ptr @y\n  store atomic i32 1, ptr @x release, align 4",
+            ..ALIKE
+        };
+        elements.compare();
+    }
+}
+
 #[test]
 fn a_thread_that_writes_another_value_is_not_exchanged() {
     let other = "  %value = load atomic i32, ptr @x monotonic, align 4\n  \
@@ -182,6 +208,16 @@ fn a_thread_that_writes_another_value_is_not_exchanged() {
 }
 
 #[test]
+fn a_thread_that_writes_an_indeterminate_value_is_not_exchanged() {
+    let elements = Elements {
+        does: "  %value = select i1 %first, i32 undef, i32 0\n  store i32 %value, ptr @x",
+        other: "  %value = load i32, ptr @x\n  store i32 %value, ptr @seen",
+        ..ALIKE
+    };
+    elements.compare_under("tso");
+}
+
+#[test]
 fn a_thread_that_tests_which_element_it_has_is_not_exchanged() {
     let elements = Elements {
         does: "  br i1 %first, label %fails, label %next\nfails:\n  \
@@ -192,8 +228,13 @@ fn a_thread_that_tests_which_element_it_has_is_not_exchanged() {
     elements.compare();
 }
 
-const ALLOCATES: &str = "  %one = call ptr @malloc(i64 4)\n  %two = call ptr @malloc(i64 4)\n  \
-                         %three = call ptr @malloc(i64 4)\n";
+/// Of each element the first half is initialised.
+const ALLOCATES: &str = "  %one = call ptr @malloc(i64 8)\n  %two = call ptr @malloc(i64 8)\n  \
+                         %three = call ptr @malloc(i64 8)\n  store i32 0, ptr %one\n  \
+                         store i32 0, ptr %two\n  store i32 0, ptr %three\n";
+
+/// What is an event under TSO, also where one thread alone uses the object.
+const ADDS: &str = "atomicrmw add ptr %own, i32 1 monotonic";
 
 /// Frees an element, and says so.
 const FREES: &str = "  %freed = load atomic ptr, ptr @freed acquire, align 8\n  \
@@ -218,11 +259,10 @@ fn an_element_that_is_freed_is_not_exchanged() {
         format!("{globals}define ptr @early(ptr %unused) {{\n{FREES}\n  ret ptr null\n}}\n");
     let starts = "  %k = alloca i64\n  \
                   call i32 @pthread_create(ptr %k, ptr null, ptr @early, ptr null)\n";
-    let stores = "  store i32 0, ptr %one\n  store i32 0, ptr %two\n  store i32 0, ptr %three\n";
     let own = format!("  store atomic i32 1, ptr %own monotonic, align 4\n{FOLLOWS}");
     for freed in ["%one", "%three"] {
         let shares = format!("  store atomic ptr {freed}, ptr @freed release, align 8");
-        let begin = format!("{ALLOCATES}{stores}{shares}");
+        let begin = format!("{ALLOCATES}{shares}");
         for each in [FOLLOWS, &own] {
             let elements = Elements {
                 globals,
@@ -244,7 +284,7 @@ fn an_element_that_is_freed_is_not_exchanged() {
         }
         // by the thread that has it
         let elements = Elements {
-            begin: &format!("{ALLOCATES}{stores}"),
+            begin: ALLOCATES,
             elements: ["%one", "%two", "%three"],
             does: "  call void @free(ptr %own)",
             result: freed,
@@ -254,17 +294,46 @@ fn an_element_that_is_freed_is_not_exchanged() {
     }
 }
 
+/// Before the threads access their elements, or after that.
+#[test]
+fn an_element_that_another_thread_frees_is_not_exchanged() {
+    let adds = format!("  {ADDS}");
+    let frees = "  %freed = load ptr, ptr @freed\n  call void @free(ptr %freed)";
+    let late = format!(
+        "  %all = load atomic i32, ptr @count monotonic, align 4\n  \
+         %is = icmp eq i32 %all, 3\n  br i1 %is, label %frees, label %end\n\
+         frees:\n{frees}\n  br label %end\nend:"
+    );
+    for freed in ["%one", "%three"] {
+        for (each, other) in [("", frees), (&adds, &late)] {
+            let elements = Elements {
+                globals: "@freed = global ptr null, align 8\n",
+                begin: &format!("{ALLOCATES}  store ptr {freed}, ptr @freed"),
+                elements: ["%one", "%two", "%three"],
+                each,
+                does: &adds,
+                other,
+                ..ALIKE
+            };
+            elements.compare_under("tso");
+        }
+    }
+}
+
 #[test]
 fn an_element_that_is_not_initialised_is_not_exchanged() {
-    let reads = READS.replace("%at", "%own");
+    let half = |element| format!("  %at = getelementptr i32, ptr {element}, i32 1\n");
+    let reads = format!("{}{READS}", half("%own"));
     for initialised in ["%one", "%three"] {
         let elements = Elements {
-            begin: &format!("{ALLOCATES}  store i32 0, ptr {initialised}"),
+            begin: &format!("{ALLOCATES}{}  store i32 0, ptr %at", half(initialised)),
             elements: ["%one", "%two", "%three"],
+            each: &format!("  {ADDS}"),
             does: &reads,
             ..ALIKE
         };
         elements.compare();
+        elements.compare_under("tso");
     }
 }
 

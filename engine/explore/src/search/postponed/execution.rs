@@ -131,7 +131,7 @@ pub struct ThreadRun {
 
 impl ThreadRun {
     /// A thread that is not created yet.
-    fn new(thread: ThreadId) -> ThreadRun {
+    pub(super) fn new(thread: ThreadId) -> ThreadRun {
         ThreadRun {
             creator: None,
             class: thread,

@@ -288,3 +288,125 @@ impl PartialExecution {
         first == second && self.are_the_same([one, other], first)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::postponed::execution::{ThreadRun, WrittenLocation};
+    use crate::source::{Dependencies, EventLabel, Initial};
+    use program::ir::Order::Rlx;
+
+    const ONE: ThreadId = 1;
+    const OTHER: ThreadId = 2;
+    const THIRD: ThreadId = 3;
+
+    /// Two threads that behave alike and a third, without events, and two locations.
+    fn threads() -> PartialExecution {
+        let mut execution = PartialExecution::new();
+        execution.threads = (0..4).map(ThreadRun::new).collect();
+        execution.threads[OTHER].class = ONE;
+        execution.locations = [64, 72].map(location).into();
+        execution
+    }
+
+    fn location(address: u64) -> WrittenLocation {
+        WrittenLocation {
+            at: Location { address, size: 4 },
+            initial: Initial::Value(0),
+            order: Vec::new(),
+        }
+    }
+
+    fn push(
+        execution: &mut PartialExecution,
+        thread: ThreadId,
+        location: usize,
+        writes: bool,
+    ) -> EventPosition {
+        let at = execution.locations[location].at;
+        let action = match writes {
+            true => Action::Write {
+                at,
+                order: Rlx,
+                value: 1,
+                rmw: false,
+                undefined: 0,
+            },
+            false => Action::Read {
+                at,
+                order: Rlx,
+                rmw: false,
+                uninitialised_ok: false,
+                ignored: false,
+            },
+        };
+        let label = EventLabel {
+            action,
+            site: 0,
+            dependencies: Dependencies::default(),
+            continues: false,
+        };
+        execution.push(thread, &label, location)
+    }
+
+    /// Adds a write of the third thread at a position in coherence order.
+    fn write(execution: &mut PartialExecution, location: usize, position: usize) -> EventPosition {
+        let write = push(execution, THIRD, location, true);
+        execution.add(write, 1);
+        execution.locations[location].order.insert(position, write);
+        write
+    }
+
+    /// Whether the other thread is a twin of the one at its first read, both having pushed one, after a
+    /// change.
+    fn are_twins(change: impl Fn(&mut PartialExecution, EventPosition)) -> bool {
+        let mut execution = threads();
+        let [read, other] = [ONE, OTHER].map(|thread| push(&mut execution, thread, 0, false));
+        change(&mut execution, other);
+        execution.twins_before(read) == 1 << OTHER
+    }
+
+    #[test]
+    fn twins_have_decided_the_same() {
+        let later = |execution: &mut PartialExecution| push(execution, OTHER, 1, false);
+        assert!(are_twins(|_, _| {}));
+        assert!(are_twins(|execution, _| {
+            later(execution);
+        }));
+        assert!(!are_twins(|execution, _| {
+            let read = later(execution);
+            execution.add_read(read, None);
+        }));
+        assert!(!are_twins(|execution, _| {
+            let read = later(execution);
+            execution.event_mut(read).waits_since = Some(0);
+        }));
+        assert!(!are_twins(|execution, other| {
+            execution.event_mut(other).waits_since = Some(0);
+        }));
+        assert!(!are_twins(|execution, _| {
+            execution.threads[OTHER].waits = Some(0);
+        }));
+    }
+
+    #[test]
+    fn a_thread_that_waits_is_no_twin_of_one_that_does_not() {
+        let mut execution = threads();
+        assert_eq!(execution.twins(ONE), [ONE, OTHER]);
+        execution.threads[ONE].waits = Some(0);
+        assert_eq!(execution.twins(ONE), [ONE]);
+    }
+
+    #[test]
+    fn a_twin_denies_the_writes_before_its_own_source_that_were_there() {
+        let mut execution = threads();
+        let sources = [0, 1].map(|location| write(&mut execution, location, 0));
+        let [read, other] = [(ONE, 0), (OTHER, 1)]
+            .map(|(thread, location)| push(&mut execution, thread, location, false));
+        execution.add_read(read, Some(sources[0]));
+        assert!(execution.leaves_source(other, Some(sources[1])));
+        assert!(!execution.leaves_source(other, None));
+        write(&mut execution, 0, 0);
+        assert!(execution.leaves_source(other, Some(sources[1])));
+    }
+}
