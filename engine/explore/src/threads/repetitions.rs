@@ -28,6 +28,7 @@ impl Runner<'_> {
     /// the same state.
     pub(super) fn is_same_state(&self, one: &SuspendedThread, other: &SuspendedThread) -> bool {
         let (p, q) = (&one.local, &other.local);
+        debug_assert_eq!(p.postponed, 0, "a read of it is postponed");
         let state = |run: &SuspendedThread| {
             let pc = run.thread.frames.last()?.pc as usize;
             let live = self.live(&run.thread)?[pc].iter().copied();
