@@ -482,6 +482,23 @@ fn locks_of_one_thread_order_where_barriers_are_mapped_to() {
     }
 }
 
+/// On RISC-V, an exchange that releases comes after what precedes it, and before what depends on what it
+/// reads.
+#[test]
+fn a_spin_lock_of_one_thread_orders_by_its_order_and_its_loop() {
+    let store = |at, value| Op::Store(at, Value::Constant(value), "monotonic");
+    let spins = Op::Spin {
+        order: "release",
+        free: "monotonic",
+        section: vec![store("y", 1)],
+    };
+    let other = vec![Op::Load("y", "acquire"), store("x", 2)];
+    for name in ["power-programs", "riscv-programs", "aarch64-programs"] {
+        let one = vec![store("x", 1), spins.clone()];
+        compare_bodies(name, vec![one, other.clone()]);
+    }
+}
+
 /// A hang is that of the outer of two loops, if the inner one ends.
 #[test]
 fn a_loop_waits_around_another_that_ends() {
