@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from weakspot.generators.source import language
 from weakspot.system.compilers import zig
 
-_SOURCES = frozenset((".c", ".cc", ".cpp", ".cxx"))
 _HEADERS = frozenset(("include", "inc"))
 """Names of folders of headers beside which a library has its sources."""
 _MOST = 2_000
@@ -52,9 +52,12 @@ def _files(folders: Iterable[Path]) -> Iterator[Path]:
             left -= len(names)
             if left < 0:
                 return
-            yield from (
-                Path(folder, each) for each in sorted(names) if Path(each).suffix in _SOURCES
-            )
+            yield from (Path(folder, each) for each in sorted(names) if _is_source(each))
+
+
+def _is_source(name: str) -> bool:
+    known = language.sources().get(Path(name).suffix)
+    return known is not None and known.compiler == "clang"
 
 
 def _definition(name: str) -> re.Pattern[str]:
