@@ -173,3 +173,31 @@ __attribute__((constructor)) void allocate(void) { node = malloc(sizeof *node); 
 
 def test_a_write_before_another_attempt_may_be_to_freed_memory(tmp_path: Path) -> None:
     assert kinds(explored(program(tmp_path, ATTEMPT, "push", "release"), "rc20")) == {"memory"}
+
+
+@pytest.mark.parametrize("strength", ["weak", "strong"])
+@pytest.mark.parametrize("writes", ["", "atomic_store_explicit(&box, 1, memory_order_relaxed);"])
+def test_a_read_after_a_failure_for_no_reason_races(
+    tmp_path: Path, writes: str, strength: str
+) -> None:
+    """The loop comes to the same state twice: at its head, and at the exchange."""
+    text = f"""
+    int data; atomic_int box, taken;
+    void *one(void *p) {{
+        int free = 0;
+        {writes}
+        while (!atomic_compare_exchange_{strength}_explicit(
+            &taken, &free, 1, memory_order_relaxed, memory_order_relaxed)) {{
+            if (data) free = 0;
+            {writes}
+        }}
+        return 0;
+    }}
+    void *two(void *p) {{
+        if (box < 2 && atomic_load_explicit(&taken, memory_order_relaxed)) data = 1;
+        return 0;
+    }}
+    """
+    found = explored(program(tmp_path, text, "one", "two"), "rc20")
+    expected = {"race"} if strength == "weak" else set()
+    assert (kinds(found), found["truncated"]) == (expected, 0)

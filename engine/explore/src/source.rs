@@ -611,6 +611,17 @@ pub trait Source: Sync {
     /// Ends an exploration with writes that were not expected.
     fn look_at_writes(&self) {}
 
+    /// The writes of a thread that are taken to directly follow its last write of their location in
+    /// coherence order: their positions among its events, and their sites.
+    fn rewrites<'t>(&self, _thread: &'t Self::Thread) -> &'t [(u32, SiteId)] {
+        &[]
+    }
+
+    /// In an execution, such a write at this site follows another thread's. What is explored is void.
+    fn separate_rewrite(&self, _site: SiteId) {
+        unreachable!("no write is taken to follow another one");
+    }
+
     /// How a thread continues that a limit has stopped, if that is known.
     fn resumed(&self, _thread: &Self::Thread) -> Option<Resumed<Self::Thread>> {
         None

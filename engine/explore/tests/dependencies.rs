@@ -4,7 +4,7 @@
 //! An event is written as its kind and location, then the positions of the reads that its location
 //! (`addr`), its value (`data`) and the branches before it (`ctrl`) depend on.
 use cat::Model;
-use explore::{Action, Acyclic, Next, Options, ProgramSource, Source, Wait};
+use explore::{Action, Acyclic, Next, Options, ProgramSource, Reduction, Reductions, Source, Wait};
 use program::interpreter::Limits;
 use program::memory::Dep;
 use program::Program;
@@ -38,6 +38,8 @@ fn source() -> &'static ProgramSource<'static> {
         let mut options = Options {
             workers: 1,
             acyclic: Some(Acyclic::ProgramOrder),
+            // each round of a loop is performed
+            reductions: Reductions::ALL.with(Reduction::UnnoticedWrites, false),
             ..Options::default()
         };
         options.limits.executions = 1;

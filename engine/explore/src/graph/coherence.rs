@@ -116,7 +116,7 @@ impl Graph {
     }
 
     /// The write before this one in coherence order; none if this one has no place in it yet.
-    pub(super) fn preceding(&self, write: EventId) -> Option<EventId> {
+    pub fn preceding(&self, write: EventId) -> Option<EventId> {
         let mut previous = NONE;
         for next in self.writes(self.event(write).location) {
             if next == write {

@@ -3,7 +3,7 @@
 
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::ExecutionEnd;
-use crate::graph::execution_graph::Graph;
+use crate::graph::execution_graph::{Graph, NONE};
 use crate::history::{History, Specification, UnexplainedCalls};
 use crate::search::branching::Branching;
 use crate::search::execution::EndedExecution;
@@ -30,6 +30,7 @@ pub fn conclude<S: Source, B>(
     let Some(reported) = Reported::new(checker, graph, &extents, known)? else {
         return Ok(());
     };
+    separate_rewrites(source, execution);
     let specification = queue.options.specification.as_deref();
     let may_hang = specification.is_some_and(|allowed| allowed.may_hang);
     let concluded = found.conclude(source, execution, &reported, may_hang)?;
@@ -60,6 +61,22 @@ pub fn conclude<S: Source, B>(
             Err(Halt::Over)
         }
         false => Ok(()),
+    }
+}
+
+/// Looks whether another thread writes between two writes of one value that are taken to follow each other.
+fn separate_rewrites<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) {
+    let graph = execution.graph;
+    for (thread, _) in execution.threads() {
+        let rewrites = execution.thread(thread).map(|state| source.rewrites(state));
+        for (index, site) in rewrites.into_iter().flatten() {
+            let mut events = graph.po_predecessors(graph.threads[thread].last);
+            let write = events.find(|id| graph.event(*id).index == *index);
+            let before = write.and_then(|write| graph.preceding(write));
+            if before.is_none_or(|before| before == NONE || graph.event(before).thread != thread) {
+                source.separate_rewrite(*site);
+            }
+        }
     }
 }
 

@@ -27,9 +27,6 @@ impl ThreadEnvironment<'_> {
     ) {
         self.sharing
             .record_use(at, self.user(t, spot.site), !spot.update);
-        if plain && self.sharing.flags_races {
-            self.sharing.record_conflict(at, self.user(t, spot.site));
-        }
         if !ignored {
             let known = (!self.is_postponed()).then_some(bits);
             t.saw(at.address, at.size, known, plain);
@@ -54,7 +51,6 @@ impl ThreadEnvironment<'_> {
     ) {
         let plain = order.is_plain(rmw);
         self.sharing.record_use(at, self.user(t, spot.site), false);
-        self.sharing.record_conflict(at, self.user(t, spot.site));
         let orders = !plain && (order.releases() || self.settings.relaxed_order);
         self.local
             .has_written(t.epoch, UnnoticedWrite { at, plain, orders });
@@ -72,10 +68,8 @@ impl ThreadEnvironment<'_> {
             None => last.and_then(|known| known.bits),
         };
         let is_known = self.require(value.dep).is_ok();
-        // see `attempts`
-        let may_race = plain && self.sharing.flags_races;
-        let plain = plain && value.undefined == 0;
-        let is_there = is_known && known == Some(value.bits);
+        let defined = value.undefined == 0;
+        let is_there = is_known && defined && known == Some(value.bits);
         // what reads from this write could read from the thread's last one
         let could = match last {
             Some(last) => self.covers(last.dep, value.dep),
@@ -83,38 +77,52 @@ impl ThreadEnvironment<'_> {
         };
         let is_there = is_there && could;
         let same = |known: &&Written| is_there && known.bits == Some(value.bits);
-        let again = last.filter(same).map(|known| known.unpublished);
+        let again = last.filter(same);
         let in_doubt = last.is_some_and(|last| self.require(last.dep).is_err());
-        if plain && again == Some(true) && self.sharing.flags_races {
+        if plain && again.is_some_and(|last| last.unpublished) && self.sharing.flags_races {
             return;
         }
         if is_there && self.sharing.is_own(at, t.id) {
             return;
         }
-        if again.is_some() && !may_race && self.sharing.is_only_writer(at, t.id) {
-            self.local.rewrites += 1;
+        let is_like = |last: &Written| (last.order, last.rmw) == (order, rmw);
+        // there was no other progress since then, or that is not known
+        let follows = last
+            .is_some_and(|last| is_like(last) && t.epoch - last.epoch == t.doubts - last.doubts);
+        let follows = follows && !(plain && self.sharing.flags_races);
+        let directly = follows && self.sharing.rewrites_directly(spot.site);
+        if directly && again.is_some_and(|last| last.epoch == t.epoch) {
+            let position = self.local.events_before + self.local.answers.len() - 1;
+            self.local.rewrites.push((position as u32, spot.site));
+            return;
         }
         // the same value may be written again, or that of a read-modify-write be unchanged
         let is_reread = read.is_some_and(|read| read.bits.is_none());
         let updates = self.local.answers.contains(&None);
+        let unknown = !is_known || is_reread || in_doubt;
         let in_doubt = updates
-            || (!is_known || is_reread || in_doubt) && !self.sharing.is_known_shared(at, t.id);
+            || directly && (unknown || again.is_some())
+            || unknown && !self.sharing.is_known_shared(at, t.id);
         self.local.written.retain(|known| known.at != at);
         if self.local.written.len() == MAX_WRITTEN {
             self.local.written.remove(0);
         }
-        self.local.written.push(Written {
-            at,
-            bits: is_known.then_some(value.bits),
-            dep: value.dep,
-            unpublished: plain,
-        });
         self.local.progress = Some(at);
         t.changed = Some(spot.site);
         match in_doubt {
             true => t.progress_in_doubt(),
             false => t.progress(),
         }
+        self.local.written.push(Written {
+            at,
+            bits: (is_known && defined).then_some(value.bits),
+            dep: value.dep,
+            order,
+            rmw,
+            epoch: t.epoch,
+            doubts: t.doubts,
+            unpublished: plain,
+        });
     }
 
     /// The thread's own memory was read.

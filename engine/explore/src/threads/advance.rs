@@ -81,6 +81,7 @@ impl Runner<'_> {
                 }
                 State::Spinning { from, .. } if self.continues(run, from) => {
                     run.local.continued += 1;
+                    run.attempts.clear();
                     run.thread.state = State::Running;
                 }
                 State::Spinning { site, from, failed } => {

@@ -26,18 +26,7 @@
 //! thread precedes a later one is too ([`failed_rounds`]). G' has fewer events than G, as every
 //! execution by which another reduction represents one has; so no chain of representatives is endless.
 //!
-//! **Which values are there already.** A write W is the same as the last write W0 of its thread to
-//! that location if nobody can tell ([`location_uses`]). It also is if the model flags races, both are
-//! plain, and the thread does nothing between them by which it happens before what others do: neither
-//! an atomic write nor a fence. An access X of another thread to that location then races with W0,
-//! in G' as well, or is ordered with W as with W0: if W0 happens before X, it does because of something
-//! that follows W, and so does W.
-//!
-//! A third case is a location that other threads read, and that none of them writes while the thread runs
-//! ([`LearnedSharing::is_only_writer`]): a node that is linked again before each attempt to publish it. W
-//! directly follows W0 in coherence order then, and what reads from W in G reads from W0 in G'. Where the
-//! model flags races, W is atomic, and no other thread reads the location plainly. A write of a value again that another thread may have overwritten is progress: each round is another state, and the
-//! limit of iterations ends the loop.
+//! Which values are there already, [`location_uses`] says.
 //!
 //! **Before threads are started**, main and the constructors of global objects run without events, and
 //! cannot choose. A compare-exchange of theirs does not fail if the thread would come back to it in
@@ -48,7 +37,6 @@
 //! [`left_out_accesses`]: crate::threads::left_out_accesses
 //! [`failed_rounds`]: crate::threads::failed_rounds
 //! [`location_uses`]: crate::threads::location_uses
-//! [`LearnedSharing::is_only_writer`]: crate::threads::sharing::LearnedSharing::is_only_writer
 use crate::reductions::Reduction;
 use crate::source::{Answer, Next, Wait};
 use crate::threads::advance::{Runner, SuspendedThread, MAX_AHEAD};
@@ -67,8 +55,8 @@ impl SuspendedThread {
         let Some(attempt) = attempt else {
             return;
         };
-        let news = attempt.news();
-        self.attempts.retain(|known| known.news() == news);
+        let epoch = attempt.epoch;
+        self.attempts.retain(|known| known.epoch == epoch);
         if self.attempts.len() < MAX_ATTEMPTS {
             self.attempts.push(Arc::new(attempt));
         }
@@ -106,7 +94,6 @@ impl Runner<'_> {
             dependencies: values.map(|value| value.dep).collect(),
             state: HeaderState::with(thread, &run.local.memory, live.iter().copied())?,
             epoch: thread.epoch,
-            rewrites: run.local.rewrites,
             reads: thread.reads.len().saturating_sub(read),
             site: access.site,
         })
@@ -129,17 +116,13 @@ impl Runner<'_> {
             |(before, after): (&Dep, &Dep)| run.local.past.covers(self.sets, *before, *after);
         let same = |known: &&Arc<Attempt>| {
             known.state == now.state
-                && known.news() == now.news()
+                && known.epoch == now.epoch
                 && known.dependencies.iter().zip(&now.dependencies).all(covers)
         };
-        let first = run.attempts.iter().find(same)?.clone();
-        run.attempts.clear();
+        let first = run.attempts.iter().find(same)?;
         Some(State::Spinning {
             site: now.site,
-            from: match first.epoch == now.epoch {
-                true => first.reads,
-                false => 0,
-            },
+            from: first.reads,
             failed: true,
         })
     }

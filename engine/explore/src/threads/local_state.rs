@@ -2,6 +2,7 @@
 use crate::semantics::environment::CallRecord;
 use crate::source::{Answer, Location, ThreadId};
 use crate::threads::past_accesses::PastAccesses;
+use program::ir::{Order, SiteId};
 use program::memory::Dep;
 use program::memory::Memory;
 use std::sync::Arc;
@@ -13,6 +14,11 @@ pub struct Written {
     /// None: it is not known yet.
     pub bits: Option<u64>,
     pub dep: Dep,
+    pub order: Order,
+    pub rmw: bool,
+    /// The thread's progress after it, and how much of it may be none.
+    pub epoch: u64,
+    pub doubts: u64,
     /// It is plain, and the thread has since done nothing by which it may happen before what another
     /// thread does.
     pub unpublished: bool,
@@ -67,11 +73,10 @@ pub struct LocalState {
     pub uses: Dep,
     /// The last values that the thread has written to shared locations.
     pub written: Vec<Written>,
-    /// How much of the thread's progress was a write of the value that it had written there before,
-    /// where no other thread writes.
-    pub rewrites: u64,
-    /// The writes that may be left out with the round of a loop that they are in, and how much progress of
-    /// the thread others may notice before them.
+    /// The writes that are taken to directly follow the thread's last write of their location, which
+    /// has the same value, in coherence order: their positions among its events, and their sites.
+    pub rewrites: Vec<(u32, SiteId)>,
+    /// The writes that may be left out with the round of a loop that they are in, and the epoch.
     unnoticed: (u64, Vec<UnnoticedWrite>),
     /// Where the last write that was progress was.
     pub progress: Option<Location>,
@@ -101,19 +106,17 @@ impl LocalState {
             past: Arc::default(),
             uses: 0,
             written: Vec::new(),
-            rewrites: 0,
+            rewrites: Vec::new(),
             unnoticed: Default::default(),
             progress: None,
             ignored: 0,
         }
     }
 
-    /// Records a write in an epoch of the thread. It is in no round that is left out if it is progress that
-    /// others may notice.
+    /// Records a write in an epoch of the thread. It is in no round that is left out if it is progress.
     pub fn has_written(&mut self, epoch: u64, write: UnnoticedWrite) {
-        let news = epoch - self.rewrites;
-        if self.unnoticed.0 != news {
-            self.unnoticed = (news, Vec::new());
+        if self.unnoticed.0 != epoch {
+            self.unnoticed = (epoch, Vec::new());
         }
         if !self.unnoticed.1.contains(&write) {
             self.unnoticed.1.push(write);
@@ -123,7 +126,7 @@ impl LocalState {
     /// The writes up to this epoch that no other thread need notice.
     pub fn unnoticed(&self, epoch: u64) -> &[UnnoticedWrite] {
         match &self.unnoticed {
-            (news, writes) if *news == epoch - self.rewrites => writes,
+            (of, writes) if *of == epoch => writes,
             _ => &[],
         }
     }

@@ -10,9 +10,30 @@
 //! Kokologiannakis, Ren, Vafeiadis, "Dynamic partial order reductions for spinloops", FMCAD 2021.)
 //! A write that may race is explored in one iteration ([`left_out_accesses`]).
 //!
+//! Two more writes W of the value that the thread's last write W0 there has are left out, whoever
+//! accesses the location. One is plain, as is W0, where the model flags races, and the thread does nothing
+//! between them by which it happens before what others do: neither an atomic write nor a fence. An access X
+//! of another thread there then races with W0, without W too, or is ordered with W as with W0: if W0 happens
+//! before X, it does because of something that follows W, and so does W.
+//!
+//! The other one is of the same order and kind as W0, is atomic where the model flags races, and follows it
+//! without progress between them: a node that is linked again before each attempt to publish it.
+//!
+//! ```text
+//! do node->next = head;
+//! while (!compare_exchange_weak(&top, &head, node));
+//! ```
+//!
+//! If W directly follows W0 in coherence order, what reads from W in G reads from W0 in G', with the same
+//! order between threads. Another thread may write the location before and after, as it does where nodes are
+//! reused; that it never does between W0 and W is assumed of all such writes at a site. Let G be left
+//! out, with a write V between. Then the events that V and W follow are a graph in which the thread stops after W,
+//! so it is visited, and contradicts the assumption. Sites are the same where threads or elements are
+//! exchanged.
+//!
 //! [`left_out_accesses`]: super::left_out_accesses
 //!
-//! Neither is known before everything was explored. So the explorer assumes both of each location,
+//! Neither of the first two is known before everything was explored. So the explorer assumes them of each location,
 //! until an execution shows otherwise; exploration then starts again without the assumption. If
 //! none shows it, there is none: in the first access that would show it, of an execution that is
 //! left out, the iterations before it can be left out, and what results is explored.

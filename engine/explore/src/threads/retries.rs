@@ -196,20 +196,11 @@ pub struct Attempt {
     pub state: HeaderState,
     /// What the live values depend on.
     pub dependencies: Vec<Dep>,
-    /// The thread's progress so far, and how much of it was a write of the value that it had written
-    /// there before, where no other thread writes.
+    /// The thread's progress so far.
     pub epoch: u64,
-    pub rewrites: u64,
     /// The number of reads in this epoch.
     pub reads: usize,
     pub site: SiteId,
-}
-
-impl Attempt {
-    /// The progress that other threads may notice.
-    pub fn news(&self) -> u64 {
-        self.epoch - self.rewrites
-    }
 }
 
 #[cfg(test)]

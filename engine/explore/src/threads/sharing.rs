@@ -14,7 +14,7 @@ use crate::reductions::{Reduction, Reductions};
 use crate::source::{Action, Location, ThreadId, Writes};
 use crate::threads::failed_rounds::FailedRounds;
 use crate::threads::later_writes::LaterWrites;
-use crate::threads::ledger::{ThreadNumbers, User};
+use crate::threads::ledger::{Assumptions, ThreadNumbers, User};
 use crate::threads::left_out_accesses::{AccessKind, LeftOutAccess, LeftOutAccesses};
 use crate::threads::location_uses::LocationUses;
 use crate::threads::ranges::{insert, insert_whole, overlaps};
@@ -76,8 +76,8 @@ struct Facts {
     pieces: BTreeMap<u64, u64>,
     threads: ThreadNumbers,
     uses: LocationUses,
-    /// The uses that write, or may race with an atomic write.
-    conflicts: LocationUses,
+    /// Writes at these sites directly follow their thread's last write, of the same value.
+    rewrites: Assumptions<SiteId>,
     left_out: LeftOutAccesses,
     failed_rounds: FailedRounds,
     later_writes: LaterWrites,
@@ -172,7 +172,7 @@ impl LearnedSharing {
         let mut facts = self.facts();
         facts.pieces.clear();
         facts.uses.restart();
-        facts.conflicts.restart();
+        facts.rewrites.restart();
         facts.left_out.restart();
         facts.failed_rounds.restart();
         facts.later_writes.restart();
@@ -279,18 +279,17 @@ impl LearnedSharing {
         let _ = self.change_if(contradicts);
     }
 
-    /// Records a write of a shared location, or a read that may race with an atomic write.
-    pub fn record_conflict(&self, at: Location, by: User) {
-        let facts = &mut *self.facts();
-        let contradicts = facts.conflicts.record(at, by, false, &facts.threads);
-        let _ = self.change_if(contradicts);
+    /// Whether a write of the value that its thread has written there before may be taken to directly
+    /// follow the first one in coherence order. From then on the exploration assumes it of all such
+    /// writes at this site.
+    pub fn rewrites_directly(&self, site: SiteId) -> bool {
+        self.reductions.has(Reduction::UnnoticedWrites) && self.facts().rewrites.assume(site)
     }
 
-    /// Whether no other thread writes the location while `thread` runs, and no read of another one may
-    /// race with an atomic write. From then on the exploration assumes it.
-    pub fn is_only_writer(&self, at: Location, thread: ThreadId) -> bool {
-        let facts = &mut *self.facts();
-        facts.conflicts.is_own(at, thread, &facts.threads)
+    /// Such a write does not.
+    pub fn separate_rewrite(&self, site: SiteId) {
+        self.facts().rewrites.refute(site, ());
+        self.change();
     }
 
     /// Records what may race with an access in a round that is left out, and calls that return.

@@ -435,6 +435,14 @@ impl Source for ProgramSource<'_> {
         self.sharing.look_at_writes();
     }
 
+    fn rewrites<'t>(&self, thread: &'t ProgramThread) -> &'t [(u32, SiteId)] {
+        &thread.now.local.rewrites
+    }
+
+    fn separate_rewrite(&self, site: SiteId) {
+        self.sharing.separate_rewrite(site);
+    }
+
     fn resumed(&self, thread: &ProgramThread) -> Option<Resumed<ProgramThread>> {
         let limits = Limits {
             loops: u32::MAX,

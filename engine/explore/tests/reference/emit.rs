@@ -312,6 +312,10 @@ impl Function {
                 let read = self.widened(ty, read);
                 self.see(&read);
             }
+            Op::Peek(at) => {
+                let (ty, at, _) = place(at);
+                self.value(&format!("load {ty}, ptr {at}"));
+            }
             Op::Mark(order) => self.line(&format!("atomicrmw or ptr @mark, i32 1 {order}")),
             Op::PlainStore(at, value) => {
                 let value = self.operand(value);
@@ -429,11 +433,19 @@ impl Function {
                 to,
                 order,
                 weak,
+                late,
                 round,
             } => self.until(|f| {
-                f.ops(round);
+                if !late {
+                    f.ops(round);
+                }
                 let (from, to) = (from.to_string(), to.to_string());
-                f.exchange(at, (&from, &to), order, *weak).1
+                let done = f.exchange(at, (&from, &to), order, *weak).1;
+                if *late {
+                    let failed = f.value(&format!("xor i1 {done}, true"));
+                    f.when(&failed, |f| f.ops(round));
+                }
+                done
             }),
             Op::Retry {
                 at,

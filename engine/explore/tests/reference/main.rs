@@ -524,6 +524,7 @@ fn a_weak_exchange_fails_again_after_each_write_of_the_same_value() {
         to: 1,
         order: "monotonic",
         weak: true,
+        late: false,
         round: vec![Op::Store("x", Value::Constant(1), "monotonic")],
     };
     let take = || Op::Update("x", "xchg", Value::Constant(0), "monotonic");

@@ -104,6 +104,7 @@ fn op(of: &Op) -> String {
         }
         Op::Fence(how) => format!("atomic_thread_fence({});", order(how)),
         Op::PlainLoad(at) => format!("see({at});"),
+        Op::Peek(at) => format!("{{ int unused = {at}; (void)unused; }}"),
         Op::Mark(how) => format!("{};", update("or", "mark", "1", how)),
         Op::PlainStore(at, what) => format!("{at} = {};", value(what)),
         Op::If {
@@ -175,11 +176,19 @@ fn op(of: &Op) -> String {
             to,
             order,
             weak,
+            late,
             round,
         } => {
             let done = exchange(at, ("from", &to.to_string()), order, *weak);
             let round = block(round);
-            format!("{{ int from; do {{ {round} from = {from}; }} while (!{done}); }}")
+            match late {
+                true => {
+                    format!("{{ int from = {from}; while (!{done}) {{ {round} from = {from}; }} }}")
+                }
+                false => {
+                    format!("{{ int from; do {{ {round} from = {from}; }} while (!{done}); }}")
+                }
+            }
         }
         Op::Retry {
             at,

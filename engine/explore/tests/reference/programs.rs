@@ -44,6 +44,8 @@ pub enum Op {
     },
     Fence(Order),
     PlainLoad(&'static str),
+    /// A plain load whose value is not used.
+    Peek(&'static str),
     /// Sets a bit of a number, which nothing uses.
     Mark(Order),
     PlainStore(&'static str, Value),
@@ -87,13 +89,14 @@ pub enum Op {
         not: u64,
         order: Order,
     },
-    /// Tries to exchange until it succeeds, and does this before each attempt.
+    /// Tries to exchange until it succeeds, and does this before each attempt. `late`: but the first.
     AwaitExchange {
         at: &'static str,
         from: u64,
         to: u64,
         order: Order,
         weak: bool,
+        late: bool,
         round: Vec<Op>,
     },
     /// Adds one to what it reads; reads again if that has changed, or takes what the exchange has read.
@@ -267,6 +270,26 @@ impl Random<'_> {
         Op::Shared { writes, section }
     }
 
+    /// A store, and a round of a loop that mostly stores the same there again.
+    fn rewrites(&mut self) -> (Op, Vec<Op>) {
+        let (at, number) = (self.place(), 1 + self.dice.below(2));
+        let orders = match self.dice.happens(3) {
+            true => [self.dice.one(&STORES), self.dice.one(&STORES)],
+            false => [self.dice.one(&STORES); 2],
+        };
+        let [first, again] = orders.map(|order| Op::Store(at, Value::Constant(number), order));
+        let peek = match self.style % 2 == 0 {
+            true => self.dice.one(&["p", "q"]),
+            false => at,
+        };
+        let round = match self.dice.below(4) {
+            0 => vec![Op::Peek(peek)],
+            1 => vec![Op::Peek(peek), again],
+            _ => vec![again],
+        };
+        (first, round)
+    }
+
     fn special(&mut self, depth: u32) -> Op {
         let (at, dice) = (self.place(), &mut *self.dice);
         let with = dice.below(3);
@@ -274,19 +297,24 @@ impl Random<'_> {
             (0, 0..=3) => {
                 let order = dice.one(&LOADS);
                 let test = dice.one(&["ne", "eq", "ult"]);
-                let round = match self.dice.below(6) {
-                    0..=1 => self.ops(1, 2),
-                    2 => self.ops(2, 1),
-                    3 => vec![Op::Mark(self.dice.one(&UPDATES))],
-                    _ => Vec::new(),
+                let (before, round) = match self.dice.below(6) {
+                    0..=1 => (None, self.ops(1, 2)),
+                    2 => (None, self.ops(2, 1)),
+                    3 => (None, vec![Op::Mark(self.dice.one(&UPDATES))]),
+                    4 => {
+                        let (first, round) = self.rewrites();
+                        (Some(first), round)
+                    }
+                    _ => (None, Vec::new()),
                 };
-                Op::Await {
+                let awaits = Op::Await {
                     at,
                     test,
                     with,
                     order,
                     round,
-                }
+                };
+                Op::Repeat(1, before.into_iter().chain([awaits]).collect())
             }
             (0, 4) => {
                 let at = [at, dice.one(&PLACES)];
@@ -309,18 +337,29 @@ impl Random<'_> {
                     order: dice.one(&UPDATES),
                 }
             }
-            (0, 6) => Op::AwaitExchange {
-                at,
-                from: with,
-                to: 1 + dice.below(2),
-                order: dice.one(&UPDATES),
-                weak: dice.happens(2),
-                round: match self.dice.below(6) {
-                    0..=1 => self.ops(1, 2),
-                    2 => vec![Op::Mark(self.dice.one(&UPDATES))],
-                    _ => Vec::new(),
-                },
-            },
+            (0, 6) => {
+                let (to, order) = (1 + dice.below(2), dice.one(&UPDATES));
+                let (weak, late) = (dice.happens(2), dice.happens(2));
+                let (before, round) = match self.dice.below(6) {
+                    0..=1 => (None, self.ops(1, 2)),
+                    2 => (None, vec![Op::Mark(self.dice.one(&UPDATES))]),
+                    3..=4 => {
+                        let (first, round) = self.rewrites();
+                        (Some(first), round)
+                    }
+                    _ => (None, Vec::new()),
+                };
+                let tries = Op::AwaitExchange {
+                    at,
+                    from: with,
+                    to,
+                    order,
+                    weak,
+                    late,
+                    round,
+                };
+                Op::Repeat(1, before.into_iter().chain([tries]).collect())
+            }
             (0 | 1 | 3 | 4, 11) => Op::Look {
                 at,
                 equal: with,
@@ -550,6 +589,7 @@ fn smaller(ops: &[Op]) -> Vec<Vec<Op>> {
                 to,
                 order,
                 weak,
+                late,
                 round,
             } => {
                 let (at, from, to, order, weak) = (*at, *from, *to, *order, *weak);
@@ -560,6 +600,7 @@ fn smaller(ops: &[Op]) -> Vec<Vec<Op>> {
                         to,
                         order,
                         weak,
+                        late: *late,
                         round,
                     }]);
                 }

@@ -74,7 +74,8 @@ impl LearnedSharing {
         }
         let threads = &own.threads;
         let mut changed = own.uses.join(facts.uses, threads);
-        changed |= own.conflicts.join(facts.conflicts, threads);
+        own.rewrites.join(facts.rewrites);
+        changed |= own.rewrites.are_contradicted();
         changed |= own.left_out.join(facts.left_out, threads);
         changed |= own.failed_rounds.join(facts.failed_rounds, threads);
         changed |= own.later_writes.join(facts.later_writes);
