@@ -142,7 +142,7 @@ fn allowed_of(
         let rest = move |b: usize| (a..count).map(move |c| vec![needs[a], needs[b], needs[c]]);
         (a..count).flat_map(rest)
     });
-    let mut graph = Graph::new();
+    let mut graph = Graph::default();
     for cycle in pairs.chain(triples).filter(|cycle| asked(cycle)) {
         draw(&cycle, &mut graph);
         if checker.is_consistent(&graph)? {

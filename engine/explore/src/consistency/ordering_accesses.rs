@@ -97,7 +97,7 @@ impl OrderingAccesses {
         dependencies: bool,
     ) -> Result<OrderingAccesses, CatError> {
         let mut found = OrderingAccesses::default();
-        let mut graph = Graph::new();
+        let mut graph = Graph::default();
         let all = [KINDS, KINDS].concat();
         let mut allows = |(there, back, depends): Cycle, between: &[(Kind, Order)]| {
             draw(&mut graph, there, back, (between, depends));

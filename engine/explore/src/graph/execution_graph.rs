@@ -114,7 +114,7 @@ pub struct DependencyPairs {
     pub chosen: Vec<(EventId, EventId)>,
 }
 
-#[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub struct Graph {
     pub events: Vec<Event>,
     pub locations: Vec<GraphLocation>,
@@ -127,15 +127,21 @@ pub struct Graph {
     pub dependencies: DependencyPairs,
 }
 
-impl Graph {
-    pub fn new() -> Graph {
+impl Default for Graph {
+    /// The empty graph: main has no events.
+    fn default() -> Graph {
         Graph {
+            events: Vec::new(),
+            locations: Vec::new(),
             threads: vec![ABSENT],
+            clocks: Vec::new(),
             stride: 4,
-            ..Graph::default()
+            dependencies: DependencyPairs::default(),
         }
     }
+}
 
+impl Graph {
     pub fn len(&self) -> usize {
         self.events.len()
     }

@@ -170,7 +170,7 @@ impl<'a> Explorer<'a> {
     fn start(&mut self) {
         self.seen.clear();
         self.open = vec![Node {
-            graph: Graph::new(),
+            graph: Graph::default(),
             threads: vec![Some(Arc::new(self.semantics.main()))],
             promised: Vec::new(),
             staying: Vec::new(),

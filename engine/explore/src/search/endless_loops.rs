@@ -33,12 +33,12 @@ use crate::source::{
 use rustc_hash::FxHashSet;
 
 /// The loops that never end, in an execution in which a limit has stopped threads.
-pub fn endless_loops<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Vec<Fault> {
-    find(source, execution).unwrap_or_default()
+pub fn endless_loops<S: Source>(execution: &EndedExecution<S>) -> Vec<Fault> {
+    find(execution).unwrap_or_default()
 }
 
 /// None where some thread may continue in another way.
-fn find<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Option<Vec<Fault>> {
+fn find<S: Source>(execution: &EndedExecution<S>) -> Option<Vec<Fault>> {
     let graph = execution.graph;
     let mut stopped = Vec::new();
     let mut faults = Vec::new();
@@ -47,7 +47,9 @@ fn find<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Option<
     let mut changes: Vec<(ThreadId, FxHashSet<Location>)> = Vec::new();
     for (thread, next) in execution.threads() {
         match next {
-            Next::Done(_) if thread == 0 && source.ends_process(execution.thread(0)?) => {
+            Next::Done(_)
+                if thread == 0 && execution.source().ends_process(execution.thread(0)?) =>
+            {
                 return None
             }
             Next::Done(_) => {}
@@ -73,7 +75,7 @@ fn find<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Option<
         }
     }
     for (thread, site) in stopped {
-        let round = repeated_round(source, execution, thread)?;
+        let round = repeated_round(execution, thread)?;
         let accessed = round.iter().filter_map(|step| match step {
             Step::Read(at, _) | Step::Write(at, _) => Some(*at),
             Step::Choice => None,
@@ -98,13 +100,9 @@ fn find<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Option<
 }
 
 /// The last events of a thread, if it repeats them for ever as long as no other thread writes.
-fn repeated_round<S: Source>(
-    source: &S,
-    execution: &EndedExecution<S::Thread>,
-    thread: ThreadId,
-) -> Option<Vec<Step>> {
+fn repeated_round<S: Source>(execution: &EndedExecution<S>, thread: ThreadId) -> Option<Vec<Step>> {
     let mut round = Vec::new();
-    let (state, next) = match source.resumed(execution.thread(thread)?)? {
+    let (state, next) = match execution.source().resumed(execution.thread(thread)?)? {
         Resumed::Event(state, next) => (state, next),
         Resumed::Silent => return Some(round),
     };
@@ -126,7 +124,7 @@ fn repeated_round<S: Source>(
         }
         if (next.action, next.site) == (label.action, label.site)
             && repeats(round.iter().rev(), |at| last_value(execution.graph, at))
-            && source.is_same_state(before, &state)
+            && execution.source().is_same_state(before, &state)
         {
             return Some(round);
         }

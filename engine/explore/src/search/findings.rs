@@ -116,8 +116,7 @@ impl Findings {
     /// violation.
     pub fn conclude<S: Source>(
         &mut self,
-        source: &S,
-        execution: &EndedExecution<S::Thread>,
+        execution: &EndedExecution<S>,
         reported: &Reported,
         may_hang: bool,
     ) -> Result<Option<(ExecutionEnd, bool)>, ExploreError> {
@@ -126,19 +125,19 @@ impl Findings {
         let Some(end) = self.end(graph, nexts)? else {
             return Ok(None);
         };
-        let mut violated = self.report(graph, &|base| source.extent(base), reported);
-        for flagged in misused_threads(source, execution) {
+        let mut violated = self.report(graph, &|base| execution.source().extent(base), reported);
+        for flagged in misused_threads(execution) {
             self.violate(&flagged.fault, flagged.pair, None, graph, 1);
             violated = true;
         }
         self.counts.count(end, execution.orbit);
-        for site in unjoined(source, execution) {
+        for site in unjoined(execution) {
             self.warn(site);
         }
         let hangs = match end {
             _ if may_hang => Vec::new(),
             ExecutionEnd::Blocked => hangs(execution),
-            ExecutionEnd::Truncated => endless_loops(source, execution),
+            ExecutionEnd::Truncated => endless_loops(execution),
             _ => Vec::new(),
         };
         for fault in hangs {
@@ -290,7 +289,7 @@ impl Findings {
             message: "main may return while this thread runs, which ends the process".to_owned(),
             site: Some(site),
         };
-        self.violate(&fault, None, None, &Graph::new(), 1);
+        self.violate(&fault, None, None, &Graph::default(), 1);
     }
 
     /// Records a limit that stopped a thread, once.
@@ -396,7 +395,7 @@ fn compare(one: &Graph, other: &Graph) -> Ordering {
 /// (Lahav, Namakonov, Oberhauser, Podkopaev, Vafeiadis, "Making weak memory models fair", OOPSLA
 /// 2021). If some thread has read another value, there is an execution in which it reads the last
 /// one and continues, and that execution shows what follows.
-fn hangs<T: Clone>(execution: &EndedExecution<T>) -> Vec<Fault> {
+fn hangs<S: Source>(execution: &EndedExecution<S>) -> Vec<Fault> {
     let graph = execution.graph;
     let is_last = |read: EventId| {
         let event = graph.event(read);
@@ -437,14 +436,11 @@ fn hangs<T: Clone>(execution: &EndedExecution<T>) -> Vec<Fault> {
 
 /// Where the threads are created that may still run when the process ends with main: no join waits for
 /// the thread, and some event of it, if it has events, does not precede the last one of main.
-fn unjoined<'e, S: Source>(
-    source: &S,
-    execution: &EndedExecution<'e, S::Thread>,
-) -> impl Iterator<Item = SiteId> + 'e {
+fn unjoined<'e, S: Source>(execution: &EndedExecution<'e, S>) -> impl Iterator<Item = SiteId> + 'e {
     let graph = execution.graph;
     let ended = matches!(execution.next(0), Some(Next::Done(_)));
     let main = execution.thread(0).filter(|_| ended);
-    let ends = main.is_some_and(|main| source.ends_process(main));
+    let ends = main.is_some_and(|main| execution.source().ends_process(main));
     let joins = |event: &Event| matches!(event.action, Action::Join { .. });
     let joins = ends && graph.events.iter().any(joins);
     let end = graph.threads[0].last;
@@ -463,7 +459,7 @@ fn unjoined<'e, S: Source>(
 }
 
 /// Threads that one thread has detached and another joins or detaches, in whatever order.
-fn misused_threads<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Vec<Flagged> {
+fn misused_threads<S: Source>(execution: &EndedExecution<S>) -> Vec<Flagged> {
     let threads = (0..execution.graph.threads.len()).filter_map(|id| execution.thread(id));
     let fault = |misuse: Misuse, site: SiteId| Flagged {
         fault: Fault {
@@ -475,7 +471,7 @@ fn misused_threads<S: Source>(source: &S, execution: &EndedExecution<S::Thread>)
     };
     let mut detached = 0;
     let mut faults = Vec::new();
-    for (thread, site) in threads.flat_map(|thread| source.detached(thread)) {
+    for (thread, site) in threads.flat_map(|thread| execution.source().detached(thread)) {
         if detached >> thread & 1 == 1 {
             faults.push(fault(DETACHED_TWICE, *site));
         }

@@ -8,7 +8,7 @@ use crate::search::run::{explore_under, CheckedModel};
 use crate::search::EndedExecution;
 use crate::source::*;
 use crate::threads::retries::Retries;
-use crate::threads::source::{ProgramSource, ProgramThread};
+use crate::threads::source::ProgramSource;
 use cat::Model;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -48,7 +48,7 @@ impl ProgramSource<'_> {
     ) -> Result<(Exploration, BTreeMap<u64, u64>), ExploreError> {
         let results = Mutex::new(BTreeMap::new());
         let locked = || results.lock().unwrap_or_else(PoisonError::into_inner);
-        let each = |execution: &EndedExecution<ProgramThread>, end| {
+        let each = |execution: &EndedExecution<ProgramSource>, end| {
             let main = execution.threads().find(|(thread, _)| *thread == 0);
             if let (ExecutionEnd::Complete, Some((_, Next::Done(result)))) = (end, main) {
                 *locked().entry(*result).or_default() += 1;
@@ -70,7 +70,7 @@ impl ProgramSource<'_> {
     ) -> Result<(Exploration, Option<Specification>), ExploreError> {
         let histories = Mutex::new(Some(Specification::default()));
         let locked = || histories.lock().unwrap_or_else(PoisonError::into_inner);
-        let each = |execution: &EndedExecution<ProgramThread>, end| {
+        let each = |execution: &EndedExecution<ProgramSource>, end| {
             if end == ExecutionEnd::Complete {
                 let mut histories = locked();
                 if !histories
@@ -146,7 +146,7 @@ impl ProgramSource<'_> {
         &mut self,
         model: &Model,
         options: &Options,
-        each: impl Fn(&EndedExecution<ProgramThread>, ExecutionEnd) + Sync,
+        each: impl Fn(&EndedExecution<ProgramSource>, ExecutionEnd) + Sync,
         restart: impl Fn(),
     ) -> Result<Exploration, ExploreError> {
         let start = Instant::now();

@@ -63,8 +63,7 @@ impl PartialExecution {
     /// created one directly after the other.
     pub fn class<S: Source>(
         &self,
-        source: &S,
-        states: &ThreadStates<S::Thread>,
+        states: &ThreadStates<S>,
         creator: EventPosition,
         thread: ThreadId,
     ) -> ThreadId {
@@ -75,7 +74,8 @@ impl PartialExecution {
         let previous = creator.index.checked_sub(1);
         let previous = previous.map(|index| EventPosition { index, ..creator });
         let like = previous.and_then(|at| match self.event(at).label.action {
-            Action::Create { thread: other } => source
+            Action::Create { thread: other } => states
+                .source
                 .are_symmetric((before(at), other), (before(creator), thread))
                 .then_some(self.threads[other].class),
             _ => None,
