@@ -25,7 +25,7 @@ pub struct Exchange {
 #[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct KnownExchanges {
     each: Option<Vec<([ThreadId; 2], Correspondence)>>,
-    freed: Vec<(u64, u64)>,
+    freed: Vec<Range<u64>>,
 }
 
 /// What an exchange makes of locations and values, as far as that is known: each is mapped to another,
@@ -59,21 +59,18 @@ impl Exchanges {
         };
         let each = known.each.map(|each| each.into_iter().map(exchange));
         let each = each.map(|each| OnceLock::from(each.collect::<Vec<_>>()));
-        let freed = known.freed.into_iter().map(|(start, end)| start..end);
         Exchanges {
             each: each.unwrap_or_default(),
-            freed: Mutex::new(freed.collect()),
+            freed: Mutex::new(known.freed),
         }
     }
 
     pub fn known(&self) -> KnownExchanges {
         let known = |each: &Exchange| (each.threads, lock(&each.known).clone());
         let each = self.each.get();
-        let freed = lock(&self.freed);
-        let freed = freed.iter().map(|object| (object.start, object.end));
         KnownExchanges {
             each: each.map(|each| each.iter().map(known).collect()),
-            freed: freed.collect(),
+            freed: lock(&self.freed).clone(),
         }
     }
 
@@ -95,8 +92,8 @@ impl Exchanges {
                 }
             }
         }
-        for (start, end) in other.freed {
-            self.free(start..end);
+        for object in other.freed {
+            self.free(object);
         }
         match self.frees_agree() {
             true => Ok(()),

@@ -24,12 +24,10 @@
 //! whether a weak compare-exchange fails for no reason, since another one may be made the next time. And
 //! what runs when main returns, as that ends the process.
 
-use crate::graph::execution_graph::{Graph, NONE};
+use crate::graph::execution_graph::Graph;
 use crate::search::execution::EndedExecution;
 use crate::semantics::rounds::{repeats, Step};
-use crate::source::{
-    Action, Answer, EventLabel, Fault, FaultKind, Location, Next, Resumed, Source, ThreadId,
-};
+use crate::source::{Action, EventLabel, Fault, Location, Next, Resumed, Source, ThreadId};
 use rustc_hash::FxHashSet;
 
 /// The loops that never end, in an execution in which a limit has stopped threads.
@@ -86,11 +84,7 @@ fn find<S: Source>(execution: &EndedExecution<S>) -> Option<Vec<Fault>> {
             _ => None,
         });
         changes.push((thread, changed.collect()));
-        faults.push(Fault {
-            kind: FaultKind::Hang,
-            message: format!("thread {thread} waits forever for its loop to end"),
-            site,
-        });
+        faults.push(Fault::hang(thread, "its loop to end", site));
     }
     let interfere = changes.iter().any(|(by, changed)| {
         let mut others = accesses.iter().filter(|(other, _)| other != by);
@@ -135,17 +129,6 @@ fn repeated_round<S: Source>(execution: &EndedExecution<S>, thread: ThreadId) ->
 /// What a location holds after the execution, if that is determined.
 fn last_value(graph: &Graph, at: Location) -> Option<u64> {
     let number = graph.location_number(at)?;
-    let answer = match graph.last_write(number) {
-        NONE => graph.locations[number as usize].initial.answer(),
-        write => match graph.event(write).action {
-            Action::Write {
-                value, undefined, ..
-            } => Answer {
-                undefined,
-                ..Answer::new(value)
-            },
-            _ => return None,
-        },
-    };
+    let answer = graph.written(number, graph.last_write(number));
     (answer.undefined == 0).then_some(answer.value)
 }

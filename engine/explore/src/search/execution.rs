@@ -20,7 +20,7 @@ const ABSENT: ThreadPosition = ThreadPosition {
     index: 0,
 };
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Execution {
     pub graph: Graph,
     heads: Vec<ThreadPosition>,
@@ -39,15 +39,6 @@ pub struct EndedExecution<'e, S: Source> {
 }
 
 impl Execution {
-    /// An execution without events; also a buffer to be overwritten.
-    pub fn new() -> Execution {
-        Execution {
-            graph: Graph::default(),
-            heads: Vec::new(),
-            generation: 0,
-        }
-    }
-
     /// The state of each thread.
     pub fn states(&self) -> Vec<Node> {
         self.heads.iter().map(|head| head.node).collect()

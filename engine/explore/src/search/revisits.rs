@@ -47,7 +47,7 @@ impl Algorithm for Revisits {
     type Branch = (Execution, bool);
 
     fn root() -> (Execution, bool) {
-        (Execution::new(), false)
+        (Execution::default(), false)
     }
 
     fn explore<S: Source>(
@@ -383,7 +383,7 @@ impl<S: Source> Worker<'_, S, Revisits> {
             if !revisited {
                 continue;
             }
-            let mut new = self.own.spare.pop().unwrap_or_else(Execution::new);
+            let mut new = self.own.spare.pop().unwrap_or_default();
             let (read, renumbered) = execution.restrict(
                 &self.states,
                 (id, write),
@@ -462,7 +462,7 @@ impl<S: Source> Worker<'_, S, Revisits> {
         if !execution.graph.has_waits() {
             return self.conclude(&execution.graph, execution.states(), 1, known_consistent);
         }
-        let mut whole = self.own.spare.pop().unwrap_or_else(Execution::new);
+        let mut whole = self.own.spare.pop().unwrap_or_default();
         if execution.resolve_waits(&mut self.states, &mut self.own.renumbered, &mut whole) {
             self.conclude(&whole.graph, whole.states(), 1, known_consistent)?;
         }

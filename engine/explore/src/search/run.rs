@@ -42,7 +42,8 @@ pub struct CheckedModel {
     /// Whether the model orders what follows a compare-exchange as after a branch on what it
     /// compares.
     pub branches: bool,
-    checker: ConsistencyChecker,
+    /// Explorations have copies.
+    pub checker: ConsistencyChecker,
     in_parts: OnceLock<ConsistencyChecker>,
     updates_continue: OnceLock<bool>,
     orders_by_barriers: OnceLock<bool>,
@@ -130,46 +131,22 @@ impl CheckedModel {
         })
     }
 
-    pub fn checker(&self) -> ConsistencyChecker {
-        self.checker.clone()
-    }
-
-    /// As [`checker`](Self::checker), for graphs whose accesses may have parts; of this `model`.
+    /// The checker for graphs whose accesses may have parts; of this `model`.
     pub fn checker_in_parts(&self, model: &Model) -> Result<ConsistencyChecker, ExploreError> {
         once(&self.in_parts, || {
             self.checker.in_parts(model, self.acyclic, self.uses)
         })
     }
 
-    /// Whether an execution without some reads stays consistent, and shows what is left as it did.
-    pub fn holds_in_smaller(&self) -> bool {
-        self.checker.allows_fewer_reads
-    }
-
-    /// Whether the model is the Linux kernel's.
-    pub fn is_kernel(&self) -> bool {
-        self.checker.is_kernel()
-    }
-
     /// Whether programs are explored in which atomic accesses of several sizes overlap. The kernel's
     /// model has a flag for them.
     pub fn takes_mixed_sizes(&self, options: &Options) -> bool {
-        !options.one_size && !self.is_kernel()
+        !options.one_size && !self.checker.is_kernel()
     }
 
     /// Whether a read that another one makes superfluous may be left out.
     pub fn allows_fewer_reads(&self) -> bool {
-        self.acyclic == Acyclic::ProgramOrder && self.holds_in_smaller()
-    }
-
-    /// Whether the model flags some executions: races.
-    pub fn may_flag(&self) -> bool {
-        self.checker.may_flag()
-    }
-
-    /// See [`ConsistencyChecker::knows_failures`].
-    pub fn knows_failures(&self) -> bool {
-        self.checker.knows_failures()
+        self.acyclic == Acyclic::ProgramOrder && self.checker.allows_fewer_reads
     }
 
     /// See [`ConsistencyChecker::defines_asymmetric_fences`].
@@ -180,30 +157,25 @@ impl CheckedModel {
     /// See [`updates_continue`].
     pub fn updates_continue(&self) -> Result<bool, CatError> {
         once(&self.updates_continue, || {
-            updates_continue(&mut self.checker())
+            updates_continue(&mut self.checker.clone())
         })
     }
 
     /// The accesses that order others even where only one thread uses what they access.
     pub fn ordering_accesses(&self) -> Result<OrderingAccesses, CatError> {
-        if self.is_kernel() {
+        if self.checker.is_kernel() {
             return Ok(OrderingAccesses::ALL);
         }
         let dependencies = self.acyclic == Acyclic::Dependencies;
         once(&self.ordering_accesses, || {
-            OrderingAccesses::new(&mut self.checker(), dependencies)
+            OrderingAccesses::new(&mut self.checker.clone(), dependencies)
         })
-    }
-
-    /// Whether the model has an axiom of coherence.
-    pub fn states_coherence(&self) -> bool {
-        self.checker.coherent
     }
 
     /// Whether barriers order what threads do before them and after them.
     pub fn orders_by_barriers(&self) -> Result<bool, CatError> {
         once(&self.orders_by_barriers, || {
-            orders_by_barriers(&mut self.checker())
+            orders_by_barriers(&mut self.checker.clone())
         })
     }
 }
@@ -247,7 +219,7 @@ pub fn explore_under<S: Source>(
     let CheckedModel { acyclic, .. } = model;
     let checker = match source.has_parts() {
         true => model.checker_in_parts(text)?,
-        false => model.checker(),
+        false => model.checker.clone(),
     };
     if *acyclic == Acyclic::Dependencies && !source.tracks_dependencies() {
         let message = "the model orders events by dependencies: track them";

@@ -225,9 +225,5 @@ fn stopped(next: &Next, transition: Transition) -> Next {
         Transition::Unwritten => (FaultKind::Uninitialised, "read of uninitialised memory"),
         _ => (FaultKind::Memory, "access to unallocated memory"),
     };
-    Next::Fault(Fault {
-        kind,
-        message: message.to_owned(),
-        site,
-    })
+    Next::Fault(Fault::new(kind, message, site))
 }

@@ -104,11 +104,11 @@ impl<'s, S: Source, A: Algorithm> Worker<'s, S, A> {
             if let Some(calls) = not_linearizable(checker, graph, allowed)? {
                 let shown = calls.differs().or(calls.history.calls.last());
                 let site = shown.map(|call| graph.event(call.returned).site);
-                let fault = Fault {
-                    kind: FaultKind::Linearizability,
-                    message: "no sequential order of the calls has these results".to_owned(),
+                let fault = Fault::new(
+                    FaultKind::Linearizability,
+                    "no sequential order of the calls has these results",
                     site,
-                };
+                );
                 self.found.violate(&fault, None, Some(&calls), graph, 1);
                 violated = true;
             }

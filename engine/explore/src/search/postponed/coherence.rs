@@ -4,7 +4,7 @@ use crate::search::postponed::execution::{
     after_read, EventPosition, LocalEvent, PartialExecution,
 };
 use crate::search::thread_states::ThreadStates;
-use crate::source::{Action, Next, Source};
+use crate::source::{Action, Answer, Next, Source};
 use std::ops::Range;
 
 /// Positions in coherence order, as numbers of writes before, that events of a thread have: the last of
@@ -18,13 +18,11 @@ struct Bounds {
 }
 
 impl PartialExecution {
-    pub fn value_of(&self, location: usize, write: Option<EventPosition>) -> u64 {
+    /// The answer to a read of a location from this write; none: from the initial one.
+    pub fn written(&self, location: usize, write: Option<EventPosition>) -> Answer {
         match write {
-            None => self.locations[location].initial.answer().value,
-            Some(write) => match self.event(write).label.action {
-                Action::Write { value, .. } => value,
-                _ => 0,
-            },
+            None => self.locations[location].initial.answer(),
+            Some(write) => self.event(write).label.action.written(),
         }
     }
 

@@ -444,7 +444,7 @@ impl PartialExecution {
     pub fn add_read(&mut self, read: EventPosition, write: Option<EventPosition>) {
         let Answer {
             value, undefined, ..
-        } = self.answer(self.event(read).location, write);
+        } = self.written(self.event(read).location, write);
         let source_event = self.source_event(read, write);
         self.add(read, value);
         let event = self.event_mut(read);
@@ -470,21 +470,6 @@ impl PartialExecution {
         first.map_or(0, |index| index as u32 + 1)
     }
 
-    /// What a read of a location answers that reads from this write.
-    fn answer(&self, location: usize, write: Option<EventPosition>) -> Answer {
-        let undefined = match write {
-            None => self.locations[location].initial.answer().undefined,
-            Some(write) => match self.event(write).label.action {
-                Action::Write { undefined, .. } => undefined,
-                _ => 0,
-            },
-        };
-        Answer {
-            undefined,
-            ..Answer::new(self.value_of(location, write))
-        }
-    }
-
     /// What a thread would do next if a read, which is not in the graph, read from this write, and after
     /// how many of its events; none if it would not come to its later events in the graph.
     pub fn next_if_read<'s, S: Source>(
@@ -495,7 +480,7 @@ impl PartialExecution {
     ) -> Option<(&'s Next, usize)> {
         let events = &self.threads[read.thread].events;
         let event = self.event(read);
-        let mut answer = self.answer(event.location, write);
+        let mut answer = self.written(event.location, write);
         if states.source.tracks_dependencies() {
             answer.event = self.source_event(read, write);
         }

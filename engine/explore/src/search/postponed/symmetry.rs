@@ -41,10 +41,8 @@ use crate::source::{Action, Location, Source, ThreadId};
 
 /// The round of a barrier that an event is an access of.
 fn round_of(event: &LocalEvent) -> Option<Location> {
-    match event.label.action {
-        Action::Read { at, .. } | Action::Write { at, .. } if at.barrier().is_some() => Some(at),
-        _ => None,
-    }
+    let at = event.label.action.at();
+    at.filter(|at| at.barrier().is_some())
 }
 
 /// What an event is when the threads of two events are exchanged.
@@ -293,7 +291,7 @@ impl PartialExecution {
 mod tests {
     use super::*;
     use crate::search::postponed::execution::{ThreadRun, WrittenLocation};
-    use crate::source::{Dependencies, EventLabel, Initial};
+    use crate::source::{EventLabel, Initial};
     use program::ir::Order::Rlx;
 
     const ONE: ThreadId = 1;
@@ -325,27 +323,10 @@ mod tests {
     ) -> EventPosition {
         let at = execution.locations[location].at;
         let action = match writes {
-            true => Action::Write {
-                at,
-                order: Rlx,
-                value: 1,
-                rmw: false,
-                undefined: 0,
-            },
-            false => Action::Read {
-                at,
-                order: Rlx,
-                rmw: false,
-                uninitialised_ok: false,
-                ignored: false,
-            },
+            true => Action::write(at, Rlx, 1, false),
+            false => Action::read(at, Rlx, false),
         };
-        let label = EventLabel {
-            action,
-            site: 0,
-            dependencies: Dependencies::default(),
-            continues: false,
-        };
+        let label = EventLabel::new(action, 0);
         execution.push(thread, &label, location)
     }
 
