@@ -39,7 +39,7 @@
 //! The reduction is that of [`postponed::symmetry`](super::postponed); exchanging data along with
 //! processes is the scalarset of Ip and Dill, "Better verification through symmetry", 1996.
 
-use crate::exchanges::Pair;
+use crate::exchanges::{Exchange, Pair};
 use crate::search::thread_states::{Node, ThreadStates, Transition};
 use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source, ThreadId};
 use rustc_hash::FxHashMap;
@@ -156,8 +156,7 @@ impl<S: Source> ThreadStates<'_, S> {
         let previous = self.images[&before].clone();
         let mut images = Vec::with_capacity(previous.len());
         let exchanges = self.exchanges.clone();
-        for (number, from) in previous.iter().enumerate() {
-            let exchange = &exchanges.each()[number];
+        for (exchange, from) in exchanges.each().iter().zip(&previous) {
             let answer = match (transition, self.next(before)) {
                 (Transition::Answered(answer), Next::Event(label)) => match label.action {
                     Action::Read { at, .. } => exchange.value(at, answer.value),
@@ -180,16 +179,16 @@ impl<S: Source> ThreadStates<'_, S> {
     /// Compares what follows a state with what follows those that exchanges lead to. Fails with a
     /// thread of an exchange for which they do not correspond.
     fn compare(&mut self, node: Node) -> Result<(), ThreadId> {
-        let images = self.images[&node].clone();
-        for (exchange, image) in images.iter().enumerate() {
+        let (images, exchanges) = (self.images[&node].clone(), self.exchanges.clone());
+        for (exchange, image) in exchanges.each().iter().zip(&images) {
             if !self.agrees(exchange, node, *image) {
-                return Err(self.exchanges.each()[exchange].one());
+                return Err(exchange.one());
             }
         }
         Ok(())
     }
 
-    fn agrees(&mut self, exchange: usize, node: Node, image: Node) -> bool {
+    fn agrees(&mut self, exchange: &Exchange, node: Node, image: Node) -> bool {
         match (self.next(node), self.next(image)) {
             (Next::Event(label), Next::Event(other)) => {
                 let (label, other) = (*label, *other);
@@ -204,7 +203,7 @@ impl<S: Source> ThreadStates<'_, S> {
                     return result == other; // of the process
                 }
                 let at = self.result_of(thread);
-                self.exchanges.each()[exchange].pair_values((at, result), (at, other))
+                exchange.pair_values((at, result), (at, other))
             }
             (Next::Truncated { .. }, Next::Truncated { .. }) => true,
             (next, other) => next == other,
@@ -212,7 +211,7 @@ impl<S: Source> ThreadStates<'_, S> {
     }
 
     /// Whether two events of the same instruction, which have the same memory order, correspond.
-    fn agree(&mut self, exchange: usize, label: &EventLabel, other: &EventLabel) -> bool {
+    fn agree(&mut self, exchange: &Exchange, label: &EventLabel, other: &EventLabel) -> bool {
         match (label.action, other.action) {
             (Action::Read { at, .. }, Action::Read { at: image, .. }) => {
                 self.locations_agree(exchange, at, image)
@@ -233,8 +232,7 @@ impl<S: Source> ThreadStates<'_, S> {
             ) => {
                 undefined == bytes
                     && self.locations_agree(exchange, at, image)
-                    && self.exchanges.each()[exchange]
-                        .pair_values((at, value), (image, other_value))
+                    && exchange.pair_values((at, value), (image, other_value))
             }
             (Action::Free { base }, Action::Free { base: image }) => {
                 // what is in no initial memory is exchanged with nothing
@@ -245,8 +243,8 @@ impl<S: Source> ThreadStates<'_, S> {
         }
     }
 
-    fn locations_agree(&mut self, exchange: usize, at: Location, image: Location) -> bool {
-        match self.exchanges.each()[exchange].pair(at, image) {
+    fn locations_agree(&mut self, exchange: &Exchange, at: Location, image: Location) -> bool {
+        match exchange.pair(at, image) {
             Pair::Known => true,
             Pair::Other => false,
             Pair::New => {
@@ -259,8 +257,7 @@ impl<S: Source> ThreadStates<'_, S> {
                 let values = [one, other].map(|initial| initial.answer().value);
                 agree
                     && self.exchanges.are_freed_together(at, image)
-                    && self.exchanges.each()[exchange]
-                        .pair_values((at, values[0]), (image, values[1]))
+                    && exchange.pair_values((at, values[0]), (image, values[1]))
             }
         }
     }

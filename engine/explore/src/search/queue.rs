@@ -41,6 +41,7 @@ pub struct BranchQueue<'s, S: Source> {
     pub draws: Draws,
 }
 
+#[derive(Default)]
 struct Branches {
     waiting: Vec<OpenBranch>,
     idle: usize,
@@ -56,7 +57,6 @@ impl<'s, S: Source> BranchQueue<'s, S> {
         options: &'s Options,
         each: &'s EachExecution<'s, S>,
     ) -> BranchQueue<'s, S> {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let (open, exchanges) = match &options.extent {
             Extent::Open(frontier) => (
                 frontier.branches.clone(),
@@ -71,15 +71,13 @@ impl<'s, S: Source> BranchQueue<'s, S> {
             each,
             start: Instant::now(),
             workers: match options.workers {
-                0 => cores(),
+                0 => std::thread::available_parallelism().map_or(1, usize::from),
                 workers => workers,
             },
             exchanges: Arc::new(exchanges),
             branches: Mutex::new(Branches {
                 waiting: open,
-                idle: 0,
-                limit: None,
-                error: None,
+                ..Branches::default()
             }),
             wake: Condvar::new(),
             idle_workers: AtomicUsize::new(0),

@@ -165,8 +165,8 @@ impl ProgramSource<'_> {
         loop {
             options.limits.time = most.saturating_sub(start.elapsed());
             if self.has_parts() {
-                let kept = options.reductions.with(Reduction::Symmetry, false);
-                options.reductions = kept.with(Reduction::Elements, false);
+                let of_twins = [Reduction::Symmetry, Reduction::Elements];
+                options.reductions = options.reductions.without(of_twins);
             }
             let ordered = self.set_up(&model, &options)?;
             let found = explore_under(&*self, (text, &model), &options, &each);
@@ -188,13 +188,8 @@ impl ProgramSource<'_> {
             restart();
             // what was estimated is the size of another search too
             *options.limits.estimate() = None;
-            options.limits.counted.store(
-                match resumes {
-                    true => 0,
-                    false => before,
-                },
-                Relaxed,
-            );
+            let counted = if resumes { 0 } else { before };
+            options.limits.counted.store(counted, Relaxed);
             if resumes {
                 options.extent = Extent::All;
             }

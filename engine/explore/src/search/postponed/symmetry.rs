@@ -272,18 +272,14 @@ impl PartialExecution {
         count
     }
 
-    /// Whether the first `count` events of two threads are the same.
-    fn are_the_same(&self, threads: [ThreadId; 2], count: usize) -> bool {
+    /// Whether the events of two threads are the same.
+    fn are_same(&self, one: ThreadId, other: ThreadId) -> bool {
+        let [count, others] = [one, other].map(|thread| self.threads[thread].events.len());
         let same = |index| {
-            let [one, other] = threads.map(|thread| EventPosition { thread, index });
+            let [one, other] = [one, other].map(|thread| EventPosition { thread, index });
             self.is_same(one, other)
         };
-        (0..count).all(same)
-    }
-
-    fn are_same(&self, one: ThreadId, other: ThreadId) -> bool {
-        let [first, second] = [one, other].map(|thread| self.threads[thread].events.len());
-        first == second && self.are_the_same([one, other], first)
+        count == others && (0..count).all(same)
     }
 }
 
