@@ -174,9 +174,7 @@ impl Execution {
             if let Some(location) = out.locate(states, at) {
                 let last = out.graph.last_write(location);
                 let read = out.graph.push(thread, &label, location);
-                let value = out.graph.value_of(location, last);
-                out.graph.set_source(read, last, value);
-                out.advance(states, read);
+                out.read_from(states, read, last);
             }
         }
         true
@@ -200,6 +198,19 @@ impl Execution {
         let actions = self.graph.events.iter().map(|event| event.action);
         let initial = states.contents(at, actions)?;
         Some(self.graph.add_location(at, initial))
+    }
+
+    /// Lets a read, the last event of its thread, read from a write.
+    pub fn read_from<S: Source>(
+        &mut self,
+        states: &mut ThreadStates<S>,
+        read: EventId,
+        write: EventId,
+    ) {
+        let location = self.graph.event(read).location;
+        let value = self.graph.value_of(location, write);
+        self.graph.set_source(read, write, value);
+        self.advance(states, read);
     }
 
     /// Advances the thread of the last event, or of a read with a new source, to its next event.

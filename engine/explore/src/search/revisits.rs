@@ -215,7 +215,7 @@ impl<S: Source> Worker<'_, S, Revisits> {
                     continue;
                 }
             }
-            self.read_from(execution, id, write);
+            execution.read_from(&mut self.states, id, write);
             let known = if self.waits(execution, thread) {
                 None
             } else if execution.is_halfway(&self.states) {
@@ -233,7 +233,7 @@ impl<S: Source> Worker<'_, S, Revisits> {
         }
         let may_end = ends_wait(&execution.graph, last);
         if may_end {
-            self.read_from(execution, id, last);
+            execution.read_from(&mut self.states, id, last);
         }
         if !may_end || self.waits(execution, thread) {
             self.back(execution, id as usize);
@@ -245,13 +245,6 @@ impl<S: Source> Worker<'_, S, Revisits> {
     /// Whether a thread waits instead of performing its last read.
     fn waits(&self, execution: &Execution, thread: ThreadId) -> bool {
         self.checker.extensible && execution.waits_in_place(&self.states, thread)
-    }
-
-    fn read_from(&mut self, execution: &mut Execution, read: EventId, write: EventId) {
-        let location = execution.graph.event(read).location;
-        let value = execution.graph.value_of(location, write);
-        execution.graph.set_source(read, write, value);
-        execution.advance(&mut self.states, read);
     }
 
     /// Checks the graph: none if it is inconsistent, else whether it is known to be consistent.
@@ -390,7 +383,7 @@ impl<S: Source> Worker<'_, S, Revisits> {
                 &mut self.own.renumbered,
                 &mut new,
             );
-            self.read_from(&mut new, read, renumbered);
+            new.read_from(&mut self.states, read, renumbered);
             let known = match self.waits(&new, event.thread) {
                 true => {
                     // only under an extensible model

@@ -1,4 +1,5 @@
-//! A worker of one of the two searches.
+//! A worker of one of the two searches: what it has whichever it is, and what it does with an
+//! execution in which no thread can continue.
 
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::ExecutionEnd;
@@ -12,7 +13,7 @@ use crate::search::queue::BranchQueue;
 use crate::search::thread_states::{Node, ThreadStates};
 use crate::source::{Fault, FaultKind, Source};
 
-/// How many events a worker adds between two looks at the clock.
+/// How many steps a worker takes between two looks at the clock.
 const CLOCK_INTERVAL: u64 = 64;
 
 /// One of the two searches: what its workers have besides.
@@ -32,7 +33,7 @@ pub struct Worker<'s, S: Source, A: Algorithm> {
     pub branching: Branching<A::Branch>,
     pub found: Findings,
     pub states: ThreadStates<'s, S>,
-    /// How many events it has added.
+    /// How often it has looked for a next event.
     pub steps: u64,
     pub own: A,
 }
@@ -50,8 +51,8 @@ impl<'s, S: Source, A: Algorithm> Worker<'s, S, A> {
         }
     }
 
-    /// Counts an event that is added. From time to time, looks at the clock and returns true; fails if
-    /// the search ends, or it is time to draw executions.
+    /// Counts a step. From time to time, looks at the clock and returns true; fails if the search ends, or
+    /// it is time to draw executions.
     pub fn step(&mut self) -> Result<bool, Halt> {
         self.steps += 1;
         if self.steps % CLOCK_INTERVAL != 0 {
