@@ -25,7 +25,7 @@ pub struct Exchange {
 #[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct KnownExchanges {
     each: Option<Vec<([ThreadId; 2], Correspondence)>>,
-    freed: Vec<(u64, u64)>,
+    freed: Vec<Range<u64>>,
 }
 
 /// What an exchange makes of locations and values, as far as that is known: each is mapped to another,
@@ -59,21 +59,18 @@ impl Exchanges {
         };
         let each = known.each.map(|each| each.into_iter().map(exchange));
         let each = each.map(|each| OnceLock::from(each.collect::<Vec<_>>()));
-        let freed = known.freed.into_iter().map(|(start, end)| start..end);
         Exchanges {
             each: each.unwrap_or_default(),
-            freed: Mutex::new(freed.collect()),
+            freed: Mutex::new(known.freed),
         }
     }
 
     pub fn known(&self) -> KnownExchanges {
         let known = |each: &Exchange| (each.threads, lock(&each.known).clone());
         let each = self.each.get();
-        let freed = lock(&self.freed);
-        let freed = freed.iter().map(|object| (object.start, object.end));
         KnownExchanges {
             each: each.map(|each| each.iter().map(known).collect()),
-            freed: freed.collect(),
+            freed: lock(&self.freed).clone(),
         }
     }
 
@@ -89,14 +86,17 @@ impl Exchanges {
                 let mut locations = new.locations.into_iter();
                 let mut values = new.values.into_iter();
                 let agree = locations.all(|(one, to)| exchange.pair(one, to) != Pair::Other)
-                    && values.all(|((at, value), to)| exchange.joins_value((at, value), to));
+                    && values.all(|((at, value), to)| {
+                        // what threads return has one location for all of them
+                        exchange.pair_values((at, value), (exchange.location(at), to))
+                    });
                 if !agree {
                     return Err(exchange.one());
                 }
             }
         }
-        for (start, end) in other.freed {
-            self.free(start..end);
+        for object in other.freed {
+            self.free(object);
         }
         match self.frees_agree() {
             true => Ok(()),
@@ -211,12 +211,6 @@ impl Exchange {
         }
     }
 
-    /// As `pair_values`, where the location that corresponds is known. What threads return has one
-    /// location for all of them.
-    fn joins_value(&self, (at, value): (Location, u64), to: u64) -> bool {
-        self.pair_values((at, value), (self.location(at), to))
-    }
-
     /// Notes that a value at a location corresponds to one at the location that is exchanged with
     /// it. Returns whether that agrees with what is known.
     pub fn pair_values(&self, one: (Location, u64), other: (Location, u64)) -> bool {
@@ -313,25 +307,14 @@ mod tests {
         assert!(found.free(64..76) && found.free(64..76) && !found.free(60..68));
         let freed = exchanges(&[]);
         assert!(freed.free(64..68));
-        assert!(
-            !freed.are_freed_together(at(64), at(72)) && freed.are_freed_together(at(72), at(80))
-        );
-        assert_eq!(
-            exchanges(&[(64, 72)]).join(exchanges(&[(64, 72)]).known()),
-            Ok(())
-        );
-        let freed_then_exchanged = exchanges(&[]);
-        assert!(freed_then_exchanged.free(64..68));
-        assert_eq!(
-            freed_then_exchanged.join(exchanges(&[(64, 72)]).known()),
-            Err(1)
-        );
+        let together = |one, other| freed.are_freed_together(at(one), at(other));
+        assert!(!together(64, 72) && together(72, 80));
+        let join = |one: &Exchanges| one.join(exchanges(&[(64, 72)]).known());
+        assert_eq!(join(&exchanges(&[(64, 72)])), Ok(()));
+        assert_eq!(join(&freed), Err(1));
         let none = Exchanges::default();
         assert!(none.set(&[[2, 3]]));
-        assert_eq!(
-            none.join(exchanges(&[]).known()),
-            Err(1),
-            "of other threads"
-        );
+        let others = none.join(exchanges(&[]).known());
+        assert_eq!(others, Err(1), "of other threads");
     }
 }

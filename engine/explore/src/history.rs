@@ -7,7 +7,7 @@
 //! Dodds, Gotsman, "Library abstraction for C/C++ concurrency", POPL 2013).
 
 use crate::graph::execution_graph::{EventId, Graph, NONE};
-use crate::source::{Action, ThreadId};
+use crate::source::ThreadId;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -96,10 +96,7 @@ fn returned(graph: &Graph) -> Vec<Call> {
         Call {
             number,
             thread: event.thread,
-            result: match event.action {
-                Action::Write { value, .. } => value,
-                _ => 0,
-            },
+            result: event.action.written().value,
             returned: id,
         }
     });

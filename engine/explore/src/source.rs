@@ -95,6 +95,11 @@ impl Location {
         }
     }
 
+    /// Whether this begins in the object at `base`.
+    pub fn is_in(self, base: u64, size: u64) -> bool {
+        base <= self.address && self.address - base < size
+    }
+
     /// Whether this is in no object.
     pub fn is_outside(self) -> bool {
         self.barrier().is_some() || self.call().is_some() || self.is_sleepers()
@@ -186,6 +191,47 @@ pub enum Action {
 }
 
 impl Action {
+    pub fn read(at: Location, order: Order, rmw: bool) -> Action {
+        Action::Read {
+            at,
+            order,
+            rmw,
+            uninitialised_ok: false,
+            ignored: false,
+        }
+    }
+
+    pub fn write(at: Location, order: Order, value: u64, rmw: bool) -> Action {
+        Action::Write {
+            at,
+            order,
+            value,
+            rmw,
+            undefined: 0,
+        }
+    }
+
+    /// The location that this reads or writes.
+    pub fn at(self) -> Option<Location> {
+        match self {
+            Action::Read { at, .. } | Action::Write { at, .. } => Some(at),
+            _ => None,
+        }
+    }
+
+    /// The answer to a read that reads from this write.
+    pub fn written(self) -> Answer {
+        match self {
+            Action::Write {
+                value, undefined, ..
+            } => Answer {
+                undefined,
+                ..Answer::new(value)
+            },
+            _ => Answer::default(),
+        }
+    }
+
     pub fn fence(order: Order) -> Action {
         Action::Fence { order, srcu: None }
     }
@@ -303,6 +349,18 @@ pub struct EventLabel {
     pub continues: bool,
 }
 
+impl EventLabel {
+    /// An event without dependencies.
+    pub fn new(action: Action, site: SiteId) -> EventLabel {
+        EventLabel {
+            action,
+            site,
+            dependencies: Dependencies::default(),
+            continues: false,
+        }
+    }
+}
+
 /// The kind of an error that an execution shows.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, BorshSerialize, BorshDeserialize,
@@ -330,6 +388,26 @@ pub struct Fault {
     pub kind: FaultKind,
     pub message: String,
     pub site: Option<SiteId>,
+}
+
+impl Fault {
+    pub fn new(
+        kind: FaultKind,
+        message: impl Into<String>,
+        site: impl Into<Option<SiteId>>,
+    ) -> Fault {
+        Fault {
+            kind,
+            message: message.into(),
+            site: site.into(),
+        }
+    }
+
+    /// A thread waits forever.
+    pub fn hang(thread: ThreadId, what: &str, site: impl Into<Option<SiteId>>) -> Fault {
+        let message = format!("thread {thread} waits forever for {what}");
+        Fault::new(FaultKind::Hang, message, site)
+    }
 }
 
 /// Why a thread does not make progress.

@@ -407,11 +407,11 @@ impl ConsistencyChecker {
         let id = |shown: usize| self.view.id(shown);
         let pair = pair.and_then(|(one, other)| Some((id(one)?, id(other)?)));
         Flagged {
-            fault: Fault {
+            fault: Fault::new(
                 kind,
                 message,
-                site: pair.map(|(one, other)| graph.event(one.max(other)).site),
-            },
+                pair.map(|(one, other)| graph.event(one.max(other)).site),
+            ),
             pair,
         }
     }

@@ -1,6 +1,6 @@
 //! What the small graphs are drawn with that a model is asked about.
 
-use crate::source::{Action, Dependencies, EventLabel, Location};
+use crate::source::{Action, EventLabel, Location};
 use program::ir::Order;
 
 /// The location with this number.
@@ -11,33 +11,15 @@ pub fn at(number: usize) -> Location {
     }
 }
 
-/// An event without dependencies.
 pub fn label(action: Action) -> EventLabel {
-    EventLabel {
-        action,
-        site: 0,
-        dependencies: Dependencies::default(),
-        continues: false,
-    }
+    EventLabel::new(action, 0)
 }
 
 pub fn read(number: usize, order: Order, rmw: bool) -> Action {
-    Action::Read {
-        at: at(number),
-        order,
-        rmw,
-        uninitialised_ok: true,
-        ignored: false,
-    }
+    Action::read(at(number), order, rmw)
 }
 
 /// A write of 1.
 pub fn write(number: usize, order: Order, rmw: bool) -> Action {
-    Action::Write {
-        at: at(number),
-        order,
-        value: 1,
-        rmw,
-        undefined: 0,
-    }
+    Action::write(at(number), order, 1, rmw)
 }

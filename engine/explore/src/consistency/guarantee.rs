@@ -16,7 +16,7 @@
 //! [`undone_rounds`]: crate::threads::undone_rounds
 
 use crate::consistency::checker::ConsistencyChecker;
-use crate::consistency::drawing::{at, label, read, write};
+use crate::consistency::drawing::{label, read, write};
 use crate::consistency::stale_access::{StaleAccess, SyncEdge};
 use crate::consistency::tag::{self, Tags};
 use crate::consistency::view::{View, ViewEvent};
@@ -142,7 +142,7 @@ fn allowed_of(
         let rest = move |b: usize| (a..count).map(move |c| vec![needs[a], needs[b], needs[c]]);
         (a..count).flat_map(rest)
     });
-    let mut graph = Graph::new();
+    let mut graph = Graph::default();
     for cycle in pairs.chain(triples).filter(|cycle| asked(cycle)) {
         draw(&cycle, &mut graph);
         if checker.is_consistent(&graph)? {
@@ -336,11 +336,9 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
     for (number, need) in cycle.iter().enumerate() {
         let thread = number + 1;
         let (from, to) = (places[number], places[(number + 1) % cycle.len()]);
-        let mut add = |thread: usize, action: Action, address: Option<usize>| {
-            let location = address.map_or(NONE, |address| {
-                let known = graph.location_number(at(address));
-                known.unwrap_or_else(|| graph.add_location(at(address), Initial::Value(0)))
-            });
+        let mut add = |thread: usize, action: Action| {
+            let at = action.at();
+            let location = at.map_or(NONE, |at| graph.locate(at, Initial::Value(0)));
             graph.push(thread, &label(action), location)
         };
         let order = match need {
@@ -348,31 +346,28 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
             _ => Order::Rlx,
         };
         let rmw = matches!(need, Need::Rmw | Need::Compared(_));
-        let entry = add(thread, read(from, order, rmw), Some(from));
+        let entry = add(thread, read(from, order, rmw));
         let own = spare + number;
         let between = match need {
-            Need::AddrPo => Some((add(thread, read(own, Order::Rlx, false), Some(own)), NONE)),
+            Need::AddrPo => Some((add(thread, read(own, Order::Rlx, false)), NONE)),
             Need::Fence(order) => {
-                add(thread, Action::fence(*order), None);
+                add(thread, Action::fence(*order));
                 None
             }
             Need::Compared(true) => {
-                exchanged.push((
-                    entry,
-                    add(thread, write(from, Order::Rlx, true), Some(from)),
-                ));
+                exchanged.push((entry, add(thread, write(from, Order::Rlx, true))));
                 None
             }
             Need::Forwarded | Need::ForwardedChoice => {
-                let stored = add(thread, write(own, Order::Rlx, false), Some(own));
-                Some((add(thread, read(own, Order::Rlx, false), Some(own)), stored))
+                let stored = add(thread, write(own, Order::Rlx, false));
+                Some((add(thread, read(own, Order::Rlx, false)), stored))
             }
             _ => None,
         };
         let writer = match need {
             Need::Created => {
                 let created = cycle.len() + 1 + number;
-                add(thread, Action::Create { thread: created }, None);
+                add(thread, Action::Create { thread: created });
                 created
             }
             _ => thread,
@@ -383,9 +378,9 @@ fn draw(cycle: &[Need], graph: &mut Graph) {
             _ => (Order::Rlx, *need == Need::Rmw),
         };
         if matches!(need, Need::ReleaseRmw(_)) {
-            add(writer, read(to, Order::Rlx, true), Some(to));
+            add(writer, read(to, Order::Rlx, true));
         }
-        let exit = add(writer, write(to, order, rmw), Some(to));
+        let exit = add(writer, write(to, order, rmw));
         let dependencies = &mut graph.dependencies;
         match (need, between) {
             (Need::Data | Need::Rmw, _) => dependencies.data.push((entry, exit)),

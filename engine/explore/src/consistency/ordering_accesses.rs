@@ -14,7 +14,7 @@
 //! then shared, so that each access of it is an event.
 
 use crate::consistency::checker::ConsistencyChecker;
-use crate::consistency::drawing::{at, label, read, write};
+use crate::consistency::drawing::{label, read, write};
 use crate::consistency::tag::{self, Tags};
 use crate::graph::execution_graph::{Graph, NONE};
 use crate::source::{Action, Initial};
@@ -97,7 +97,7 @@ impl OrderingAccesses {
         dependencies: bool,
     ) -> Result<OrderingAccesses, CatError> {
         let mut found = OrderingAccesses::default();
-        let mut graph = Graph::new();
+        let mut graph = Graph::default();
         let all = [KINDS, KINDS].concat();
         let mut allows = |(there, back, depends): Cycle, between: &[(Kind, Order)]| {
             draw(&mut graph, there, back, (between, depends));
@@ -160,18 +160,13 @@ fn draw(
         tag::READ => read(address, Order::Rlx, false),
         _ => write(address, Order::Rlx, false),
     };
-    for address in [X, Y, OWN] {
-        graph.add_location(at(address), Initial::Value(0));
-    }
     for thread in [1, 2] {
         graph.push(0, &label(Action::Create { thread }), NONE);
     }
     // each reads, or follows, the last write so far
     let mut add = |thread: usize, action: Action| {
-        let location = match action {
-            Action::Read { at, .. } | Action::Write { at, .. } => at.address as u32 / 8,
-            _ => NONE,
-        };
+        let at = action.at();
+        let location = at.map_or(NONE, |at| graph.locate(at, Initial::Value(0)));
         let id = graph.push(thread, &label(action), location);
         match action {
             Action::Read { .. } => {

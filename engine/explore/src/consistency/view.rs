@@ -79,16 +79,11 @@ pub struct View {
     /// The plain writes that stand for allocations and frees, with their locations.
     lifetimes: Vec<(u32, Index, EventId)>,
     joins: Vec<EventId>,
-    begins: Vec<ThreadStart>,
-}
-
-/// How the first event of a thread is ordered.
-#[derive(Clone, Copy)]
-enum ThreadStart {
-    /// It has no predecessor, or was added already.
-    Free,
-    /// It follows this write, which stands for the creation of the thread.
-    After(Index),
+    /// For each thread, the write that stands for its creation, as long as no event was added that follows
+    /// it.
+    begins: Vec<Option<Index>>,
+    /// The number of the next location that is not the graph's.
+    hidden: u32,
 }
 
 fn order_tag(order: Order) -> Tags {
@@ -183,7 +178,7 @@ impl View {
         self.indices.clear();
         self.srcu.clear();
         self.begins.clear();
-        self.begins.resize(graph.threads.len(), ThreadStart::Free);
+        self.begins.resize(graph.threads.len(), None);
         for number in 0..graph.locations.len() {
             self.events.push(ViewEvent::new(
                 None,
@@ -194,14 +189,15 @@ impl View {
         }
         let known = graph.locations.len() as u32;
         let whole = lifetimes.iter().map(|(_, location)| location + 1);
-        let mut hidden = whole.max().unwrap_or(0).max(known);
+        self.hidden = whole.max().unwrap_or(0).max(known);
         let mut lifetimes = lifetimes.to_vec();
         lifetimes.sort_by_key(|(at, _)| *at);
         let mut lifetimes = lifetimes.into_iter().peekable();
         for (id, event) in (0..).zip(&graph.events) {
-            self.see(graph, id, event, &mut hidden);
+            let seen = self.see(graph, id, event);
+            self.index.push(seen);
             while let Some((_, location)) = lifetimes.next_if(|(at, _)| *at == id) {
-                self.begin_or_end(graph, id, location, &mut hidden);
+                self.begin_or_end(graph, id, location);
             }
         }
         for (id, event) in graph.events.iter().enumerate() {
@@ -294,21 +290,23 @@ impl View {
         }
     }
 
-    fn add(&mut self, seen: ViewEvent) -> Index {
-        self.events.push(seen);
+    fn add(
+        &mut self,
+        thread: ThreadId,
+        location: Option<u32>,
+        tags: Tags,
+        source: Option<Index>,
+    ) -> Index {
+        self.events
+            .push(ViewEvent::new(Some(thread), location, tags, source));
         self.events.len() as Index - 1
     }
 
-    fn see(&mut self, graph: &Graph, id: EventId, event: &Event, hidden: &mut u32) {
+    /// Adds what the model sees of an event. Returns its index; `NONE` for nothing.
+    fn see(&mut self, graph: &Graph, id: EventId, event: &Event) -> Index {
         match event.action {
-            Action::Write { at, .. } if at.call().is_some() => {
-                self.index.push(NONE);
-                return;
-            }
-            Action::Read { .. } if event.source == PROMISED => {
-                self.index.push(NONE);
-                return;
-            }
+            Action::Write { at, .. } if at.call().is_some() => return NONE,
+            Action::Read { .. } if event.source == PROMISED => return NONE,
             // a thread that waits for a lock, or has not taken yet one that it found free
             Action::Read { order, .. }
                 if event.pair == NONE
@@ -316,77 +314,66 @@ impl View {
                         || order == Order::Kernel(Annotation::TryLock)
                             && !is_held(event.value)) =>
             {
-                self.index.push(NONE);
-                return;
+                return NONE;
             }
             Action::Read { .. } | Action::Write { .. } => {}
             Action::Fence { order, srcu } => {
-                self.order_before(graph, event.thread, hidden);
+                self.order_before(graph, event.thread);
                 let mut tags = tag::FENCE | tag::PLAIN | order_tag(order) & !tag::ATOMIC;
                 if srcu.is_some() {
                     tags &= !(tag::FENCE | tag::PLAIN);
                 }
-                let location = srcu.map(|of| self.srcu_location(of.address, hidden));
-                let seen = self.add(ViewEvent::new(Some(event.thread), location, tags, None));
+                let location = srcu.map(|of| self.srcu_location(of.address));
+                let seen = self.add(event.thread, location, tags, None);
                 let index = srcu.and_then(|of| of.index);
                 self.indices.extend(index.map(|index| (seen, index)));
-                self.index.push(seen);
-                return;
+                return seen;
             }
-            Action::Create { thread } => {
-                let written = self.create(graph, event, thread, hidden);
-                self.index.push(written);
-                return;
-            }
+            Action::Create { thread } => return self.create(graph, event, thread),
             Action::Join { .. } => {
                 self.joins.push(id);
-                self.index.push(NONE);
-                return;
+                return NONE;
             }
             Action::Choose { .. }
             | Action::Compare { .. }
             | Action::Wait
             | Action::Allocate { .. }
-            | Action::Free { .. } => {
-                self.index.push(NONE);
-                return;
-            }
+            | Action::Free { .. } => return NONE,
         }
         let is_second_half = event.is_write() && event.pair != NONE;
         if is_second_half && !self.in_halves {
-            self.index.push(self.index[event.pair as usize]);
-            return;
+            return self.index[event.pair as usize];
         }
-        self.order_before(graph, event.thread, hidden);
+        self.order_before(graph, event.thread);
         let tags = self.tags(graph, id);
         let fenced = self.kernel && is_fenced(graph, event);
         if fenced && event.is_read() {
             self.full_fence(event.thread);
         }
-        let seen = self.add(ViewEvent::new(
-            Some(event.thread),
-            Some(event.location),
-            tags,
-            None,
-        ));
+        let seen = self.add(event.thread, Some(event.location), tags, None);
         if is_second_half && self.index[event.pair as usize] != NONE {
             self.rmw.push((self.index[event.pair as usize], seen));
         }
         if event.continues {
             self.join_access(graph, event, seen);
         }
-        self.index.push(seen);
         if fenced && event.is_write() {
             self.full_fence(event.thread);
         }
+        seen
+    }
+
+    /// The number of a location that is not the graph's.
+    fn hidden_location(&mut self) -> u32 {
+        self.hidden += 1;
+        self.hidden - 1
     }
 
     /// The number of the location that stands for an `srcu_struct`.
-    fn srcu_location(&mut self, address: u64, hidden: &mut u32) -> u32 {
+    fn srcu_location(&mut self, address: u64) -> u32 {
         let known = self.srcu.iter().find(|(known, _)| *known == address);
         known.map(|(_, location)| *location).unwrap_or_else(|| {
-            let location = *hidden;
-            *hidden += 1;
+            let location = self.hidden_location();
             self.srcu.push((address, location));
             location
         })
@@ -422,55 +409,32 @@ impl View {
     }
 
     fn full_fence(&mut self, thread: ThreadId) {
-        self.add(ViewEvent::new(
-            Some(thread),
-            None,
-            tag::FENCE | tag::SC,
-            None,
-        ));
+        self.add(thread, None, tag::FENCE | tag::SC, None);
     }
 
-    fn begin_or_end(&mut self, graph: &Graph, id: EventId, location: u32, hidden: &mut u32) {
+    fn begin_or_end(&mut self, graph: &Graph, id: EventId, location: u32) {
         let thread = graph.event(id).thread;
-        self.order_before(graph, thread, hidden);
-        let seen = self.add(ViewEvent::new(
-            Some(thread),
-            Some(location),
-            tag::WRITE | tag::PLAIN,
-            None,
-        ));
+        self.order_before(graph, thread);
+        let seen = self.add(thread, Some(location), tag::WRITE | tag::PLAIN, None);
         self.lifetimes.push((location, seen, id));
     }
 
-    /// The write that stands for creating a thread; consecutive creations share one. None if no
+    /// The write that stands for creating a thread; consecutive creations share one. `NONE` if no
     /// event precedes it.
-    fn create(
-        &mut self,
-        graph: &Graph,
-        event: &Event,
-        thread: ThreadId,
-        hidden: &mut u32,
-    ) -> Index {
-        let before = match event.po_predecessor {
-            NONE => None,
-            before => Some(before),
-        };
-        let written = match before {
-            Some(before) if matches!(graph.event(before).action, Action::Create { .. }) => {
-                self.index[before as usize]
+    fn create(&mut self, graph: &Graph, event: &Event, thread: ThreadId) -> Index {
+        let written = match graph.events.get(event.po_predecessor as usize) {
+            Some(before) if matches!(before.action, Action::Create { .. }) => {
+                self.index[event.po_predecessor as usize]
             }
             _ => {
-                self.order_before(graph, event.thread, hidden);
+                self.order_before(graph, event.thread);
                 match self.nothing_before(event.thread) {
                     true => NONE,
-                    false => self.hidden_write(event.thread, hidden),
+                    false => self.hidden_write(event.thread),
                 }
             }
         };
-        self.begins[thread] = match written {
-            NONE => ThreadStart::Free,
-            written => ThreadStart::After(written),
-        };
+        self.begins[thread] = (written != NONE).then_some(written);
         written
     }
 
@@ -478,53 +442,35 @@ impl View {
         !self.events.iter().any(|seen| seen.thread == Some(thread))
     }
 
-    fn hidden_write(&mut self, thread: ThreadId, hidden: &mut u32) -> Index {
-        let location = *hidden;
-        *hidden += 1;
-        self.add(ViewEvent::new(
-            Some(thread),
-            Some(location),
-            tag::WRITE | tag::REL | tag::ATOMIC,
-            None,
-        ))
+    fn hidden_write(&mut self, thread: ThreadId) -> Index {
+        let location = self.hidden_location();
+        let tags = tag::WRITE | tag::REL | tag::ATOMIC;
+        self.add(thread, Some(location), tags, None)
     }
 
     fn hidden_read(&mut self, thread: ThreadId, write: Index) {
         let location = self.events[write as usize].location;
-        self.add(ViewEvent::new(
-            Some(thread),
-            location,
-            tag::READ | tag::ACQ | tag::ATOMIC,
-            Some(write),
-        ));
+        let tags = tag::READ | tag::ACQ | tag::ATOMIC;
+        self.add(thread, location, tags, Some(write));
     }
 
     /// Adds, before a thread's event, the events that order it after its creator and after the
     /// threads that it has joined.
-    fn order_before(&mut self, graph: &Graph, thread: ThreadId, hidden: &mut u32) {
-        if let ThreadStart::After(write) = self.begins[thread] {
-            self.begins[thread] = ThreadStart::Free;
+    fn order_before(&mut self, graph: &Graph, thread: ThreadId) {
+        if let Some(write) = self.begins[thread].take() {
             self.hidden_read(thread, write);
         }
-        let mut at = 0;
-        while at < self.joins.len() {
-            let join = graph.event(self.joins[at]);
-            let Action::Join { thread: joined } = join.action else {
-                at += 1;
-                continue;
-            };
-            if join.thread != thread {
-                at += 1;
-                continue;
+        let is_own = |id: &EventId| graph.event(*id).thread == thread;
+        while let Some(at) = self.joins.iter().position(is_own) {
+            let join = self.joins.remove(at);
+            if let Action::Join { thread: joined } = graph.event(join).action {
+                // the threads joined by the joined thread precede its end
+                self.order_before(graph, joined);
+                if !self.nothing_before(joined) {
+                    let end = self.hidden_write(joined);
+                    self.hidden_read(thread, end);
+                }
             }
-            self.joins.remove(at);
-            // the threads joined by the joined thread precede its end
-            self.order_before(graph, joined, hidden);
-            if !self.nothing_before(joined) {
-                let end = self.hidden_write(joined, hidden);
-                self.hidden_read(thread, end);
-            }
-            at = 0;
         }
     }
 }

@@ -5,9 +5,10 @@
 //! reduction", POPL 2022. Events are added and removed at the end; a backward revisit makes a new
 //! graph of the events that it preserves.
 
-use crate::source::{Action, Answer, EventLabel, Initial, Location, ThreadId};
+use crate::source::{Action, Answer, Dependencies, EventLabel, Initial, Location, ThreadId};
 use borsh::{BorshDeserialize, BorshSerialize};
 use program::ir::SiteId;
+use program::memory::Dep;
 
 /// The position of an event in the order of addition.
 pub type EventId = u32;
@@ -45,6 +46,30 @@ pub struct Event {
 }
 
 impl Event {
+    /// A thread's event with this index, which follows `po_predecessor`.
+    pub(super) fn new(
+        thread: ThreadId,
+        index: u32,
+        label: &EventLabel,
+        location: u32,
+        po_predecessor: EventId,
+    ) -> Event {
+        Event {
+            thread,
+            index,
+            action: label.action,
+            site: label.site,
+            value: 0,
+            location,
+            source: NONE,
+            pair: NONE,
+            co_successor: NONE,
+            po_predecessor,
+            revisited: false,
+            continues: label.continues,
+        }
+    }
+
     #[inline]
     pub fn is_read(&self) -> bool {
         self.action.is_read()
@@ -69,10 +94,7 @@ impl Event {
 
     /// The location that the event reads or writes.
     pub fn at(&self) -> Option<Location> {
-        match self.action {
-            Action::Read { at, .. } | Action::Write { at, .. } => Some(at),
-            _ => None,
-        }
+        self.action.at()
     }
 }
 
@@ -114,7 +136,23 @@ pub struct DependencyPairs {
     pub chosen: Vec<(EventId, EventId)>,
 }
 
-#[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
+impl DependencyPairs {
+    /// Adds those of an event. `add` adds the pairs of the reads in a set.
+    pub fn add(
+        &mut self,
+        of: Dependencies,
+        mut add: impl FnMut(Dep, &mut Vec<(EventId, EventId)>),
+    ) {
+        add(of.addr, &mut self.addr);
+        add(of.data, &mut self.data);
+        add(of.ctrl, &mut self.ctrl);
+        if of.chosen {
+            add(of.data, &mut self.chosen);
+        }
+    }
+}
+
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub struct Graph {
     pub events: Vec<Event>,
     pub locations: Vec<GraphLocation>,
@@ -127,15 +165,21 @@ pub struct Graph {
     pub dependencies: DependencyPairs,
 }
 
-impl Graph {
-    pub fn new() -> Graph {
+impl Default for Graph {
+    /// The empty graph: main has no events.
+    fn default() -> Graph {
         Graph {
+            events: Vec::new(),
+            locations: Vec::new(),
             threads: vec![ABSENT],
+            clocks: Vec::new(),
             stride: 4,
-            ..Graph::default()
+            dependencies: DependencyPairs::default(),
         }
     }
+}
 
+impl Graph {
     pub fn len(&self) -> usize {
         self.events.len()
     }
@@ -217,6 +261,13 @@ impl Graph {
         self.locations.len() as u32 - 1
     }
 
+    /// The index of a location, which is added with these contents if no event accesses it yet; the next
+    /// event added does then.
+    pub fn locate(&mut self, at: Location, initial: Initial) -> u32 {
+        let known = self.location_number(at);
+        known.unwrap_or_else(|| self.add_location(at, initial))
+    }
+
     /// Adds a thread's next event. A write has no place in coherence order yet; a read reads from
     /// the initial write.
     pub fn push(&mut self, thread: ThreadId, label: &EventLabel, location: u32) -> EventId {
@@ -237,20 +288,8 @@ impl Graph {
             self.clocks.extend_from_within(from..from + self.stride);
         }
         self.clocks[id as usize * self.stride + thread] = index + 1;
-        self.events.push(Event {
-            thread,
-            index,
-            action: label.action,
-            site: label.site,
-            value: 0,
-            location,
-            source: NONE,
-            pair: NONE,
-            co_successor: NONE,
-            po_predecessor: before,
-            revisited: false,
-            continues: label.continues,
-        });
+        self.events
+            .push(Event::new(thread, index, label, location, before));
         if location != NONE {
             self.locations[location as usize].users += 1;
         }
@@ -352,33 +391,27 @@ impl Graph {
         self.event_mut(id).value = value;
     }
 
+    /// The answer to a read from a write; `NONE`: from the initial write.
+    pub fn written(&self, location: u32, write: EventId) -> Answer {
+        match write {
+            NONE => self.locations[location as usize].initial.answer(),
+            write => self.event(write).action.written(),
+        }
+    }
+
     /// The value of a write; `NONE`: of the initial write.
     pub fn value_of(&self, location: u32, write: EventId) -> u64 {
-        match write {
-            NONE => self.locations[location as usize].initial.answer().value,
-            write => match self.event(write).action {
-                Action::Write { value, .. } => value,
-                _ => 0,
-            },
-        }
+        self.written(location, write).value
     }
 
     /// What a thread gets for an event; `tracked`: of a source that tracks dependencies.
     pub fn answer(&self, id: EventId, tracked: bool) -> Answer {
         let event = self.event(id);
-        let undefined = match (event.action, event.source) {
-            (Action::Read { .. }, NONE) => {
-                let initial = self.locations[event.location as usize].initial;
-                initial.answer().undefined
-            }
-            (Action::Read { .. }, write) => match self.event(write).action {
-                Action::Write { undefined, .. } => undefined,
-                _ => 0,
-            },
-            _ => 0,
-        };
         Answer {
-            undefined,
+            undefined: match event.is_read() {
+                true => self.written(event.location, event.source).undefined,
+                false => 0,
+            },
             event: match tracked && event.is_read() {
                 true => self.source_event(id),
                 false => 0,

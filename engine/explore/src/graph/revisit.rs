@@ -92,10 +92,7 @@ impl Graph {
             }
             if event.location != NONE {
                 let place = &self.locations[event.location as usize];
-                event.location = match out.location_number(place.at) {
-                    Some(number) => number,
-                    None => out.add_location(place.at, place.initial),
-                };
+                event.location = out.locate(place.at, place.initial);
                 out.locations[event.location as usize].users += 1;
             }
             event.source = to(event.source);

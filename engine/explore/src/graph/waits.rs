@@ -35,20 +35,10 @@ impl Graph {
     pub fn push_wait(&mut self, thread: ThreadId, label: &EventLabel) {
         let id = self.events.len() as EventId;
         let thread_events = &mut self.threads[thread];
-        self.events.push(Event {
-            thread,
-            index: thread_events.count,
-            action: Action::Wait,
-            site: label.site,
-            value: 0,
-            location: NONE,
-            source: NONE,
-            pair: NONE,
-            co_successor: NONE,
-            po_predecessor: thread_events.waits,
-            revisited: false,
-            continues: false,
-        });
+        let (index, before) = (thread_events.count, thread_events.waits);
+        let wait = EventLabel::new(Action::Wait, label.site);
+        self.events
+            .push(Event::new(thread, index, &wait, NONE, before));
         thread_events.waits = id;
         self.clocks.resize(self.events.len() * self.stride, 0);
     }

@@ -2,7 +2,7 @@
 //! an object whose address may have escaped is an event.
 
 use super::semantics::ReferenceEnvironment;
-use crate::semantics::dependencies::{branches_on_reads, decisive_arguments};
+use crate::semantics::dependencies::{branches_on_reads, decisive_arguments, DependencySets};
 use crate::semantics::environment::{AccessTarget, CallRecord, Done, Events, Interruption};
 use crate::semantics::rounds::Step;
 use crate::source::{Action, FaultKind, ThreadId, Wait};
@@ -135,53 +135,17 @@ impl<'p> Events<'p> for ReferenceEnvironment<'_, 'p> {
         !self.local.alone
     }
 
-    fn union(&self, a: Dep, b: Dep) -> Dep {
-        self.semantics.sets.union(a, b)
-    }
-
-    fn precedes(&self, dep: Dep, now: u32) -> bool {
-        self.semantics.sets.precedes(dep, now)
-    }
-
-    fn by_choice(&self, reads: Dep) -> Dep {
-        self.semantics.sets.chosen(reads)
-    }
-
-    fn tracks_dependencies(&self) -> bool {
-        self.semantics.model.dependencies
+    fn sets(&self) -> &DependencySets {
+        &self.semantics.sets
     }
 
     fn compares_at_once(&self) -> bool {
         self.semantics.model.dependencies && !self.semantics.model.branches
     }
 
-    fn is_kernel(&self) -> bool {
-        self.semantics.sets.branches_end
-    }
-
-    fn left_behind(&self, value: Dep, reads: Dep) -> Dep {
-        self.semantics.sets.left_behind(value, reads)
-    }
-
     fn add_control(&self, t: &mut Thread, reads: Dep) {
         if self.semantics.model.dependencies {
             t.ctrl = self.union(t.ctrl, reads);
-        }
-    }
-
-    /// If it is chosen, it is as if the thread branched on the reads.
-    fn shared_address(&mut self, t: &mut Thread, address: Dep) -> Done<()> {
-        if self.semantics.sets.is_chosen(address) {
-            self.add_control(t, address);
-        }
-        Ok(())
-    }
-
-    /// A read of shared memory stands for those of its address.
-    fn read_through(&self, value: Dep, address: Dep) -> Dep {
-        match self.semantics.model.dependencies {
-            true => value,
-            false => self.union(value, address),
         }
     }
 

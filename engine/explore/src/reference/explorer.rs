@@ -30,9 +30,7 @@ use crate::reductions::Reductions;
 use crate::search::descents::mix;
 use crate::search::findings::{name_misuses, Findings};
 use crate::search::run::CheckedModel;
-use crate::source::{
-    Action, Answer, Dependencies, EventLabel, FaultKind, Initial, Location, Next, ThreadId,
-};
+use crate::source::{Action, Answer, EventLabel, FaultKind, Initial, Location, Next, ThreadId};
 use cat::Model;
 use program::interpreter::Limits;
 use program::Program;
@@ -126,15 +124,15 @@ impl<'a> Explorer<'a> {
         let traits = ModelTraits {
             asymmetric_fences: checked.defines_asymmetric_fences(),
             dependencies,
-            kernel: checked.is_kernel(),
+            kernel: checked.checker.is_kernel(),
             mixed_sizes: checked.takes_mixed_sizes(options),
             branches: checked.branches,
         };
-        let guarantee = match checked.is_kernel() {
+        let guarantee = match checked.checker.is_kernel() {
             true => Guarantee::Unneeded,
             false => checked.guarantee,
         };
-        let checker = checked.checker();
+        let checker = checked.checker.clone();
         if dependencies && !(checker.in_halves() && checker.coherent) {
             return Err(ExploreError::Unsuitable(format!(
                 "{} orders by dependencies, and does not use rmw, or has no axiom of coherence: the \
@@ -170,7 +168,7 @@ impl<'a> Explorer<'a> {
     fn start(&mut self) {
         self.seen.clear();
         self.open = vec![Node {
-            graph: Graph::new(),
+            graph: Graph::default(),
             threads: vec![Some(Arc::new(self.semantics.main()))],
             promised: Vec::new(),
             staying: Vec::new(),
@@ -317,12 +315,8 @@ impl<'a> Explorer<'a> {
         match label.action {
             Action::Read { at, .. } | Action::Write { at, .. } => {
                 let Some(location) = self.locate(&mut with.graph, at) else {
-                    with.fail(
-                        thread,
-                        FaultKind::Memory,
-                        "access to unallocated memory",
-                        label,
-                    );
+                    let message = "access to unallocated memory";
+                    with.fail(thread, FaultKind::Memory, message, label.site);
                     self.open.push(with);
                     return Ok(());
                 };
@@ -454,23 +448,11 @@ impl<'a> Explorer<'a> {
         let id = graph.push(thread, label, location);
         let mut own: Vec<EventId> = graph.po_predecessors(id).collect();
         own.reverse();
-        let Dependencies {
-            addr,
-            data,
-            ctrl,
-            chosen,
-            left_behind: _,
-        } = label.dependencies;
-        let pairs = &mut graph.dependencies;
-        for (set, pairs) in [
-            (addr, &mut pairs.addr),
-            (data, &mut pairs.data),
-            (ctrl, &mut pairs.ctrl),
-            (if chosen { data } else { 0 }, &mut pairs.chosen),
-        ] {
+        let dependencies = label.dependencies;
+        graph.dependencies.add(dependencies, |set, pairs| {
             let reads = self.semantics.sets.reads(set).into_iter();
             pairs.extend(reads.map(|read| (own[read as usize], id)));
-        }
+        });
         id
     }
 
@@ -486,14 +468,8 @@ impl<'a> Explorer<'a> {
                 uninitialised_ok: false,
                 ..
             } if undefined(at.size) => {
-                let label = EventLabel {
-                    action: event.action,
-                    site: event.site,
-                    dependencies: Default::default(),
-                    continues: event.continues,
-                };
                 let message = "read of uninitialised memory";
-                node.fail(event.thread, FaultKind::Uninitialised, message, &label);
+                node.fail(event.thread, FaultKind::Uninitialised, message, event.site);
             }
             action => {
                 let answer = match action.has_answer() {

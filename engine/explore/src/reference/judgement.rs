@@ -6,7 +6,7 @@ use crate::exploration::{ExecutionEnd, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::search::findings::{Findings, Reported};
 use crate::semantics::rounds::{repeats, Step};
-use crate::source::{Action, Fault, FaultKind, Location, Next, ThreadId};
+use crate::source::{Action, Fault, Location, Next, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// The threads of a graph that exist.
@@ -54,11 +54,6 @@ pub fn hangs(graph: &Graph, threads: Threads) -> Vec<Fault> {
         event.at().and_then(|at| last.get(&at)) == Some(&event.value)
     };
     let (mut awaited, mut changed) = (Vec::new(), Vec::new());
-    let fault = |thread: ThreadId, what: &str, site| Fault {
-        kind: FaultKind::Hang,
-        message: format!("thread {thread} waits forever for {what}"),
-        site: Some(site),
-    };
     let (mut faults, mut joins) = (Vec::new(), Vec::new());
     for (thread, state) in threads {
         match (&state.next, &state.round) {
@@ -77,18 +72,18 @@ pub fn hangs(graph: &Graph, threads: Threads) -> Vec<Fault> {
                     Step::Write(at, _) => Some(*at),
                     Step::Read(..) | Step::Choice => None,
                 }));
-                faults.push(fault(*thread, "its loop to end", round.site));
+                faults.push(Fault::hang(*thread, "its loop to end", round.site));
             }
             (Next::Blocked { wait, site }, _) => match wait.awaited() {
                 Some((what, reads)) if graph.last_reads(*thread, reads).all(is_last) => {
                     let reads = graph.last_reads(*thread, reads);
                     awaited.extend(reads.filter_map(|read| graph.event(read).at()));
-                    faults.push(fault(*thread, what, *site));
+                    faults.push(Fault::hang(*thread, what, *site));
                 }
                 _ => return Vec::new(),
             },
             (Next::Event(label), None) if matches!(label.action, Action::Join { .. }) => {
-                joins.push(fault(*thread, "another thread to end", label.site));
+                joins.push(Fault::hang(*thread, "another thread to end", label.site));
             }
             _ => return Vec::new(),
         }

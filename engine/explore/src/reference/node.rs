@@ -4,6 +4,7 @@ use super::semantics::ReferenceThread;
 use super::values::Position;
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::source::{Action, Answer, EventLabel, Fault, FaultKind, Next, ThreadId};
+use program::ir::SiteId;
 use std::sync::Arc;
 
 /// A consistent graph, and what each thread does next; none of those that were not created.
@@ -91,13 +92,9 @@ impl Node {
     }
 
     /// The thread ends with an error at its next event.
-    pub fn fail(&mut self, thread: ThreadId, kind: FaultKind, message: &str, label: &EventLabel) {
+    pub fn fail(&mut self, thread: ThreadId, kind: FaultKind, message: &str, site: SiteId) {
         if let Some(thread) = &mut self.threads[thread] {
-            Arc::make_mut(thread).next = Next::Fault(Fault {
-                kind,
-                message: message.to_owned(),
-                site: Some(label.site),
-            });
+            Arc::make_mut(thread).next = Next::Fault(Fault::new(kind, message, site));
         }
     }
 
@@ -127,7 +124,7 @@ impl Node {
     /// value. That of a read-modify-write reads from the write before its own.
     pub fn fulfilments(self, write: EventId) -> Vec<Node> {
         let event = *self.graph.event(write);
-        let answer = written(&self.graph, write);
+        let answer = event.action.written();
         let next = self.graph.following(event.location, write);
         let promised = self.promised.clone();
         let mut all = vec![self];
@@ -151,19 +148,6 @@ impl Node {
     pub fn answer(&self, id: EventId) -> Answer {
         let promised = self.promised.iter().find(|(read, _)| *read == id);
         promised.map_or_else(|| self.graph.answer(id, false), |(_, answer)| *answer)
-    }
-}
-
-/// What reads from a write.
-fn written(graph: &Graph, write: EventId) -> Answer {
-    match graph.event(write).action {
-        Action::Write {
-            value, undefined, ..
-        } => Answer {
-            undefined,
-            ..Answer::new(value)
-        },
-        _ => Answer::default(),
     }
 }
 

@@ -125,7 +125,10 @@ impl<B> Branching<B> {
 
     /// What to do with an alternative of a step.
     pub fn offer(&mut self) -> Turn {
-        turn(self.population().offer())
+        match self.population().offer() {
+            true => Turn::Keep,
+            false => Turn::Skip,
+        }
     }
 
     /// Takes a child; fails if it is the one that was looked for.
@@ -225,12 +228,5 @@ impl<B> Branching<B> {
         let path = std::mem::take(&mut self.base);
         self.met.clear();
         (!met.is_empty()).then_some(OpenBranch { path, met })
-    }
-}
-
-fn turn(is_member: bool) -> Turn {
-    match is_member {
-        true => Turn::Keep,
-        false => Turn::Skip,
     }
 }

@@ -24,21 +24,19 @@
 //! whether a weak compare-exchange fails for no reason, since another one may be made the next time. And
 //! what runs when main returns, as that ends the process.
 
-use crate::graph::execution_graph::{Graph, NONE};
+use crate::graph::execution_graph::Graph;
 use crate::search::execution::EndedExecution;
 use crate::semantics::rounds::{repeats, Step};
-use crate::source::{
-    Action, Answer, EventLabel, Fault, FaultKind, Location, Next, Resumed, Source, ThreadId,
-};
+use crate::source::{Action, EventLabel, Fault, Location, Next, Resumed, Source, ThreadId};
 use rustc_hash::FxHashSet;
 
 /// The loops that never end, in an execution in which a limit has stopped threads.
-pub fn endless_loops<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Vec<Fault> {
-    find(source, execution).unwrap_or_default()
+pub fn endless_loops<S: Source>(execution: &EndedExecution<S>) -> Vec<Fault> {
+    find(execution).unwrap_or_default()
 }
 
 /// None where some thread may continue in another way.
-fn find<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Option<Vec<Fault>> {
+fn find<S: Source>(execution: &EndedExecution<S>) -> Option<Vec<Fault>> {
     let graph = execution.graph;
     let mut stopped = Vec::new();
     let mut faults = Vec::new();
@@ -47,7 +45,9 @@ fn find<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Option<
     let mut changes: Vec<(ThreadId, FxHashSet<Location>)> = Vec::new();
     for (thread, next) in execution.threads() {
         match next {
-            Next::Done(_) if thread == 0 && source.ends_process(execution.thread(0)?) => {
+            Next::Done(_)
+                if thread == 0 && execution.source().ends_process(execution.thread(0)?) =>
+            {
                 return None
             }
             Next::Done(_) => {}
@@ -73,7 +73,7 @@ fn find<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Option<
         }
     }
     for (thread, site) in stopped {
-        let round = repeated_round(source, execution, thread)?;
+        let round = repeated_round(execution, thread)?;
         let accessed = round.iter().filter_map(|step| match step {
             Step::Read(at, _) | Step::Write(at, _) => Some(*at),
             Step::Choice => None,
@@ -84,11 +84,7 @@ fn find<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Option<
             _ => None,
         });
         changes.push((thread, changed.collect()));
-        faults.push(Fault {
-            kind: FaultKind::Hang,
-            message: format!("thread {thread} waits forever for its loop to end"),
-            site,
-        });
+        faults.push(Fault::hang(thread, "its loop to end", site));
     }
     let interfere = changes.iter().any(|(by, changed)| {
         let mut others = accesses.iter().filter(|(other, _)| other != by);
@@ -98,13 +94,9 @@ fn find<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Option<
 }
 
 /// The last events of a thread, if it repeats them for ever as long as no other thread writes.
-fn repeated_round<S: Source>(
-    source: &S,
-    execution: &EndedExecution<S::Thread>,
-    thread: ThreadId,
-) -> Option<Vec<Step>> {
+fn repeated_round<S: Source>(execution: &EndedExecution<S>, thread: ThreadId) -> Option<Vec<Step>> {
     let mut round = Vec::new();
-    let (state, next) = match source.resumed(execution.thread(thread)?)? {
+    let (state, next) = match execution.source().resumed(execution.thread(thread)?)? {
         Resumed::Event(state, next) => (state, next),
         Resumed::Silent => return Some(round),
     };
@@ -126,7 +118,7 @@ fn repeated_round<S: Source>(
         }
         if (next.action, next.site) == (label.action, label.site)
             && repeats(round.iter().rev(), |at| last_value(execution.graph, at))
-            && source.is_same_state(before, &state)
+            && execution.source().is_same_state(before, &state)
         {
             return Some(round);
         }
@@ -137,17 +129,6 @@ fn repeated_round<S: Source>(
 /// What a location holds after the execution, if that is determined.
 fn last_value(graph: &Graph, at: Location) -> Option<u64> {
     let number = graph.location_number(at)?;
-    let answer = match graph.last_write(number) {
-        NONE => graph.locations[number as usize].initial.answer(),
-        write => match graph.event(write).action {
-            Action::Write {
-                value, undefined, ..
-            } => Answer {
-                undefined,
-                ..Answer::new(value)
-            },
-            _ => return None,
-        },
-    };
+    let answer = graph.written(number, graph.last_write(number));
     (answer.undefined == 0).then_some(answer.value)
 }

@@ -39,20 +39,20 @@
 //! The reduction is that of [`postponed::symmetry`](super::postponed); exchanging data along with
 //! processes is the scalarset of Ip and Dill, "Better verification through symmetry", 1996.
 
-use crate::exchanges::Pair;
+use crate::exchanges::{Exchange, Pair};
 use crate::search::thread_states::{Node, ThreadStates, Transition};
 use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source, ThreadId};
 use rustc_hash::FxHashMap;
 
-impl<T: Clone> ThreadStates<T> {
+impl<S: Source> ThreadStates<'_, S> {
     /// Finds the threads that may be exchanged, unless that was done since the cache was cleared. Main
     /// has at most so many events until it has created them.
-    pub fn prepare<S: Source<Thread = T>>(&mut self, source: &S, events: usize) {
+    pub fn prepare(&mut self, events: usize) {
         if self.prepared {
             return;
         }
         self.prepared = true;
-        let mut node = self.main(source);
+        let mut node = self.main();
         let mut nodes = vec![node];
         // the threads that are created one directly after the other, and what creates them
         let mut classes: Vec<Vec<(ThreadId, Node)>> = vec![Vec::new()];
@@ -65,7 +65,7 @@ impl<T: Clone> ThreadStates<T> {
                     let like = |class: &&mut Vec<(ThreadId, Node)>| {
                         class.first().is_none_or(|(first, creator)| {
                             let (one, two) = (self.thread(*creator), self.thread(node));
-                            source.exchangeable((one, *first), (two, thread))
+                            self.source.exchangeable((one, *first), (two, thread))
                         })
                     };
                     match classes.last_mut().filter(like) {
@@ -76,13 +76,13 @@ impl<T: Clone> ThreadStates<T> {
                 action if action.has_answer() => break,
                 _ => classes.push(Vec::new()),
             }
-            node = self.reach(source, node, Transition::Answered(Answer::default()));
+            node = self.reach(node, Transition::Answered(Answer::default()));
             nodes.push(node);
         }
         classes.retain(|class| {
             let equal = |pair: &[(ThreadId, Node)]| {
                 let [one, other] = [pair[0], pair[1]].map(|(thread, at)| (self.thread(at), thread));
-                source.are_symmetric(one, other)
+                self.source.are_symmetric(one, other)
             };
             !class.windows(2).all(equal)
         });
@@ -99,7 +99,7 @@ impl<T: Clone> ThreadStates<T> {
         let mut starts: FxHashMap<ThreadId, Node> = FxHashMap::default();
         for class in &classes {
             for (thread, creator) in class {
-                let start = self.reach(source, *creator, Transition::Created(*thread));
+                let start = self.reach(*creator, Transition::Created(*thread));
                 starts.insert(*thread, start);
                 self.classes.insert(*thread, class[0].0);
             }
@@ -115,19 +115,19 @@ impl<T: Clone> ThreadStates<T> {
             self.images.insert(*start, images.collect());
         }
         for node in main.into_iter().chain(starts.values().copied()) {
-            if let Err(thread) = self.compare(source, node) {
-                return self.distinguish(source, thread);
+            if let Err(thread) = self.compare(node) {
+                return self.distinguish(thread);
             }
         }
     }
 
-    fn distinguish<S: Source<Thread = T>>(&mut self, source: &S, thread: ThreadId) {
+    fn distinguish(&mut self, thread: ThreadId) {
         self.distinguished = true;
-        source.distinguish(thread);
+        self.source.distinguish(thread);
     }
 
     /// Checks a state, and all that exchanges lead to from it.
-    pub fn check<S: Source<Thread = T>>(&mut self, source: &S, node: Node) {
+    pub fn check(&mut self, node: Node) {
         if self.images.is_empty() || self.distinguished {
             return;
         }
@@ -136,32 +136,27 @@ impl<T: Clone> ThreadStates<T> {
             if self.images.contains_key(&node) {
                 continue;
             }
-            let compared = self.images_of(source, node).and_then(|images| {
+            let compared = self.images_of(node).and_then(|images| {
                 open.extend(&images);
                 self.images.insert(node, images.into());
-                self.compare(source, node)
+                self.compare(node)
             });
             if let Err(thread) = compared {
-                return self.distinguish(source, thread);
+                return self.distinguish(thread);
             }
         }
     }
 
     /// The states that exchanges lead to from a state. Fails with a thread that is exchanged if the
     /// answers that correspond to its are not known.
-    fn images_of<S: Source<Thread = T>>(
-        &mut self,
-        source: &S,
-        node: Node,
-    ) -> Result<Vec<Node>, ThreadId> {
+    fn images_of(&mut self, node: Node) -> Result<Vec<Node>, ThreadId> {
         let Some((before, transition)) = self.origin(node) else {
             return Ok(vec![node; self.exchanges.each().len()]);
         };
         let previous = self.images[&before].clone();
         let mut images = Vec::with_capacity(previous.len());
         let exchanges = self.exchanges.clone();
-        for (number, from) in previous.iter().enumerate() {
-            let exchange = &exchanges.each()[number];
+        for (exchange, from) in exchanges.each().iter().zip(&previous) {
             let answer = match (transition, self.next(before)) {
                 (Transition::Answered(answer), Next::Event(label)) => match label.action {
                     Action::Read { at, .. } => exchange.value(at, answer.value),
@@ -172,7 +167,7 @@ impl<T: Clone> ThreadStates<T> {
                 (other, _) => Some(other),
             };
             let transition = answer.ok_or(exchange.one())?;
-            images.push(self.reach(source, *from, transition));
+            images.push(self.reach(*from, transition));
         }
         Ok(images)
     }
@@ -183,29 +178,23 @@ impl<T: Clone> ThreadStates<T> {
 
     /// Compares what follows a state with what follows those that exchanges lead to. Fails with a
     /// thread of an exchange for which they do not correspond.
-    fn compare<S: Source<Thread = T>>(&mut self, source: &S, node: Node) -> Result<(), ThreadId> {
-        let images = self.images[&node].clone();
-        for (exchange, image) in images.iter().enumerate() {
-            if !self.agrees(source, exchange, node, *image) {
-                return Err(self.exchanges.each()[exchange].one());
+    fn compare(&mut self, node: Node) -> Result<(), ThreadId> {
+        let (images, exchanges) = (self.images[&node].clone(), self.exchanges.clone());
+        for (exchange, image) in exchanges.each().iter().zip(&images) {
+            if !self.agrees(exchange, node, *image) {
+                return Err(exchange.one());
             }
         }
         Ok(())
     }
 
-    fn agrees<S: Source<Thread = T>>(
-        &mut self,
-        source: &S,
-        exchange: usize,
-        node: Node,
-        image: Node,
-    ) -> bool {
+    fn agrees(&mut self, exchange: &Exchange, node: Node, image: Node) -> bool {
         match (self.next(node), self.next(image)) {
             (Next::Event(label), Next::Event(other)) => {
                 let (label, other) = (*label, *other);
                 label.site == other.site
                     && label.dependencies == other.dependencies
-                    && self.agree(source, exchange, &label, &other)
+                    && self.agree(exchange, &label, &other)
             }
             (Next::Done(result), Next::Done(other)) => {
                 let (result, other) = (*result, *other);
@@ -214,7 +203,7 @@ impl<T: Clone> ThreadStates<T> {
                     return result == other; // of the process
                 }
                 let at = self.result_of(thread);
-                self.exchanges.each()[exchange].pair_values((at, result), (at, other))
+                exchange.pair_values((at, result), (at, other))
             }
             (Next::Truncated { .. }, Next::Truncated { .. }) => true,
             (next, other) => next == other,
@@ -222,16 +211,10 @@ impl<T: Clone> ThreadStates<T> {
     }
 
     /// Whether two events of the same instruction, which have the same memory order, correspond.
-    fn agree<S: Source<Thread = T>>(
-        &mut self,
-        source: &S,
-        exchange: usize,
-        label: &EventLabel,
-        other: &EventLabel,
-    ) -> bool {
+    fn agree(&mut self, exchange: &Exchange, label: &EventLabel, other: &EventLabel) -> bool {
         match (label.action, other.action) {
             (Action::Read { at, .. }, Action::Read { at: image, .. }) => {
-                self.locations_agree(source, exchange, at, image)
+                self.locations_agree(exchange, at, image)
             }
             (
                 Action::Write {
@@ -248,31 +231,24 @@ impl<T: Clone> ThreadStates<T> {
                 },
             ) => {
                 undefined == bytes
-                    && self.locations_agree(source, exchange, at, image)
-                    && self.exchanges.each()[exchange]
-                        .pair_values((at, value), (image, other_value))
+                    && self.locations_agree(exchange, at, image)
+                    && exchange.pair_values((at, value), (image, other_value))
             }
             (Action::Free { base }, Action::Free { base: image }) => {
                 // what is in no initial memory is exchanged with nothing
-                let size = source.extent(base);
+                let size = self.source.extent(base);
                 base == image && size.is_none_or(|size| self.exchanges.free(base..base + size))
             }
             (one, other) => one == other,
         }
     }
 
-    fn locations_agree<S: Source<Thread = T>>(
-        &mut self,
-        source: &S,
-        exchange: usize,
-        at: Location,
-        image: Location,
-    ) -> bool {
-        match self.exchanges.each()[exchange].pair(at, image) {
+    fn locations_agree(&mut self, exchange: &Exchange, at: Location, image: Location) -> bool {
+        match exchange.pair(at, image) {
             Pair::Known => true,
             Pair::Other => false,
             Pair::New => {
-                let (one, other) = (self.initial(source, at), self.initial(source, image));
+                let (one, other) = (self.initial(at), self.initial(image));
                 let agree = match (one, other) {
                     (Initial::Value(_), Initial::Value(_)) => true,
                     (Initial::Outside, Initial::Outside) => at == image,
@@ -281,8 +257,7 @@ impl<T: Clone> ThreadStates<T> {
                 let values = [one, other].map(|initial| initial.answer().value);
                 agree
                     && self.exchanges.are_freed_together(at, image)
-                    && self.exchanges.each()[exchange]
-                        .pair_values((at, values[0]), (image, values[1]))
+                    && exchange.pair_values((at, values[0]), (image, values[1]))
             }
         }
     }

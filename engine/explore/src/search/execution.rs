@@ -20,7 +20,7 @@ const ABSENT: ThreadPosition = ThreadPosition {
     index: 0,
 };
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Execution {
     pub graph: Graph,
     heads: Vec<ThreadPosition>,
@@ -29,32 +29,23 @@ pub struct Execution {
 }
 
 /// An execution in which no thread can continue.
-pub struct EndedExecution<'e, T> {
+pub struct EndedExecution<'e, S: Source> {
     pub graph: &'e Graph,
     /// The state of each thread; `NO_STATE` for one that does not exist.
     ends: Vec<Node>,
-    states: &'e ThreadStates<T>,
+    states: &'e ThreadStates<'e, S>,
     /// How many executions it stands for.
     pub orbit: u64,
 }
 
 impl Execution {
-    /// An execution without events; also a buffer to be overwritten.
-    pub fn new() -> Execution {
-        Execution {
-            graph: Graph::new(),
-            heads: Vec::new(),
-            generation: 0,
-        }
-    }
-
-    pub fn ended<'e, T: Clone>(&'e self, states: &'e ThreadStates<T>) -> EndedExecution<'e, T> {
-        let ends = self.heads.iter().map(|head| head.node);
-        EndedExecution::new(&self.graph, ends.collect(), states, 1)
+    /// The state of each thread.
+    pub fn states(&self) -> Vec<Node> {
+        self.heads.iter().map(|head| head.node).collect()
     }
 
     /// What a thread does next, if that is an event.
-    fn label<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> Option<EventLabel> {
+    fn label<S: Source>(&self, states: &ThreadStates<S>, thread: ThreadId) -> Option<EventLabel> {
         debug_assert_eq!(self.generation, states.generation, "states were cleared");
         let head = self.heads[thread];
         match (head.node != NO_STATE).then(|| states.next(head.node)) {
@@ -80,7 +71,7 @@ impl Execution {
 
     /// Whether some read-modify-write may still lack its write, so that its read cannot be checked
     /// yet.
-    pub fn is_halfway<T: Clone>(&self, states: &ThreadStates<T>) -> bool {
+    pub fn is_halfway<S: Source>(&self, states: &ThreadStates<S>) -> bool {
         let threads = 0..self.heads.len();
         threads
             .filter_map(|thread| Some((thread, self.label(states, thread)?)))
@@ -90,7 +81,7 @@ impl Execution {
     /// The next thread to run, and its event: a thread between the halves of a read-modify-write
     /// first, as the algorithm requires; then one whose event is not a read, since a read added
     /// after the writes needs no revisit.
-    pub fn schedule<T: Clone>(&self, states: &ThreadStates<T>) -> Option<(ThreadId, EventLabel)> {
+    pub fn schedule<S: Source>(&self, states: &ThreadStates<S>) -> Option<(ThreadId, EventLabel)> {
         let (mut found, mut reads) = (None, None);
         for thread in 0..self.heads.len() {
             let Some(label) = self.label(states, thread) else {
@@ -132,12 +123,7 @@ impl Execution {
     /// lock is taken, that it is another's turn, or what ends another round of a loop in vain. Of an
     /// object that another thread has allocated meanwhile, such a read may be what shows that the
     /// allocation is not ordered with it.
-    pub fn waits_in_place<S: Source>(
-        &self,
-        source: &S,
-        states: &ThreadStates<S::Thread>,
-        thread: ThreadId,
-    ) -> bool {
+    pub fn waits_in_place<S: Source>(&self, states: &ThreadStates<S>, thread: ThreadId) -> bool {
         let node = self.heads[thread].node;
         let last = self.graph.threads[thread].last;
         match (states.next(node), self.graph.event(last).action) {
@@ -149,13 +135,13 @@ impl Execution {
                     ..
                 },
                 Action::Read { at, .. },
-            ) => source.waits_in_place() && !self.graph.is_allocated_beside(thread, at),
+            ) => states.source.waits_in_place() && !self.graph.is_allocated_beside(thread, at),
             _ => false,
         }
     }
 
     /// Replaces a read, the last event of its thread, by a wait.
-    pub fn wait_instead<T: Clone>(&mut self, states: &ThreadStates<T>, read: EventId) {
+    pub fn wait_instead<S: Source>(&mut self, states: &ThreadStates<S>, read: EventId) {
         let thread = self.graph.event(read).thread;
         self.graph.wait_instead(read);
         let count = self.graph.threads[thread].count;
@@ -166,8 +152,7 @@ impl Execution {
     /// Returns whether they would have.
     pub fn resolve_waits<S: Source>(
         &self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
+        states: &mut ThreadStates<S>,
         renumbered: &mut Vec<EventId>,
         out: &mut Execution,
     ) -> bool {
@@ -186,19 +171,17 @@ impl Execution {
             if waits_for.is_some_and(|location| !self.graph.waits_for_last(thread, location)) {
                 return false;
             }
-            if let Some(location) = out.locate(source, states, at) {
+            if let Some(location) = out.locate(states, at) {
                 let last = out.graph.last_write(location);
                 let read = out.graph.push(thread, &label, location);
-                let value = out.graph.value_of(location, last);
-                out.graph.set_source(read, last, value);
-                out.advance(source, states, read);
+                out.read_from(states, read, last);
             }
         }
         true
     }
 
     /// The result of a thread that has ended.
-    pub fn result<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> Option<u64> {
+    pub fn result<S: Source>(&self, states: &ThreadStates<S>, thread: ThreadId) -> Option<u64> {
         let head = self.heads.get(thread).filter(|h| h.node != NO_STATE)?;
         match states.next(head.node) {
             Next::Done(result) => Some(*result),
@@ -208,50 +191,53 @@ impl Execution {
 
     /// The index of a location, which is added to the graph if necessary; none if it is in no
     /// object.
-    pub fn locate<S: Source>(
-        &mut self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
-        at: Location,
-    ) -> Option<u32> {
+    pub fn locate<S: Source>(&mut self, states: &mut ThreadStates<S>, at: Location) -> Option<u32> {
         if let Some(number) = self.graph.location_number(at) {
             return Some(number);
         }
         let actions = self.graph.events.iter().map(|event| event.action);
-        let initial = states.contents(source, at, actions)?;
+        let initial = states.contents(at, actions)?;
         Some(self.graph.add_location(at, initial))
     }
 
-    /// Advances the thread of the last event, or of a read with a new source, to its next event.
-    pub fn advance<S: Source>(
+    /// Lets a read, the last event of its thread, read from a write.
+    pub fn read_from<S: Source>(
         &mut self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
-        id: EventId,
+        states: &mut ThreadStates<S>,
+        read: EventId,
+        write: EventId,
     ) {
+        let location = self.graph.event(read).location;
+        let value = self.graph.value_of(location, write);
+        self.graph.set_source(read, write, value);
+        self.advance(states, read);
+    }
+
+    /// Advances the thread of the last event, or of a read with a new source, to its next event.
+    pub fn advance<S: Source>(&mut self, states: &mut ThreadStates<S>, id: EventId) {
         match self.generation == states.generation {
-            true => self.follow(source, states, id),
-            false => self.refresh_states(source, states),
+            true => self.follow(states, id),
+            false => self.refresh_states(states),
         }
     }
 
     /// Recomputes the states of all threads, if the worker's cache was cleared since.
-    pub fn refresh_states<S: Source>(&mut self, source: &S, states: &mut ThreadStates<S::Thread>) {
+    pub fn refresh_states<S: Source>(&mut self, states: &mut ThreadStates<S>) {
         if self.generation == states.generation {
             return;
         }
         self.generation = states.generation;
         self.heads.clear();
         self.heads.push(ThreadPosition {
-            node: states.main(source),
+            node: states.main(),
             index: 0,
         });
         for id in 0..self.graph.len() as EventId {
-            self.follow(source, states, id);
+            self.follow(states, id);
         }
     }
 
-    fn follow<S: Source>(&mut self, source: &S, states: &mut ThreadStates<S::Thread>, id: EventId) {
+    fn follow<S: Source>(&mut self, states: &mut ThreadStates<S>, id: EventId) {
         let event = self.graph.event(id);
         if event.action == Action::Wait {
             return;
@@ -262,19 +248,19 @@ impl Execution {
                 self.heads.resize(thread + 1, ABSENT);
             }
             self.heads[thread] = ThreadPosition {
-                node: states.follow(source, head.node, Transition::Created(thread)),
+                node: states.follow(head.node, Transition::Created(thread)),
                 index: 0,
             };
         }
         let answer = Answer {
             before_calls: event.is_read()
-                && source.compares_calls()
+                && states.source.compares_calls()
                 && !self.graph.follows_calls(id),
-            ..self.graph.answer(id, source.tracks_dependencies())
+            ..self.graph.answer(id, states.source.tracks_dependencies())
         };
         let transition = Transition::past(event.action, answer);
         self.heads[event.thread] = ThreadPosition {
-            node: states.follow(source, head.node, transition),
+            node: states.follow(head.node, transition),
             index: head.index + 1,
         };
     }
@@ -282,25 +268,19 @@ impl Execution {
     /// Stops a thread instead of its next event.
     pub fn stop<S: Source>(
         &mut self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
+        states: &mut ThreadStates<S>,
         thread: ThreadId,
         why: Transition,
     ) {
         let head = self.heads[thread];
         self.heads[thread] = ThreadPosition {
-            node: states.follow(source, head.node, why),
+            node: states.follow(head.node, why),
             index: head.index + 1,
         };
     }
 
     /// Removes events until `len` are left.
-    pub fn truncate<S: Source>(
-        &mut self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
-        len: usize,
-    ) {
+    pub fn truncate<S: Source>(&mut self, states: &mut ThreadStates<S>, len: usize) {
         while self.graph.len() > len {
             let event = self.graph.events[self.graph.len() - 1];
             if let Action::Create { thread } = event.action {
@@ -311,7 +291,7 @@ impl Execution {
             self.graph.pop();
         }
         if self.generation != states.generation {
-            return self.refresh_states(source, states);
+            return self.refresh_states(states);
         }
         for thread in 0..self.heads.len() {
             let count = self.graph.threads[thread].count;
@@ -321,9 +301,9 @@ impl Execution {
 
     /// Sets `out` to the execution after `write` revisits `read`. The thread is before its read,
     /// and the write has no place in coherence order yet.
-    pub fn restrict<T: Clone>(
+    pub fn restrict<S: Source>(
         &self,
-        states: &ThreadStates<T>,
+        states: &ThreadStates<S>,
         (read, write): (EventId, EventId),
         renumbered: &mut Vec<EventId>,
         out: &mut Execution,
@@ -349,21 +329,30 @@ impl Execution {
 }
 
 /// Moves a thread back to where it has performed `count` events.
-fn rewind<T: Clone>(head: &mut ThreadPosition, states: &ThreadStates<T>, count: u32) {
+fn rewind<S: Source>(head: &mut ThreadPosition, states: &ThreadStates<S>, count: u32) {
     while head.index > count {
         head.node = states.previous(head.node);
         head.index -= 1;
     }
 }
 
-impl<'e, T: Clone> EndedExecution<'e, T> {
-    pub fn new(graph: &'e Graph, ends: Vec<Node>, states: &'e ThreadStates<T>, orbit: u64) -> Self {
+impl<'e, S: Source> EndedExecution<'e, S> {
+    pub fn new(
+        graph: &'e Graph,
+        ends: Vec<Node>,
+        states: &'e ThreadStates<'e, S>,
+        orbit: u64,
+    ) -> Self {
         EndedExecution {
             graph,
             ends,
             states,
             orbit,
         }
+    }
+
+    pub fn source(&self) -> &'e S {
+        self.states.source
     }
 
     fn end(&self, thread: ThreadId) -> Option<Node> {
@@ -383,13 +372,16 @@ impl<'e, T: Clone> EndedExecution<'e, T> {
     }
 
     /// The state of a thread.
-    pub fn thread(&self, thread: ThreadId) -> Option<&'e T> {
+    pub fn thread(&self, thread: ThreadId) -> Option<&'e S::Thread> {
         Some(self.states.thread(self.end(thread)?))
     }
 
     /// The last events of a thread with their answers, and its state before each; the last one first,
     /// back to a read that was postponed.
-    pub fn events(&self, thread: ThreadId) -> impl Iterator<Item = (&'e T, EventLabel, Answer)> {
+    pub fn events(
+        &self,
+        thread: ThreadId,
+    ) -> impl Iterator<Item = (&'e S::Thread, EventLabel, Answer)> {
         let states = self.states;
         let mut origin = self.end(thread).and_then(|end| states.origin(end));
         if let Some((before, Transition::TooLong(_))) = origin {

@@ -116,8 +116,7 @@ impl Findings {
     /// violation.
     pub fn conclude<S: Source>(
         &mut self,
-        source: &S,
-        execution: &EndedExecution<S::Thread>,
+        execution: &EndedExecution<S>,
         reported: &Reported,
         may_hang: bool,
     ) -> Result<Option<(ExecutionEnd, bool)>, ExploreError> {
@@ -126,19 +125,19 @@ impl Findings {
         let Some(end) = self.end(graph, nexts)? else {
             return Ok(None);
         };
-        let mut violated = self.report(graph, &|base| source.extent(base), reported);
-        for flagged in misused_threads(source, execution) {
+        let mut violated = self.report(graph, &|base| execution.source().extent(base), reported);
+        for flagged in misused_threads(execution) {
             self.violate(&flagged.fault, flagged.pair, None, graph, 1);
             violated = true;
         }
         self.counts.count(end, execution.orbit);
-        for site in unjoined(source, execution) {
+        for site in unjoined(execution) {
             self.warn(site);
         }
         let hangs = match end {
             _ if may_hang => Vec::new(),
             ExecutionEnd::Blocked => hangs(execution),
-            ExecutionEnd::Truncated => endless_loops(source, execution),
+            ExecutionEnd::Truncated => endless_loops(execution),
             _ => Vec::new(),
         };
         for fault in hangs {
@@ -278,19 +277,12 @@ impl Findings {
     /// Records that main may return while the thread runs that is created here. No execution shows
     /// that better than another.
     fn warn(&mut self, site: SiteId) {
-        let same = |seen: &&mut Violation| {
-            seen.fault.kind == FaultKind::Unjoined && seen.fault.site == Some(site)
-        };
-        if let Some(seen) = self.violations.iter_mut().find(same) {
-            seen.count += 1;
-            return;
-        }
-        let fault = Fault {
-            kind: FaultKind::Unjoined,
-            message: "main may return while this thread runs, which ends the process".to_owned(),
-            site: Some(site),
-        };
-        self.violate(&fault, None, None, &Graph::new(), 1);
+        let fault = Fault::new(
+            FaultKind::Unjoined,
+            "main may return while this thread runs, which ends the process",
+            site,
+        );
+        self.violate(&fault, None, None, &Graph::default(), 1);
     }
 
     /// Records a limit that stopped a thread, once.
@@ -319,16 +311,9 @@ impl Findings {
     /// Adds what another worker found.
     pub fn merge(&mut self, other: Findings) {
         self.counts.add(&other.counts);
-        for Violation {
-            fault,
-            count,
-            graph,
-            pair,
-            calls,
-            ..
-        } in &other.violations
-        {
-            self.violate(fault, *pair, calls.as_ref(), graph, *count);
+        for seen in &other.violations {
+            let calls = seen.calls.as_ref();
+            self.violate(&seen.fault, seen.pair, calls, &seen.graph, seen.count);
         }
         for truncation in other.truncations {
             self.truncate(truncation);
@@ -372,11 +357,7 @@ fn misuse(program: &Program, race: &Violation) -> Option<Fault> {
             DESTROY => "destruction not ordered with a use",
             _ => return None,
         };
-        Some(Fault {
-            kind: FaultKind::Lock,
-            message: message.to_string(),
-            site: Some(site),
-        })
+        Some(Fault::new(FaultKind::Lock, message, site))
     })
 }
 
@@ -396,55 +377,40 @@ fn compare(one: &Graph, other: &Graph) -> Ordering {
 /// (Lahav, Namakonov, Oberhauser, Podkopaev, Vafeiadis, "Making weak memory models fair", OOPSLA
 /// 2021). If some thread has read another value, there is an execution in which it reads the last
 /// one and continues, and that execution shows what follows.
-fn hangs<T: Clone>(execution: &EndedExecution<T>) -> Vec<Fault> {
+fn hangs<S: Source>(execution: &EndedExecution<S>) -> Vec<Fault> {
     let graph = execution.graph;
     let is_last = |read: EventId| {
         let event = graph.event(read);
         event.value == graph.value_of(event.location, graph.last_write(event.location))
     };
-    let mut faults = Vec::new();
-    let mut joins = Vec::new();
+    let (mut faults, mut joins) = (Vec::new(), Vec::new());
     for (thread, next) in execution.threads() {
         match next {
-            Next::Blocked { wait, site } => {
-                let Some((what, reads)) = wait.awaited() else {
-                    return Vec::new();
-                };
-                if !graph.last_reads(thread, reads).all(is_last) {
-                    return Vec::new();
+            Next::Blocked { wait, site } => match wait.awaited() {
+                Some((what, reads)) if graph.last_reads(thread, reads).all(is_last) => {
+                    faults.push(Fault::hang(thread, what, *site));
                 }
-                let message = format!("thread {thread} waits forever for {what}");
-                faults.push(Fault {
-                    kind: FaultKind::Hang,
-                    message,
-                    site: Some(*site),
-                });
+                _ => return Vec::new(),
+            },
+            Next::Event(label) => {
+                joins.push(Fault::hang(thread, "another thread to end", label.site));
             }
-            Next::Event(label) => joins.push((thread, *label)),
             _ => {}
         }
     }
-    if faults.is_empty() {
-        // threads that wait for each other to end
-        faults.extend(joins.into_iter().map(|(thread, label)| Fault {
-            kind: FaultKind::Hang,
-            message: format!("thread {thread} waits forever for another thread to end"),
-            site: Some(label.site),
-        }));
+    match faults.is_empty() {
+        true => joins, // threads that wait for each other to end
+        false => faults,
     }
-    faults
 }
 
 /// Where the threads are created that may still run when the process ends with main: no join waits for
 /// the thread, and some event of it, if it has events, does not precede the last one of main.
-fn unjoined<'e, S: Source>(
-    source: &S,
-    execution: &EndedExecution<'e, S::Thread>,
-) -> impl Iterator<Item = SiteId> + 'e {
+fn unjoined<'e, S: Source>(execution: &EndedExecution<'e, S>) -> impl Iterator<Item = SiteId> + 'e {
     let graph = execution.graph;
     let ended = matches!(execution.next(0), Some(Next::Done(_)));
     let main = execution.thread(0).filter(|_| ended);
-    let ends = main.is_some_and(|main| source.ends_process(main));
+    let ends = main.is_some_and(|main| execution.source().ends_process(main));
     let joins = |event: &Event| matches!(event.action, Action::Join { .. });
     let joins = ends && graph.events.iter().any(joins);
     let end = graph.threads[0].last;
@@ -463,19 +429,15 @@ fn unjoined<'e, S: Source>(
 }
 
 /// Threads that one thread has detached and another joins or detaches, in whatever order.
-fn misused_threads<S: Source>(source: &S, execution: &EndedExecution<S::Thread>) -> Vec<Flagged> {
+fn misused_threads<S: Source>(execution: &EndedExecution<S>) -> Vec<Flagged> {
     let threads = (0..execution.graph.threads.len()).filter_map(|id| execution.thread(id));
     let fault = |misuse: Misuse, site: SiteId| Flagged {
-        fault: Fault {
-            kind: FaultKind::Lock,
-            message: misuse.0.to_owned(),
-            site: Some(site),
-        },
+        fault: Fault::new(FaultKind::Lock, misuse.0, site),
         pair: None,
     };
     let mut detached = 0;
     let mut faults = Vec::new();
-    for (thread, site) in threads.flat_map(|thread| source.detached(thread)) {
+    for (thread, site) in threads.flat_map(|thread| execution.source().detached(thread)) {
         if detached >> thread & 1 == 1 {
             faults.push(fault(DETACHED_TWICE, *site));
         }
@@ -512,11 +474,7 @@ fn unordered_use(graph: &Graph, (one, other): (EventId, EventId)) -> Flagged {
         }
     };
     Flagged {
-        fault: Fault {
-            kind: FaultKind::Memory,
-            message: message.to_owned(),
-            site: Some(graph.event(id).site),
-        },
+        fault: Fault::new(FaultKind::Memory, message, graph.event(id).site),
         pair: Some((one, other)),
     }
 }
@@ -552,9 +510,7 @@ fn allocated_elsewhere(graph: &Graph) -> Vec<(EventId, u32)> {
             }
             match event.action {
                 Action::Read { at, .. } | Action::Write { at, .. }
-                    if base <= at.address
-                        && at.address - base < size
-                        && !found.contains(&(allocation, event.location)) =>
+                    if at.is_in(base, size) && !found.contains(&(allocation, event.location)) =>
                 {
                     found.push((allocation, event.location));
                 }
@@ -588,9 +544,8 @@ fn freed(graph: &Graph, initial: &Extents) -> Vec<(EventId, u32)> {
             continue;
         };
         let size = extent(graph, initial, base).unwrap_or(0);
-        let inside = |at: u64| base <= at && at - base < size;
         let locations = graph.locations.iter().enumerate();
-        let locations = locations.filter(|(_, place)| inside(place.at.address));
+        let locations = locations.filter(|(_, place)| place.at.is_in(base, size));
         found.extend(locations.map(|(number, _)| (id as EventId, number as u32)));
     }
     found
@@ -603,11 +558,7 @@ fn misused_objects(graph: &Graph, initial: &Extents, by_model: bool) -> Vec<Flag
     let mut found = Vec::new();
     let mut fault = |message: &str, id: EventId, earlier: Option<EventId>| {
         found.push(Flagged {
-            fault: Fault {
-                kind: FaultKind::Memory,
-                message: message.to_owned(),
-                site: Some(graph.event(id).site),
-            },
+            fault: Fault::new(FaultKind::Memory, message, graph.event(id).site),
             pair: earlier.map(|earlier| (earlier, id)),
         });
     };
@@ -625,9 +576,7 @@ fn misused_objects(graph: &Graph, initial: &Extents, by_model: bool) -> Vec<Flag
                     fault("double free", free, Some(id));
                 }
                 Action::Read { at, .. } | Action::Write { at, .. }
-                    if base <= at.address
-                        && at.address - base < size
-                        && !graph.precedes(id, free) =>
+                    if at.is_in(base, size) && !graph.precedes(id, free) =>
                 {
                     let message = match graph.precedes(free, id) {
                         true if Memory::is_of_stack(base) => USE_OF_ENDED_LOCAL,

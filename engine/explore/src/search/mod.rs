@@ -1,11 +1,10 @@
 //! The search for all consistent executions: a [`Source`](crate::Source) and a model enter, an
-//! [`Exploration`](crate::Exploration) leaves. TruSt's search ([`worker`]) is for models in which po
+//! [`Exploration`](crate::Exploration) leaves. TruSt's search ([`revisits`]) is for models in which po
 //! and rf have no cycle; for others, and where several threads behave alike, reads are [`postponed`].
-//! What either does with the alternatives that it meets is in [`branching`], random [`descents`]
-//! included.
+//! What the workers of both have in common is a [`worker`]. What either does with the alternatives
+//! that it meets is in [`branching`], random [`descents`] included.
 
 mod branching;
-mod conclusion;
 pub mod descents;
 mod draws;
 mod endless_loops;
@@ -15,6 +14,7 @@ pub mod findings;
 mod halt;
 mod postponed;
 mod queue;
+mod revisits;
 pub mod run;
 mod sampling;
 mod symmetric_threads;

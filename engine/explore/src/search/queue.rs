@@ -14,38 +14,13 @@ use std::time::Instant;
 use crate::consistency::checker::ConsistencyChecker;
 use crate::exchanges::Exchanges;
 use crate::exploration::{ExecutionEnd, ExploreError, Extent, Limit, OpenBranch, Options};
-use crate::search::branching::Branching;
 use crate::search::draws::Draws;
 use crate::search::execution::EndedExecution;
-use crate::search::findings::Findings;
 use crate::search::halt::Halt;
 use crate::source::Source;
 
-/// How many events a worker adds between two looks at the clock.
-pub const CLOCK_INTERVAL: u32 = 64;
-
-/// A worker of one of the two searches.
-pub trait SearchWorker<'q, S: Source>: Sized {
-    type Branch;
-
-    fn new(queue: &'q BranchQueue<'q, S>) -> Self;
-
-    /// The root of the search tree.
-    fn root() -> Self::Branch;
-
-    /// Explores all executions that extend this one.
-    fn explore(&mut self, branch: Self::Branch) -> Result<(), Halt>;
-
-    fn branching(&mut self) -> &mut Branching<Self::Branch>;
-
-    fn found(&mut self) -> &mut Findings;
-
-    /// How many graphs it has checked.
-    fn checks(&self) -> u64;
-}
-
 /// What is called with each execution and how it ends.
-pub type EachExecution<'e, T> = dyn Fn(&EndedExecution<T>, ExecutionEnd) + Sync + 'e;
+pub type EachExecution<'e, S> = dyn Fn(&EndedExecution<S>, ExecutionEnd) + Sync + 'e;
 
 pub struct BranchQueue<'s, S: Source> {
     pub source: &'s S,
@@ -53,7 +28,7 @@ pub struct BranchQueue<'s, S: Source> {
     pub checker: ConsistencyChecker,
     pub options: &'s Options,
     /// Called with each execution.
-    pub each: &'s EachExecution<'s, S::Thread>,
+    pub each: &'s EachExecution<'s, S>,
     pub start: Instant,
     pub workers: usize,
     pub exchanges: Arc<Exchanges>,
@@ -66,6 +41,7 @@ pub struct BranchQueue<'s, S: Source> {
     pub draws: Draws,
 }
 
+#[derive(Default)]
 struct Branches {
     waiting: Vec<OpenBranch>,
     idle: usize,
@@ -79,9 +55,8 @@ impl<'s, S: Source> BranchQueue<'s, S> {
         source: &'s S,
         checker: ConsistencyChecker,
         options: &'s Options,
-        each: &'s EachExecution<'s, S::Thread>,
+        each: &'s EachExecution<'s, S>,
     ) -> BranchQueue<'s, S> {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let (open, exchanges) = match &options.extent {
             Extent::Open(frontier) => (
                 frontier.branches.clone(),
@@ -96,15 +71,13 @@ impl<'s, S: Source> BranchQueue<'s, S> {
             each,
             start: Instant::now(),
             workers: match options.workers {
-                0 => cores(),
+                0 => std::thread::available_parallelism().map_or(1, usize::from),
                 workers => workers,
             },
             exchanges: Arc::new(exchanges),
             branches: Mutex::new(Branches {
                 waiting: open,
-                idle: 0,
-                limit: None,
-                error: None,
+                ..Branches::default()
             }),
             wake: Condvar::new(),
             idle_workers: AtomicUsize::new(0),
@@ -118,14 +91,10 @@ impl<'s, S: Source> BranchQueue<'s, S> {
         self.branches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a part of what a worker is to explore to an idle worker, if there is one.
+    /// Whether a worker is idle and has no branch in the queue for it.
     #[inline]
-    pub fn share<B>(&self, branching: &mut Branching<B>) {
-        if self.idle_workers.load(Ordering::Relaxed) > 0 {
-            if let Some(branch) = branching.give() {
-                self.push(branch);
-            }
-        }
+    pub fn has_idle_workers(&self) -> bool {
+        self.idle_workers.load(Ordering::Relaxed) > 0
     }
 
     pub fn push(&self, branch: OpenBranch) {
@@ -199,16 +168,6 @@ impl<'s, S: Source> BranchQueue<'s, S> {
         }
         self.branches().limit.get_or_insert(Limit::Executions);
         Ok(None)
-    }
-
-    /// What a worker asks from time to time: as [`BranchQueue::check_limits`], and fails if it is time
-    /// to draw executions.
-    pub fn check<B>(&self, branching: &Branching<B>) -> Result<(), Halt> {
-        self.check_limits()?;
-        match branching.is_exploring() && self.draws.are_due(self.start.elapsed()) {
-            true => Err(Halt::Draws),
-            false => Ok(()),
-        }
     }
 
     /// Fails if the time is up, or the search was stopped or has ended.

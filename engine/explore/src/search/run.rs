@@ -4,11 +4,12 @@
 use super::descents::Leaves;
 use super::findings::Findings;
 use super::halt::Halt;
-use super::postponed::PostponingWorker;
-use super::queue::{BranchQueue, SearchWorker};
-use super::sampling::{draw_meanwhile, estimate, sample, SharedLeaves};
+use super::postponed::Postpones;
+use super::queue::BranchQueue;
+use super::revisits::Revisits;
+use super::sampling::SharedLeaves;
 use super::symmetric_threads::are_symmetric;
-use super::worker::Worker;
+use super::worker::{Algorithm, Worker};
 use crate::consistency::checker::ConsistencyChecker;
 use crate::consistency::guarantee::{
     allowed_cycle, branches_on_compare, orders_by_barriers, releases_last, updates_continue,
@@ -41,7 +42,8 @@ pub struct CheckedModel {
     /// Whether the model orders what follows a compare-exchange as after a branch on what it
     /// compares.
     pub branches: bool,
-    checker: ConsistencyChecker,
+    /// Explorations have copies.
+    pub checker: ConsistencyChecker,
     in_parts: OnceLock<ConsistencyChecker>,
     updates_continue: OnceLock<bool>,
     orders_by_barriers: OnceLock<bool>,
@@ -129,46 +131,22 @@ impl CheckedModel {
         })
     }
 
-    pub fn checker(&self) -> ConsistencyChecker {
-        self.checker.clone()
-    }
-
-    /// As [`checker`](Self::checker), for graphs whose accesses may have parts; of this `model`.
+    /// The checker for graphs whose accesses may have parts; of this `model`.
     pub fn checker_in_parts(&self, model: &Model) -> Result<ConsistencyChecker, ExploreError> {
         once(&self.in_parts, || {
             self.checker.in_parts(model, self.acyclic, self.uses)
         })
     }
 
-    /// Whether an execution without some reads stays consistent, and shows what is left as it did.
-    pub fn holds_in_smaller(&self) -> bool {
-        self.checker.allows_fewer_reads
-    }
-
-    /// Whether the model is the Linux kernel's.
-    pub fn is_kernel(&self) -> bool {
-        self.checker.is_kernel()
-    }
-
     /// Whether programs are explored in which atomic accesses of several sizes overlap. The kernel's
     /// model has a flag for them.
     pub fn takes_mixed_sizes(&self, options: &Options) -> bool {
-        !options.one_size && !self.is_kernel()
+        !options.one_size && !self.checker.is_kernel()
     }
 
     /// Whether a read that another one makes superfluous may be left out.
     pub fn allows_fewer_reads(&self) -> bool {
-        self.acyclic == Acyclic::ProgramOrder && self.holds_in_smaller()
-    }
-
-    /// Whether the model flags some executions: races.
-    pub fn may_flag(&self) -> bool {
-        self.checker.may_flag()
-    }
-
-    /// See [`ConsistencyChecker::knows_failures`].
-    pub fn knows_failures(&self) -> bool {
-        self.checker.knows_failures()
+        self.acyclic == Acyclic::ProgramOrder && self.checker.allows_fewer_reads
     }
 
     /// See [`ConsistencyChecker::defines_asymmetric_fences`].
@@ -179,30 +157,25 @@ impl CheckedModel {
     /// See [`updates_continue`].
     pub fn updates_continue(&self) -> Result<bool, CatError> {
         once(&self.updates_continue, || {
-            updates_continue(&mut self.checker())
+            updates_continue(&mut self.checker.clone())
         })
     }
 
     /// The accesses that order others even where only one thread uses what they access.
     pub fn ordering_accesses(&self) -> Result<OrderingAccesses, CatError> {
-        if self.is_kernel() {
+        if self.checker.is_kernel() {
             return Ok(OrderingAccesses::ALL);
         }
         let dependencies = self.acyclic == Acyclic::Dependencies;
         once(&self.ordering_accesses, || {
-            OrderingAccesses::new(&mut self.checker(), dependencies)
+            OrderingAccesses::new(&mut self.checker.clone(), dependencies)
         })
-    }
-
-    /// Whether the model has an axiom of coherence.
-    pub fn states_coherence(&self) -> bool {
-        self.checker.coherent
     }
 
     /// Whether barriers order what threads do before them and after them.
     pub fn orders_by_barriers(&self) -> Result<bool, CatError> {
         once(&self.orders_by_barriers, || {
-            orders_by_barriers(&mut self.checker())
+            orders_by_barriers(&mut self.checker.clone())
         })
     }
 }
@@ -230,7 +203,7 @@ pub fn explore_each<S: Source>(
     source: &S,
     model: &Model,
     options: &Options,
-    each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+    each: impl Fn(&EndedExecution<S>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
     let checked = CheckedModel::of(model, options.acyclic, Uses::ALL)?;
     explore_under(source, (model, &checked), options, each)
@@ -241,30 +214,24 @@ pub fn explore_under<S: Source>(
     source: &S,
     (text, model): (&Model, &CheckedModel),
     options: &Options,
-    each: impl Fn(&EndedExecution<S::Thread>, ExecutionEnd) + Sync,
+    each: impl Fn(&EndedExecution<S>, ExecutionEnd) + Sync,
 ) -> Result<Exploration, ExploreError> {
     let CheckedModel { acyclic, .. } = model;
     let checker = match source.has_parts() {
         true => model.checker_in_parts(text)?,
-        false => model.checker(),
+        false => model.checker.clone(),
     };
     if *acyclic == Acyclic::Dependencies && !source.tracks_dependencies() {
         let message = "the model orders events by dependencies: track them";
         return Err(ExploreError::Unsuitable(message.to_owned()));
     }
     let search = search(source, model, options);
-    let mut found = match search {
-        Search::Revisits => {
-            let queue = BranchQueue::new(source, checker.clone(), options, &each);
-            let found = run::<_, Worker<_>>(&queue);
-            exploration(queue, search, found)
-        }
-        Search::Postpones => {
-            let queue = BranchQueue::new(source, checker.clone(), options, &each);
-            let found = run::<_, PostponingWorker<_>>(&queue);
-            exploration(queue, search, found)
-        }
-    }?;
+    let queue = BranchQueue::new(source, checker, options, &each);
+    let found = match search {
+        Search::Revisits => run::<_, Revisits>(&queue),
+        Search::Postpones => run::<_, Postpones>(&queue),
+    };
+    let mut found = exploration(queue, search, found)?;
     found.guarantee = Some(model.guarantee);
     Ok(found)
 }
@@ -323,71 +290,85 @@ impl Found {
     }
 }
 
-/// Explores branches until none is left.
-fn work<'q, S: Source, W: SearchWorker<'q, S>>(queue: &'q BranchQueue<'q, S>) -> Found {
-    let _ends = EndsOnPanic(queue);
-    let mut worker = W::new(queue);
-    let mut open = Vec::new();
-    while let Some(branch) = queue.pop() {
-        match resume::<S, W>(&mut worker, branch) {
-            Ok(()) => worker.branching().leave(),
-            Err(Halt::Draws) => {
-                if let Some(branch) = worker.branching().open() {
-                    queue.push(branch);
+impl<'q, S: Source, A: Algorithm> Worker<'q, S, A> {
+    /// Explores branches until none is left.
+    fn work(&mut self) -> Vec<OpenBranch> {
+        let mut open = Vec::new();
+        while let Some(branch) = self.queue.pop() {
+            match self.resume(branch) {
+                Ok(()) => self.branching.leave(),
+                Err(Halt::Draws) => {
+                    if let Some(branch) = self.branching.open() {
+                        self.queue.push(branch);
+                    }
+                    if let Err(halt) = self.draw_meanwhile() {
+                        self.queue.end(halt);
+                    }
                 }
-                if let Err(halt) = draw_meanwhile(&mut worker, queue) {
-                    queue.end(halt);
+                Err(halt) => {
+                    open.extend(self.branching.open());
+                    self.queue.end(halt);
                 }
-            }
-            Err(halt) => {
-                open.extend(worker.branching().open());
-                queue.end(halt);
             }
         }
+        open
     }
-    Found {
-        beyond: worker.branching().left_out,
-        checks: worker.checks(),
-        findings: std::mem::take(worker.found()),
-        open,
-        leaves: Leaves::default(),
-    }
-}
 
-/// Explores what was left open of a node.
-fn resume<'q, S: Source, W: SearchWorker<'q, S>>(
-    worker: &mut W,
-    at: OpenBranch,
-) -> Result<(), Halt> {
-    let mut node = W::root();
-    if !at.path.is_empty() {
-        worker.branching().seek(at.path.clone());
-        let ended = worker.explore(node);
-        let Some(found) = worker.branching().found() else {
-            worker.branching().enter(at);
-            return ended.and(Err(Halt::Error(ExploreError::OtherTree)));
-        };
-        node = found;
+    /// Explores what was left open of a node.
+    fn resume(&mut self, at: OpenBranch) -> Result<(), Halt> {
+        let mut node = A::root();
+        if !at.path.is_empty() {
+            self.branching.seek(at.path.clone());
+            let ended = A::explore(self, node);
+            let Some(found) = self.branching.found() else {
+                self.branching.enter(at);
+                return ended.and(Err(Halt::Error(ExploreError::OtherTree)));
+            };
+            node = found;
+        }
+        self.branching.enter(at);
+        A::explore(self, node)
     }
-    worker.branching().enter(at);
-    worker.explore(node)
+
+    /// Does what is asked for, until nothing is left or a limit is reached.
+    fn run(queue: &'q BranchQueue<'q, S>, leaves: &SharedLeaves) -> Found {
+        let _ends = EndsOnPanic(queue);
+        let mut worker = Self::new(queue);
+        let mut open = Vec::new();
+        let ended = match queue.options.extent {
+            Extent::Sample { seed } => worker.sample(leaves, seed),
+            Extent::Estimate { seed } => worker.estimate(leaves, seed),
+            _ => {
+                open = worker.work();
+                Ok(())
+            }
+        };
+        if let Err(halt) = ended {
+            queue.end(halt);
+        }
+        Found {
+            beyond: worker.branching.left_out,
+            checks: worker.checker.checks,
+            findings: match queue.options.extent {
+                Extent::Estimate { .. } => Findings::default(),
+                _ => worker.found,
+            },
+            open,
+            leaves: Leaves::default(),
+        }
+    }
 }
 
 /// What all workers together find.
-fn run<'q, S: Source, W: SearchWorker<'q, S>>(queue: &'q BranchQueue<'q, S>) -> Found {
+fn run<S: Source, A: Algorithm>(queue: &BranchQueue<S>) -> Found {
     let leaves = SharedLeaves::default();
     let mut found = Found::default();
     std::thread::scope(|scope| {
         let builder = || std::thread::Builder::new().stack_size(STACK);
-        let spawn = |_| {
-            let work = || match queue.options.extent {
-                Extent::Sample { seed } => sampled::<S, W>(queue, &leaves, seed, true),
-                Extent::Estimate { seed } => sampled::<S, W>(queue, &leaves, seed, false),
-                _ => work::<S, W>(queue),
-            };
-            builder().spawn_scoped(scope, work)
-        };
-        let workers: Vec<_> = (0..queue.workers).map(spawn).collect();
+        let work = || Worker::<S, A>::run(queue, &leaves);
+        let workers: Vec<_> = (0..queue.workers)
+            .map(|_| builder().spawn_scoped(scope, work))
+            .collect();
         for worker in workers {
             let worker =
                 worker.unwrap_or_else(|error| panic!("cannot start a worker thread: {error}"));
@@ -399,32 +380,6 @@ fn run<'q, S: Source, W: SearchWorker<'q, S>>(queue: &'q BranchQueue<'q, S>) -> 
     });
     found.leaves = leaves.into_inner().unwrap_or_else(PoisonError::into_inner);
     found
-}
-
-/// Draws executions, or estimates how many there are, until a limit is reached.
-fn sampled<'q, S: Source, W: SearchWorker<'q, S>>(
-    queue: &'q BranchQueue<'q, S>,
-    leaves: &SharedLeaves,
-    seed: u64,
-    shown: bool,
-) -> Found {
-    let _ends = EndsOnPanic(queue);
-    let mut worker = W::new(queue);
-    let ended = match shown {
-        true => sample(&mut worker, queue, leaves, seed),
-        false => estimate(&mut worker, queue, leaves, seed),
-    };
-    if let Err(halt) = ended {
-        queue.end(halt);
-    }
-    Found {
-        checks: worker.checks(),
-        findings: match shown {
-            true => std::mem::take(worker.found()),
-            false => Findings::default(),
-        },
-        ..Found::default()
-    }
 }
 
 fn exploration<S: Source>(

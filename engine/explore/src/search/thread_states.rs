@@ -59,8 +59,9 @@ impl Transition {
     }
 }
 
-pub struct ThreadStates<T> {
-    states: Vec<State<T>>,
+pub struct ThreadStates<'s, S: Source> {
+    pub source: &'s S,
+    states: Vec<State<S::Thread>>,
     successors: FxHashMap<(Node, Transition), Node>,
     initial: FxHashMap<Location, Initial>,
     /// Changes when the cache is cleared.
@@ -76,9 +77,10 @@ pub struct ThreadStates<T> {
     pub distinguished: bool,
 }
 
-impl<T: Clone> ThreadStates<T> {
-    pub fn new(exchanges: Arc<Exchanges>) -> ThreadStates<T> {
+impl<'s, S: Source> ThreadStates<'s, S> {
+    pub fn new(source: &'s S, exchanges: Arc<Exchanges>) -> ThreadStates<'s, S> {
         ThreadStates {
+            source,
             states: Vec::new(),
             successors: FxHashMap::default(),
             initial: FxHashMap::default(),
@@ -97,7 +99,7 @@ impl<T: Clone> ThreadStates<T> {
             *self = ThreadStates {
                 generation: self.generation + 1,
                 distinguished: self.distinguished,
-                ..ThreadStates::new(self.exchanges.clone())
+                ..ThreadStates::new(self.source, self.exchanges.clone())
             };
         }
     }
@@ -106,7 +108,7 @@ impl<T: Clone> ThreadStates<T> {
         &self.states[node as usize].next
     }
 
-    pub fn thread(&self, node: Node) -> &T {
+    pub fn thread(&self, node: Node) -> &S::Thread {
         &self.states[node as usize].thread
     }
 
@@ -129,53 +131,43 @@ impl<T: Clone> ThreadStates<T> {
     }
 
     /// Main before its first event.
-    pub fn main<S: Source<Thread = T>>(&mut self, source: &S) -> Node {
+    pub fn main(&mut self) -> Node {
         if self.states.is_empty() {
-            let mut thread = source.main();
-            let next = source.next(&mut thread);
+            let mut thread = self.source.main();
+            let next = self.source.next(&mut thread);
             self.add(thread, next, None);
         }
         0
     }
 
     /// The state that a transition leads to.
-    pub fn follow<S: Source<Thread = T>>(
-        &mut self,
-        source: &S,
-        node: Node,
-        transition: Transition,
-    ) -> Node {
-        let reached = self.reach(source, node, transition);
-        self.check(source, reached);
+    pub fn follow(&mut self, node: Node, transition: Transition) -> Node {
+        let reached = self.reach(node, transition);
+        self.check(reached);
         reached
     }
 
     /// As [`follow`](Self::follow), without a check of what exchanges of threads lead to.
-    pub(super) fn reach<S: Source<Thread = T>>(
-        &mut self,
-        source: &S,
-        node: Node,
-        transition: Transition,
-    ) -> Node {
+    pub(super) fn reach(&mut self, node: Node, transition: Transition) -> Node {
         if let Some(known) = self.successors.get(&(node, transition)) {
             return *known;
         }
         let state = &self.states[node as usize];
         let mut thread = match transition {
-            Transition::Created(child) => source.created(&state.thread, child),
+            Transition::Created(child) => self.source.created(&state.thread, child),
             _ => state.thread.clone(),
         };
         let next = match transition {
-            Transition::Created(_) => source.next(&mut thread),
+            Transition::Created(_) => self.source.next(&mut thread),
             Transition::Answered(answer) => {
                 if matches!(&state.next, Next::Event(label) if label.action.has_answer()) {
-                    source.answer(&mut thread, answer);
+                    self.source.answer(&mut thread, answer);
                 }
-                source.next(&mut thread)
+                self.source.next(&mut thread)
             }
             Transition::Postponed => {
-                source.postpone(&mut thread);
-                source.next(&mut thread)
+                self.source.postpone(&mut thread);
+                self.source.next(&mut thread)
             }
             _ => stopped(&state.next, transition),
         };
@@ -184,7 +176,7 @@ impl<T: Clone> ThreadStates<T> {
         new
     }
 
-    fn add(&mut self, thread: T, next: Next, origin: Option<(Node, Transition)>) -> Node {
+    fn add(&mut self, thread: S::Thread, next: Next, origin: Option<(Node, Transition)>) -> Node {
         self.states.push(State {
             thread,
             next,
@@ -194,20 +186,19 @@ impl<T: Clone> ThreadStates<T> {
     }
 
     /// The contents of a location when main performs its first event.
-    pub fn initial<S: Source<Thread = T>>(&mut self, source: &S, at: Location) -> Initial {
+    pub fn initial(&mut self, at: Location) -> Initial {
         let found = self.initial.entry(at);
-        *found.or_insert_with(|| source.initial(at))
+        *found.or_insert_with(|| self.source.initial(at))
     }
 
     /// The contents of a location before the first write, in an execution in which threads perform
     /// these actions; none if it is in no object.
-    pub fn contents<S: Source<Thread = T>>(
+    pub fn contents(
         &mut self,
-        source: &S,
         at: Location,
         mut actions: impl Iterator<Item = Action>,
     ) -> Option<Initial> {
-        match self.initial(source, at) {
+        match self.initial(at) {
             Initial::Outside => actions.find_map(|action| action.allocates(at)),
             known => Some(known),
         }
@@ -234,9 +225,5 @@ fn stopped(next: &Next, transition: Transition) -> Next {
         Transition::Unwritten => (FaultKind::Uninitialised, "read of uninitialised memory"),
         _ => (FaultKind::Memory, "access to unallocated memory"),
     };
-    Next::Fault(Fault {
-        kind,
-        message: message.to_owned(),
-        site,
-    })
+    Next::Fault(Fault::new(kind, message, site))
 }

@@ -21,11 +21,9 @@ impl Interruption {
         Ok(match self {
             Interruption::Query(label) => Next::Event(label),
             Interruption::Blocked(wait, site) => Next::Blocked { wait, site },
-            Interruption::Fault(kind, message, site) => Next::Fault(Fault {
-                kind,
-                message,
-                site: users(site),
-            }),
+            Interruption::Fault(kind, message, site) => {
+                Next::Fault(Fault::new(kind, message, users(site)))
+            }
             Interruption::Unsupported(message, site) => Next::Unsupported {
                 message,
                 site: users(site),
@@ -69,9 +67,5 @@ fn ended(
         Outcome::Memory => FaultKind::Memory,
         Outcome::Uninitialised => FaultKind::Uninitialised,
     };
-    Next::Fault(Fault {
-        kind,
-        message,
-        site,
-    })
+    Next::Fault(Fault::new(kind, message, site))
 }

@@ -3,6 +3,7 @@
 //! An instruction is interrupted at each event without an answer, and runs again from its beginning
 //! when there is one, with all answers so far.
 
+use crate::semantics::dependencies::{DependencySets, MARKED};
 use crate::source::{Action, EventLabel, FaultKind, Location, ThreadId, Wait};
 use program::interpreter::thread::Thread;
 use program::interpreter::{ExternCall, Flow, RunEnd};
@@ -219,8 +220,10 @@ pub trait Events<'p>: Accesses {
     fn has_failed(&mut self, t: &mut Thread, _site: SiteId) {
         t.failures += 1;
     }
-    fn union(&self, a: Dep, b: Dep) -> Dep;
-    fn precedes(&self, dep: Dep, now: u32) -> bool;
+    fn sets(&self) -> &DependencySets;
+    fn union(&self, a: Dep, b: Dep) -> Dep {
+        self.sets().union(a, b)
+    }
     fn looks_once(&self) -> bool {
         false
     }
@@ -233,51 +236,47 @@ pub trait Events<'p>: Accesses {
     fn covers(&self, _before: Dep, _after: Dep) -> bool {
         true
     }
-    fn by_choice(&self, reads: Dep) -> Dep {
-        reads
-    }
-    /// Whether events have dependencies.
-    fn tracks_dependencies(&self) -> bool {
-        false
-    }
-    fn compares_at_once(&self) -> bool {
-        false
-    }
+    fn compares_at_once(&self) -> bool;
     /// Whether the model is the Linux kernel's, in which a branch decides only what is executed before
     /// its alternatives meet again.
     fn is_kernel(&self) -> bool {
-        false
-    }
-    fn left_behind(&self, value: Dep, _reads: Dep) -> Dep {
-        value
+        self.sets().branches_end
     }
     /// What a value depends on that is written to the thread's own memory now.
     fn left_here(&self, t: &Thread, value: Dep) -> Dep {
         match t.branches.is_empty() {
             true => value,
-            false => self.left_behind(value, t.ctrl),
+            false => self.sets().left_behind(value, t.ctrl),
         }
     }
     /// Everything after the current instruction depends on these reads.
-    fn add_control(&self, _t: &mut Thread, _reads: Dep) {}
+    fn add_control(&self, t: &mut Thread, reads: Dep);
     fn computes_with_thread(&mut self, _t: &Thread) -> Done<()> {
         Ok(())
     }
     /// What the current instruction depends on.
     fn uses(&mut self, _reads: Dep) {}
-    /// The address of an access of memory that may be shared.
-    fn shared_address(&mut self, _t: &mut Thread, _address: Dep) -> Done<()> {
+    /// The address of an access of memory that may be shared. If it is chosen, it is as if the thread
+    /// branched on the reads: later stores wait for them, while a load may be performed before they are.
+    fn shared_address(&mut self, t: &mut Thread, address: Dep) -> Done<()> {
+        if self.sets().is_chosen(address) {
+            self.require(address)?;
+            self.add_control(t, address);
+        }
         Ok(())
     }
-    /// What a value depends on that was read at an address.
+    /// What a value depends on that was read at an address. A read of shared memory stands for those of
+    /// its address.
     fn read_through(&self, value: Dep, address: Dep) -> Dep {
-        self.union(value, address)
+        match self.sets().tracked {
+            false => self.union(value, address),
+            true if self.sets().is_marked(address) => self.union(value, MARKED),
+            true => value,
+        }
     }
     /// Whether the next write stores the value that the thread has just read there.
     fn writes_unchanged(&mut self, _unchanged: bool) {}
-    fn begin_call(&mut self, _t: &mut Thread, _call: &ExternCall) -> Done<()> {
-        Ok(())
-    }
+    fn begin_call(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()>;
 }
 
 /// The environment in which the interpreter runs a thread whose events are these.

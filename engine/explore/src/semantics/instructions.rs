@@ -154,7 +154,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
     }
 
     fn by_choice(&mut self, reads: Dep) -> Dep {
-        self.0.by_choice(reads)
+        self.0.sets().chosen(reads)
     }
 
     fn compares_at_once(&self) -> bool {
@@ -166,7 +166,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
     }
 
     fn left_behind(&self, value: Dep, reads: Dep) -> Dep {
-        self.0.left_behind(value, reads)
+        self.0.sets().left_behind(value, reads)
     }
 
     fn control(&mut self, t: &mut Thread, reads: Dep) -> Done<()> {
@@ -194,7 +194,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
     }
 
     fn precedes(&self, dep: Dep, now: u32) -> bool {
-        self.0.precedes(dep, now)
+        self.0.sets().precedes(dep, now)
     }
 
     fn load(&mut self, t: &mut Thread, address: Val, access: &Access) -> Done<Val> {
@@ -236,7 +236,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         let new = rmw(op, access.bits, old.bits, operand.bits);
         let both = self.0.union(old.dep, operand.dep);
         let mut value = match op {
-            RmwOp::Xchg if self.0.tracks_dependencies() => Val::new(new, operand.dep),
+            RmwOp::Xchg if self.0.sets().tracked => Val::new(new, operand.dep),
             _ => Val::new(new, both),
         };
         let unchanged = new == old.bits && self.0.require(both).is_ok();
@@ -307,7 +307,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         self.0.writes_unchanged(false);
         if at_once {
             // the instruction may return what was expected
-            old.dep = self.0.by_choice(old.dep);
+            old.dep = self.0.sets().chosen(old.dep);
         }
         Ok((old, true))
     }

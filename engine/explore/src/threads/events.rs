@@ -1,5 +1,5 @@
 //! What the instructions and library calls of an explored thread are made of.
-use crate::semantics::dependencies::{branches_on_reads, decisive_arguments, MARKED};
+use crate::semantics::dependencies::{branches_on_reads, decisive_arguments, DependencySets};
 use crate::semantics::environment::{
     AccessTarget, Accesses, CallRecord, Done, Events, Interruption,
 };
@@ -136,13 +136,8 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
             let message = format!("call number {number}: at most {MAX_CALLS} calls are compared");
             return Err(Interruption::Unsupported(message, call.site));
         }
-        let action = Action::Write {
-            at: Location::of_call(number as u32, returned),
-            order: Order::Na,
-            value: result.bits,
-            rmw: false,
-            undefined: 0,
-        };
+        let at = Location::of_call(number as u32, returned);
+        let action = Action::write(at, Order::Na, result.bits, false);
         if self
             .ask_with(t, action, call.site, (0, result.dep), false)?
             .1
@@ -235,16 +230,12 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
         t.failures += 1;
     }
 
-    fn union(&self, a: Dep, b: Dep) -> Dep {
-        self.sets.union(a, b)
+    fn sets(&self) -> &DependencySets {
+        self.sets
     }
 
     fn looks_once(&self) -> bool {
         self.settings.looks_once
-    }
-
-    fn precedes(&self, dep: Dep, now: u32) -> bool {
-        self.sets.precedes(dep, now)
     }
 
     /// Interrupts the instruction if it needs the value of a postponed read.
@@ -266,24 +257,8 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
         self.local.past.covers(self.sets, before, after)
     }
 
-    fn by_choice(&self, reads: Dep) -> Dep {
-        self.sets.chosen(reads)
-    }
-
-    fn tracks_dependencies(&self) -> bool {
-        self.sets.tracked
-    }
-
     fn compares_at_once(&self) -> bool {
         self.sets.tracked && !self.settings.branches
-    }
-
-    fn is_kernel(&self) -> bool {
-        self.sets.branches_end
-    }
-
-    fn left_behind(&self, value: Dep, reads: Dep) -> Dep {
-        self.sets.left_behind(value, reads)
     }
 
     /// Not while a witness runs the thread: it follows branches only.
@@ -299,25 +274,6 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
 
     fn uses(&mut self, reads: Dep) {
         self.local.uses = reads;
-    }
-
-    /// If it is chosen, it is as if the thread branched on the reads: later stores wait for them,
-    /// while a load may be performed before they are.
-    fn shared_address(&mut self, t: &mut Thread, address: Dep) -> Done<()> {
-        if self.sets.is_chosen(address) {
-            self.require(address)?;
-            self.add_control(t, address);
-        }
-        Ok(())
-    }
-
-    /// A read of shared memory stands for those of its address.
-    fn read_through(&self, value: Dep, address: Dep) -> Dep {
-        match self.sets.tracked {
-            false => self.sets.union(value, address),
-            true if self.sets.is_marked(address) => self.sets.union(value, MARKED),
-            true => value,
-        }
     }
 
     fn writes_unchanged(&mut self, unchanged: bool) {

@@ -8,7 +8,7 @@ use crate::search::run::{explore_under, CheckedModel};
 use crate::search::EndedExecution;
 use crate::source::*;
 use crate::threads::retries::Retries;
-use crate::threads::source::{ProgramSource, ProgramThread};
+use crate::threads::source::ProgramSource;
 use cat::Model;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -48,7 +48,7 @@ impl ProgramSource<'_> {
     ) -> Result<(Exploration, BTreeMap<u64, u64>), ExploreError> {
         let results = Mutex::new(BTreeMap::new());
         let locked = || results.lock().unwrap_or_else(PoisonError::into_inner);
-        let each = |execution: &EndedExecution<ProgramThread>, end| {
+        let each = |execution: &EndedExecution<ProgramSource>, end| {
             let main = execution.threads().find(|(thread, _)| *thread == 0);
             if let (ExecutionEnd::Complete, Some((_, Next::Done(result)))) = (end, main) {
                 *locked().entry(*result).or_default() += 1;
@@ -70,7 +70,7 @@ impl ProgramSource<'_> {
     ) -> Result<(Exploration, Option<Specification>), ExploreError> {
         let histories = Mutex::new(Some(Specification::default()));
         let locked = || histories.lock().unwrap_or_else(PoisonError::into_inner);
-        let each = |execution: &EndedExecution<ProgramThread>, end| {
+        let each = |execution: &EndedExecution<ProgramSource>, end| {
             if end == ExecutionEnd::Complete {
                 let mut histories = locked();
                 if !histories
@@ -105,12 +105,13 @@ impl ProgramSource<'_> {
     fn set_up(&mut self, model: &CheckedModel, options: &Options) -> Result<bool, ExploreError> {
         let on = |reduction| options.reductions.has(reduction);
         let in_parts = self.has_parts();
+        let checker = &model.checker;
         let ordered = !in_parts
             && self.has_barriers
             && on(Reduction::Arrivals)
             && model.orders_by_barriers()?;
         self.sharing.all_arrivals = !ordered;
-        self.sharing.flags_races = model.may_flag();
+        self.sharing.flags_races = checker.may_flag();
         self.sharing.ordering = model.ordering_accesses()?;
         // without a round, fewer calls may precede one another
         self.compares_calls = options.specification.is_some();
@@ -119,22 +120,22 @@ impl ProgramSource<'_> {
         self.settings.branches = model.branches;
         self.settings.fails_once = options.fails_once;
         // of a user's own model nobody else states that a graph holds without a read
-        let own = options.acyclic.is_none() && !model.is_kernel();
-        self.settings.every_round = own && !model.holds_in_smaller();
-        let stated = options.acyclic.is_some() && model.states_coherence() && !model.is_kernel();
-        let in_smaller = model.holds_in_smaller() && !self.compares_calls && !in_parts;
-        self.settings.relaxed_order = !model.may_flag() || self.program.has_fences();
+        let own = options.acyclic.is_none() && !checker.is_kernel();
+        self.settings.every_round = own && !checker.allows_fewer_reads;
+        let stated = options.acyclic.is_some() && checker.coherent && !checker.is_kernel();
+        let in_smaller = checker.allows_fewer_reads && !self.compares_calls && !in_parts;
+        self.settings.relaxed_order = !checker.may_flag() || self.program.has_fences();
         self.settings.looks_once = on(Reduction::BoundedSpins) && stated && in_smaller;
         let every = self.compares_calls || !model.allows_fewer_reads() || in_parts;
         self.waits_in_place = !every && on(Reduction::Waits);
         self.retries = match on(Reduction::Retries) && !every {
             false => Retries::All,
-            true if model.knows_failures() => Retries::OfSameKind,
+            true if checker.knows_failures() => Retries::OfSameKind,
             true => Retries::OfAnyKind,
         };
         self.settings.updates_continue = !self.program.updates() || model.updates_continue()?;
         let adds = self.program.adds_and_subtracts() && self.settings.updates_continue;
-        let trusts = !model.knows_failures() && model.states_coherence();
+        let trusts = !checker.knows_failures() && checker.coherent;
         // a thread that has joined others reads no number that one of their rounds has added
         let undoes = on(Reduction::UndoneRounds) && !every;
         self.settings.undoes = undoes && adds && trusts && model.orders_by_barriers()?;
@@ -146,7 +147,7 @@ impl ProgramSource<'_> {
         &mut self,
         model: &Model,
         options: &Options,
-        each: impl Fn(&EndedExecution<ProgramThread>, ExecutionEnd) + Sync,
+        each: impl Fn(&EndedExecution<ProgramSource>, ExecutionEnd) + Sync,
         restart: impl Fn(),
     ) -> Result<Exploration, ExploreError> {
         let start = Instant::now();
@@ -154,15 +155,18 @@ impl ProgramSource<'_> {
         let uses = Uses::of(self.program);
         let text = model;
         let model = CheckedModel::of(model, options.acyclic, uses)?;
-        self.track_dependencies(model.acyclic == Acyclic::Dependencies, model.is_kernel());
+        self.track_dependencies(
+            model.acyclic == Acyclic::Dependencies,
+            model.checker.is_kernel(),
+        );
         let mut options = options.clone();
         let before = options.limits.counted.load(Relaxed);
         let most = options.limits.time;
         loop {
             options.limits.time = most.saturating_sub(start.elapsed());
             if self.has_parts() {
-                let kept = options.reductions.with(Reduction::Symmetry, false);
-                options.reductions = kept.with(Reduction::Elements, false);
+                let of_twins = [Reduction::Symmetry, Reduction::Elements];
+                options.reductions = options.reductions.without(of_twins);
             }
             let ordered = self.set_up(&model, &options)?;
             let found = explore_under(&*self, (text, &model), &options, &each);
@@ -184,13 +188,8 @@ impl ProgramSource<'_> {
             restart();
             // what was estimated is the size of another search too
             *options.limits.estimate() = None;
-            options.limits.counted.store(
-                match resumes {
-                    true => 0,
-                    false => before,
-                },
-                Relaxed,
-            );
+            let counted = if resumes { 0 } else { before };
+            options.limits.counted.store(counted, Relaxed);
             if resumes {
                 options.extent = Extent::All;
             }

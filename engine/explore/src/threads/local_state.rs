@@ -34,7 +34,7 @@ pub struct UnnoticedWrite {
     pub orders: bool,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct LocalState {
     pub memory: Arc<Memory>,
     /// Answers to the events of the current instruction; none to a read that is postponed.
@@ -88,28 +88,7 @@ impl LocalState {
     pub fn new(memory: Arc<Memory>) -> LocalState {
         LocalState {
             memory,
-            answers: Vec::new(),
-            postponed: 0,
-            calls: CallRecord::default(),
-            joining: Vec::new(),
-            rounds: Vec::new(),
-            after_calls: None,
-            undone: None,
-            continued: 0,
-            chosen: None,
-            alone: false,
-            unchanged: false,
-            quiet: false,
-            events_before: 0,
-            synchronised: 0,
-            mark: None,
-            past: Arc::default(),
-            uses: 0,
-            written: Vec::new(),
-            rewrites: Vec::new(),
-            unnoticed: Default::default(),
-            progress: None,
-            ignored: 0,
+            ..LocalState::default()
         }
     }
 

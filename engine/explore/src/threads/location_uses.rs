@@ -183,28 +183,32 @@ mod tests {
         }
     }
 
+    fn threads() -> ThreadNumbers {
+        ThreadNumbers::of_main(2)
+    }
+
     #[test]
     fn main_may_use_what_is_a_threads_own_before_and_after_it() {
         let mut uses = LocationUses::default();
-        assert!(!uses.record(AT, user(0, 0, 0), true, &ThreadNumbers::of_main(2)));
-        assert!(uses.is_own(AT, 1, &ThreadNumbers::of_main(2)));
-        assert!(!uses.record(AT, user(0, 1, 0b10), true, &ThreadNumbers::of_main(2)));
-        assert!(uses.is_own(AT, 1, &ThreadNumbers::of_main(2)));
-        assert!(uses.record(AT, user(0, 1, 0), true, &ThreadNumbers::of_main(2)));
+        assert!(!uses.record(AT, user(0, 0, 0), true, &threads()));
+        assert!(uses.is_own(AT, 1, &threads()));
+        assert!(!uses.record(AT, user(0, 1, 0b10), true, &threads()));
+        assert!(uses.is_own(AT, 1, &threads()));
+        assert!(uses.record(AT, user(0, 1, 0), true, &threads()));
         uses.restart();
-        assert!(!uses.is_own(AT, 1, &ThreadNumbers::of_main(2)));
+        assert!(!uses.is_own(AT, 1, &threads()));
     }
 
     #[test]
     fn a_use_contradicts_what_another_exploration_assumes() {
         let assumes = || {
             let mut uses = LocationUses::default();
-            assert!(uses.is_own(AT, 1, &ThreadNumbers::of_main(2)) && uses.is_unobserved(AT));
+            assert!(uses.is_own(AT, 1, &threads()) && uses.is_unobserved(AT));
             uses
         };
         let used = |by, observes| {
             let mut uses = LocationUses::default();
-            assert!(!uses.record(AT, by, observes, &ThreadNumbers::of_main(2)));
+            assert!(!uses.record(AT, by, observes, &threads()));
             uses
         };
         for (by, observes, contradicts) in [
@@ -213,20 +217,11 @@ mod tests {
             (user(1, 0, 0), true, true),
             (user(2, 0, 0), false, true),
         ] {
-            assert_eq!(
-                assumes().join(used(by, observes), &ThreadNumbers::of_main(2)),
-                contradicts
-            );
+            assert_eq!(assumes().join(used(by, observes), &threads()), contradicts);
             let mut both = used(by, observes);
-            assert_eq!(
-                both.join(assumes(), &ThreadNumbers::of_main(2)),
-                contradicts
-            );
+            assert_eq!(both.join(assumes(), &threads()), contradicts);
             both.restart();
-            assert_eq!(
-                !both.is_own(AT, 1, &ThreadNumbers::of_main(2)),
-                by.thread == 2
-            );
+            assert_eq!(!both.is_own(AT, 1, &threads()), by.thread == 2);
             assert_eq!(!both.is_unobserved(AT), observes);
         }
     }
@@ -234,17 +229,17 @@ mod tests {
     #[test]
     fn what_is_only_incremented_is_unobserved() {
         let mut uses = LocationUses::default();
-        assert!(!uses.record(AT, user(1, 0, 0), false, &ThreadNumbers::of_main(2)));
+        assert!(!uses.record(AT, user(1, 0, 0), false, &threads()));
         assert!(uses.is_unobserved(AT));
-        assert!(!uses.record(AT, user(2, 0, 0), false, &ThreadNumbers::of_main(2)));
-        assert!(uses.record(AT, user(2, 0, 0), true, &ThreadNumbers::of_main(2)));
+        assert!(!uses.record(AT, user(2, 0, 0), false, &threads()));
+        assert!(uses.record(AT, user(2, 0, 0), true, &threads()));
         uses.restart();
         assert!(!uses.is_unobserved(AT));
     }
 
     #[test]
     fn nothing_is_assumed_against_what_is_known() {
-        let threads = &ThreadNumbers::of_main(2);
+        let threads = &threads();
         let mut uses = LocationUses::default();
         assert!(!uses.is_known_shared(AT, 1, threads));
         assert!(!uses.record(AT, user(1, 0, 0), false, threads));

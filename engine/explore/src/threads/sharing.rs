@@ -89,6 +89,7 @@ struct Facts {
 /// How many of these there may be: each starts the exploration again.
 const MAX_UPDATED: usize = 16;
 
+#[derive(Default)]
 pub struct LearnedSharing {
     pub reductions: Reductions,
     known: Known,
@@ -110,23 +111,6 @@ pub struct LearnedSharing {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Default for LearnedSharing {
-    fn default() -> LearnedSharing {
-        LearnedSharing {
-            reductions: Reductions::ALL,
-            known: Known::default(),
-            owners: Vec::new(),
-            changed: AtomicBool::new(false),
-            learned: Mutex::default(),
-            facts: Mutex::default(),
-            flags_races: false,
-            all_arrivals: false,
-            ordering: OrderingAccesses::default(),
-            calls: Mutex::default(),
-        }
-    }
 }
 
 impl LearnedSharing {
@@ -263,6 +247,17 @@ impl LearnedSharing {
         (address - base <= extent.size).then_some((*base, *extent))
     }
 
+    /// The bytes that an action reads, writes or frees, from and to.
+    fn bytes(&self, action: Action) -> Option<(u64, u64)> {
+        if let Action::Free { base } = action {
+            let extent = self.extent(base);
+            let whole = extent.map(|(start, extent)| (start, start + extent.size.max(1)));
+            return whole.or(Some((base, base + 1)));
+        }
+        let at = action.at()?;
+        Some((at.address, at.address + u64::from(at.size)))
+    }
+
     /// The number of the thread that `creator` starts as its `count`th.
     pub fn thread(&self, creator: ThreadId, count: u32) -> ThreadId {
         let (number, is_new) = self.facts().threads.number(creator, count);
@@ -294,10 +289,7 @@ impl LearnedSharing {
 
     /// Records what may race with an access in a round that is left out, and calls that return.
     pub fn record_event(&self, action: Action, by: User) {
-        let freed = match action {
-            Action::Free { base } => self.extent(base).map(|(_, extent)| extent.size.max(1)),
-            _ => None,
-        };
+        let bytes = self.bytes(action);
         let facts = &mut *self.facts();
         let threads = &facts.threads;
         let contradicts = match action {
@@ -313,9 +305,8 @@ impl LearnedSharing {
                 };
                 races || returns
             }
-            Action::Free { base } => {
-                let range = (base, base + freed.unwrap_or(1));
-                facts.left_out.free(range, by, threads)
+            Action::Free { .. } => {
+                bytes.is_some_and(|range| facts.left_out.free(range, by, threads))
             }
             _ => false,
         };
@@ -412,6 +403,15 @@ mod tests {
     use super::*;
     use program::ir::Order;
 
+    pub fn user(thread: ThreadId, created: u32, joined: u64) -> User {
+        User {
+            thread,
+            created,
+            joined,
+            site: 0,
+        }
+    }
+
     #[test]
     fn ranges_that_meet_are_one() {
         let mut sharing = LearnedSharing::default();
@@ -439,19 +439,9 @@ mod tests {
         let (waits, other) = (sharing.thread(0, 0), sharing.thread(0, 1));
         assert!(!sharing.continues(waits, 0));
         for (thread, again) in [(waits, false), (other, true)] {
-            let returns = Action::Write {
-                at: Location::of_call(thread as u32, true),
-                order: Order::Na,
-                value: 0,
-                rmw: false,
-                undefined: 0,
-            };
-            let by = User {
-                thread,
-                created: 0,
-                joined: 0,
-                site: 0,
-            };
+            let at = Location::of_call(thread as u32, true);
+            let returns = Action::write(at, Order::Na, 0, false);
+            let by = user(thread, 0, 0);
             sharing.record_event(returns, by);
             assert_eq!(sharing.has_changed(), again);
         }

@@ -7,7 +7,7 @@
 //! these runs does not depend on these reads, whether or not a branch does. Reads and the event are
 //! identified by their site and by how often the thread has been there.
 use crate::graph::execution_graph::{EventId, Graph};
-use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, Source};
+use crate::source::{Action, Answer, Initial, Location, Next, Source};
 use crate::threads::source::{ProgramSource, ProgramThread};
 use program::ir::SiteId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,7 +86,7 @@ impl<'a> Query<'a> {
                 };
                 let place = (label.site, visit(&mut visits, label.site));
                 let there = self.events.get(&place).copied();
-                let same = there.filter(|id| self.is_it(*id, label));
+                let same = there.filter(|id| self.graph.event(*id).action == label.action);
                 match *self.what {
                     Property::Comes(number, _)
                         if there.is_some() && there == self.thread_events.get(number).copied() =>
@@ -127,11 +127,6 @@ impl<'a> Query<'a> {
             }
         }
         true
-    }
-
-    /// Whether an event is the same in the execution.
-    fn is_it(&self, id: EventId, label: EventLabel) -> bool {
-        self.graph.event(id).action == label.action
     }
 
     /// Possible answers to an event that is not in the execution, or whose answer is in question;

@@ -33,9 +33,9 @@ impl<'a> Renderer<'a> {
     ) -> Renderer<'a> {
         let addresses = selection.ids.iter().flat_map(|id| {
             let event = slice.graph.event(*id);
-            let written = match event.action {
-                Action::Write { value, .. } => value,
-                _ => event.value,
+            let written = match event.is_write() {
+                true => event.action.written().value,
+                false => event.value,
             };
             [event.at().map(Location::object_address), Some(written)]
         });

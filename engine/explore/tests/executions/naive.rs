@@ -23,7 +23,7 @@ pub struct Canonical {
 }
 
 /// The execution that the explorer found.
-pub fn canonical<T: Clone>(execution: &EndedExecution<T>) -> Canonical {
+pub fn canonical<S: Source>(execution: &EndedExecution<S>) -> Canonical {
     let graph = execution.graph;
     let name = |id: u32| (graph.event(id).thread, graph.event(id).index as usize);
     let mut found = Canonical::default();

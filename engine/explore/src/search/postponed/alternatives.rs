@@ -11,7 +11,7 @@ use crate::search::postponed::execution::{
 use crate::search::postponed::worker::{PostponingWorker, ReadSource};
 use crate::source::{Action, Next, Source, ThreadId};
 
-impl<'s, S: Source> PostponingWorker<'s, S> {
+impl<S: Source> PostponingWorker<'_, S> {
     /// A write, or the creation of a thread, that is not in the graph although all that it needs is.
     pub(super) fn ready(&mut self, execution: &PartialExecution) -> Option<EventPosition> {
         // twins add their events one after the other
@@ -50,7 +50,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     fn is_decided(&mut self, execution: &PartialExecution, write: EventPosition) -> bool {
         let events = &execution.threads[write.thread].events;
         let ctrl = events[write.index].label.dependencies.ctrl;
-        let reads = self.sets.reads(self.queue.source, ctrl);
+        let reads = self.own.sets.reads(self.queue.source, ctrl);
         reads.iter().all(|read| events[*read as usize].added != 0)
     }
 
@@ -62,7 +62,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     ) -> Option<u32> {
         let events = &execution.threads[write.thread].events;
         let data = events[write.index].label.dependencies.data;
-        let reads = self.sets.reads(self.queue.source, data);
+        let reads = self.own.sets.reads(self.queue.source, data);
         let mut added = reads.iter().map(|read| events[*read as usize].added);
         added.try_fold(0, |since, added| (added != 0).then_some(since.max(added)))
     }
@@ -154,7 +154,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         }
         // shown without a source, for the events before it
         execution.event_mut(read).added = execution.time.max(1);
-        let ids = execution.graph(self.queue.source, &mut self.sets, &mut self.graph);
+        let ids = execution.graph(self.queue.source, &mut self.own.sets, &mut self.own.graph);
         execution.event_mut(read).added = 0;
         let id = |at: EventPosition| ids[at.thread][at.index];
         for index in (0..sources.len()).rev() {
@@ -163,12 +163,12 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                 ReadSource::Write(write) if id(write) != NONE => id(write),
                 ReadSource::Write(_) | ReadSource::Later => continue,
             };
-            let Some(by) = self.graph.ordered_write(id(read), source) else {
+            let Some(by) = self.own.graph.ordered_write(id(read), source) else {
                 continue;
             };
             if self
                 .checker
-                .forbids_source(&self.graph, id(read), source, by)?
+                .forbids_source(&self.own.graph, id(read), source, by)?
             {
                 sources.remove(index);
             }

@@ -4,7 +4,7 @@ use crate::search::postponed::execution::{
     after_read, EventPosition, LocalEvent, PartialExecution,
 };
 use crate::search::thread_states::ThreadStates;
-use crate::source::{Action, Next};
+use crate::source::{Action, Answer, Next, Source};
 use std::ops::Range;
 
 /// Positions in coherence order, as numbers of writes before, that events of a thread have: the last of
@@ -18,13 +18,11 @@ struct Bounds {
 }
 
 impl PartialExecution {
-    pub fn value_of(&self, location: usize, write: Option<EventPosition>) -> u64 {
+    /// The answer to a read of a location from this write; none: from the initial one.
+    pub fn written(&self, location: usize, write: Option<EventPosition>) -> Answer {
         match write {
-            None => self.locations[location].initial.answer().value,
-            Some(write) => match self.event(write).label.action {
-                Action::Write { value, .. } => value,
-                _ => 0,
-            },
+            None => self.locations[location].initial.answer(),
+            Some(write) => self.event(write).label.action.written(),
         }
     }
 
@@ -158,7 +156,7 @@ impl PartialExecution {
 
     /// Whether a read that is in the graph is that of a read-modify-write whose write, which follows
     /// it, has no place: another one follows what it reads from.
-    pub fn loses_update<T: Clone>(&self, states: &ThreadStates<T>, read: EventPosition) -> bool {
+    pub fn loses_update<S: Source>(&self, states: &ThreadStates<S>, read: EventPosition) -> bool {
         let event = self.event(read);
         let reads = event.is_read() && event.is_rmw();
         reads && self.is_shown(event) && self.is_updating(states, read) && {
@@ -168,7 +166,7 @@ impl PartialExecution {
     }
 
     /// Whether the write of a read-modify-write follows its read.
-    fn is_updating<T: Clone>(&self, states: &ThreadStates<T>, read: EventPosition) -> bool {
+    fn is_updating<S: Source>(&self, states: &ThreadStates<S>, read: EventPosition) -> bool {
         let action = match after_read(&self.threads[read.thread].events, read.index) {
             Some(event) => event.label.action,
             None => match self.next(states, read.thread) {

@@ -15,7 +15,7 @@ use crate::search::postponed::progress::Progress;
 use crate::search::postponed::worker::PostponingWorker;
 use crate::source::{Action, Next, Source, ThreadId};
 
-impl<'s, S: Source> PostponingWorker<'s, S> {
+impl<S: Source> PostponingWorker<'_, S> {
     /// Whether some event cannot be added to the graph, and its thread does not wait because of it, or
     /// of a read before it; only a read that was left out lets a thread wait.
     pub(super) fn is_stuck(
@@ -47,11 +47,11 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                 }
                 // before its last event, which is a read
                 None | Some(Next::Needs(_)) => true,
-                Some(_) => execution.is_undecided(self.queue.source, &self.states, at.thread),
+                Some(_) => execution.is_undecided(&self.states, at.thread),
             };
             !(progress.has(at) || execution.event(at).is_read() && may_wait() || after_left_out(at))
         });
-        self.progress = progress;
+        self.own.progress = progress;
         stuck
     }
 
@@ -68,7 +68,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         }
         let progress = self.progress(execution, ready, Some(read));
         let may = self.may_get_source(execution, read, &progress);
-        self.progress = progress;
+        self.own.progress = progress;
         may
     }
 
@@ -91,7 +91,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         ready: &[EventPosition],
         before: Option<EventPosition>,
     ) -> Progress {
-        let mut progress = std::mem::take(&mut self.progress);
+        let mut progress = std::mem::take(&mut self.own.progress);
         progress.start(execution);
         let others = ready.iter().filter(|read| Some(**read) != before);
         others.for_each(|read| progress.add(*read));
@@ -135,6 +135,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             Action::Write { .. } => {
                 let needed = |read: EventPosition| progress.has(read);
                 let data = self
+                    .own
                     .sets
                     .reads(self.queue.source, event.label.dependencies.data);
                 let mut data = data.iter().map(|index| EventPosition {
@@ -190,7 +191,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             // before its last event
             None => progress.events[thread].last().is_some_and(|can| *can),
             Some(Next::Needs(reads)) => {
-                let reads = self.sets.reads(self.queue.source, *reads);
+                let reads = self.own.sets.reads(self.queue.source, *reads);
                 reads
                     .iter()
                     .all(|read| progress.events[thread][*read as usize])

@@ -68,10 +68,7 @@ impl PartialExecution {
                     let location = match event.is_read() || event.is_write() {
                         true => {
                             let place = &self.locations[event.location];
-                            match out.location_number(place.at) {
-                                Some(number) => number,
-                                None => out.add_location(place.at, place.initial),
-                            }
+                            out.locate(place.at, place.initial)
                         }
                         false => NONE,
                     };
@@ -102,23 +99,14 @@ impl PartialExecution {
             if let (true, Some(write)) = (event.is_read(), event.source) {
                 out.set_source(own, id(write), event.value);
             }
-            let pairs = &mut out.dependencies;
-            let label = event.label.dependencies;
-            for (set, pairs) in [
-                (label.addr, &mut pairs.addr),
-                (label.data, &mut pairs.data),
-                (label.ctrl, &mut pairs.ctrl),
-            ] {
+            let dependencies = event.label.dependencies;
+            out.dependencies.add(dependencies, |set, pairs| {
                 if set != 0 {
                     let reads = sets.reads(source, set);
                     let reads = reads.iter().map(|index| ids[place.thread][*index as usize]);
                     pairs.extend(reads.filter(|read| *read != NONE).map(|read| (read, own)));
                 }
-            }
-            if label.chosen {
-                let data = pairs.data.iter().rev().take_while(|(_, to)| *to == own);
-                pairs.chosen.extend(data);
-            }
+            });
         }
         for place in &self.locations {
             let mut previous = NONE;

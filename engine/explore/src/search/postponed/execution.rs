@@ -237,8 +237,7 @@ impl PartialExecution {
     /// thread does something else with the same answers.
     pub fn refresh_states<S: Source>(
         &mut self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
+        states: &mut ThreadStates<S>,
     ) -> Result<(), ExploreError> {
         if self.generation == states.generation {
             return Ok(());
@@ -259,14 +258,14 @@ impl PartialExecution {
             for thread in 0..self.threads.len() {
                 let start = match self.threads[thread].creator {
                     _ if !waits(self, thread) => continue,
-                    None => states.main(source),
+                    None => states.main(),
                     Some(creator) if self.threads[creator.thread].node == NO_STATE => continue,
                     Some(creator) => {
                         let before = self.event(creator).node;
-                        states.follow(source, before, Transition::Created(thread))
+                        states.follow(before, Transition::Created(thread))
                     }
                 };
-                if !self.replay(source, states, EventPosition { thread, index: 0 }, start) {
+                if !self.replay(states, EventPosition { thread, index: 0 }, start) {
                     return Err(ExploreError::Unsupported {
                         message: format!("thread {thread} does not repeat what it did"),
                         site: None,
@@ -281,20 +280,18 @@ impl PartialExecution {
     /// events in the graph stay the same; those that are not in it may have changed or be gone.
     pub fn proceed<S: Source>(
         &mut self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
+        states: &mut ThreadStates<S>,
         from: EventPosition,
     ) -> bool {
         let run = &mut self.threads[from.thread];
         run.passed = run.passed.max(from.index + 1);
         let before = run.events[from.index].node;
-        self.replay(source, states, from, before)
+        self.replay(states, from, before)
     }
 
     fn replay<S: Source>(
         &mut self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
+        states: &mut ThreadStates<S>,
         from: EventPosition,
         before: Node,
     ) -> bool {
@@ -347,8 +344,8 @@ impl PartialExecution {
             }
             let event = &mut events[index];
             event.node = *node;
-            let transition = transition(source, event, event.source_event);
-            *node = states.follow(source, *node, transition);
+            let transition = transition(states.source, event, event.source_event);
+            *node = states.follow(*node, transition);
             index += 1;
         }
         if let Some(event) = events.get_mut(*passed) {
@@ -364,8 +361,8 @@ impl PartialExecution {
         if waits.is_some() {
             match states.next(*node) {
                 Next::Blocked { .. } => {}
-                Next::Event(_) if source.is_undecided(states.thread(*node)) => {
-                    *node = states.follow(source, *node, Transition::Waits);
+                Next::Event(_) if states.source.is_undecided(states.thread(*node)) => {
+                    *node = states.follow(*node, Transition::Waits);
                 }
                 _ => return false,
             }
@@ -374,35 +371,29 @@ impl PartialExecution {
     }
 
     /// Lets a thread pass its last event, which is in the graph or postponed.
-    pub fn pass<S: Source>(
-        &mut self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
-        thread: ThreadId,
-    ) {
+    pub fn pass<S: Source>(&mut self, states: &mut ThreadStates<S>, thread: ThreadId) {
         let run = &mut self.threads[thread];
         let event = &run.events[run.passed];
-        let transition = transition(source, event, event.source_event);
-        run.node = states.follow(source, run.node, transition);
+        let transition = transition(states.source, event, event.source_event);
+        run.node = states.follow(run.node, transition);
         run.passed += 1;
     }
 
     /// Stops a thread instead of its next event.
     pub fn stop<S: Source>(
         &mut self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
+        states: &mut ThreadStates<S>,
         thread: ThreadId,
         why: Transition,
     ) {
         let run = &mut self.threads[thread];
-        run.node = states.follow(source, run.node, why);
+        run.node = states.follow(run.node, why);
     }
 
     /// A thread's next event, if it has one and does not stand before its last one.
-    pub fn next<'s, T: Clone>(
+    pub fn next<'s, S: Source>(
         &self,
-        states: &'s ThreadStates<T>,
+        states: &'s ThreadStates<S>,
         thread: ThreadId,
     ) -> Option<&'s Next> {
         debug_assert_eq!(
@@ -453,7 +444,7 @@ impl PartialExecution {
     pub fn add_read(&mut self, read: EventPosition, write: Option<EventPosition>) {
         let Answer {
             value, undefined, ..
-        } = self.answer(self.event(read).location, write);
+        } = self.written(self.event(read).location, write);
         let source_event = self.source_event(read, write);
         self.add(read, value);
         let event = self.event_mut(read);
@@ -479,38 +470,22 @@ impl PartialExecution {
         first.map_or(0, |index| index as u32 + 1)
     }
 
-    /// What a read of a location answers that reads from this write.
-    fn answer(&self, location: usize, write: Option<EventPosition>) -> Answer {
-        let undefined = match write {
-            None => self.locations[location].initial.answer().undefined,
-            Some(write) => match self.event(write).label.action {
-                Action::Write { undefined, .. } => undefined,
-                _ => 0,
-            },
-        };
-        Answer {
-            undefined,
-            ..Answer::new(self.value_of(location, write))
-        }
-    }
-
     /// What a thread would do next if a read, which is not in the graph, read from this write, and after
     /// how many of its events; none if it would not come to its later events in the graph.
     pub fn next_if_read<'s, S: Source>(
         &self,
-        source: &S,
-        states: &'s mut ThreadStates<S::Thread>,
+        states: &'s mut ThreadStates<S>,
         read: EventPosition,
         write: Option<EventPosition>,
     ) -> Option<(&'s Next, usize)> {
         let events = &self.threads[read.thread].events;
         let event = self.event(read);
-        let mut answer = self.answer(event.location, write);
-        if source.tracks_dependencies() {
+        let mut answer = self.written(event.location, write);
+        if states.source.tracks_dependencies() {
             answer.event = self.source_event(read, write);
         }
         let read_it = Transition::past(event.label.action, answer);
-        let mut node = states.follow(source, event.node, read_it);
+        let mut node = states.follow(event.node, read_it);
         let mut reached = read.index + 1;
         for later in &events[read.index + 1..] {
             match states.next(node) {
@@ -519,7 +494,7 @@ impl PartialExecution {
                         true => later.source_event_after(read),
                         false => later.source_event,
                     };
-                    node = states.follow(source, node, transition(source, later, source_event));
+                    node = states.follow(node, transition(states.source, later, source_event));
                 }
                 _ if events[reached..].iter().any(|event| event.added != 0) => return None,
                 _ => break,
@@ -531,22 +506,21 @@ impl PartialExecution {
 
     pub fn create<S: Source>(
         &mut self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
+        states: &mut ThreadStates<S>,
         creator: EventPosition,
         thread: ThreadId,
         symmetric: bool,
     ) {
         let before = self.event(creator).node;
         let class = match symmetric {
-            true => self.class(source, states, creator, thread),
+            true => self.class(states, creator, thread),
             false => thread,
         };
         let absent = self.threads.len()..thread + 1;
         self.threads.extend(absent.map(ThreadRun::new));
         self.threads[thread].creator = Some(creator);
         self.threads[thread].class = class;
-        self.threads[thread].node = states.follow(source, before, Transition::Created(thread));
+        self.threads[thread].node = states.follow(before, Transition::Created(thread));
     }
 
     /// Whether all events of a thread, up to a position, are in the graph.
@@ -556,7 +530,7 @@ impl PartialExecution {
     }
 
     /// The result of a thread that has ended and whose events are all in the graph.
-    pub fn result<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> Option<u64> {
+    pub fn result<S: Source>(&self, states: &ThreadStates<S>, thread: ThreadId) -> Option<u64> {
         let run = self.threads.get(thread)?;
         match self.next(states, thread)? {
             Next::Done(result) if self.is_added_up_to(thread, run.events.len()) => Some(*result),
@@ -565,7 +539,7 @@ impl PartialExecution {
     }
 
     /// Whether a thread may still have events that it has not reached yet.
-    pub fn may_continue<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> bool {
+    pub fn may_continue<S: Source>(&self, states: &ThreadStates<S>, thread: ThreadId) -> bool {
         let run = &self.threads[thread];
         if run.node == NO_STATE || run.waits.is_some() {
             return false;
@@ -580,8 +554,7 @@ impl PartialExecution {
     /// The index of a location, which is added if necessary; none if it is in no object.
     pub fn locate<S: Source>(
         &mut self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
+        states: &mut ThreadStates<S>,
         at: Location,
     ) -> Option<usize> {
         let known = self.locations.iter().position(|place| place.at == at);
@@ -590,7 +563,7 @@ impl PartialExecution {
         }
         let events = self.threads.iter().flat_map(|thread| &thread.events);
         let actions = events.map(|event| event.label.action);
-        let initial = states.contents(source, at, actions)?;
+        let initial = states.contents(at, actions)?;
         self.locations.push(WrittenLocation {
             at,
             initial,

@@ -5,7 +5,7 @@ use crate::search::postponed::execution::{EventPosition, PartialExecution};
 use crate::search::postponed::worker::PostponingWorker;
 use crate::source::{Action, Source, ThreadId, Writes};
 
-impl<'s, S: Source> PostponingWorker<'s, S> {
+impl<S: Source> PostponingWorker<'_, S> {
     /// Records that a thread has come to a write, or the read of a read-modify-write. Those that behave
     /// like it may do so, wherever exchanges of threads lead to.
     pub(super) fn foresee(&mut self, execution: &PartialExecution, at: EventPosition) {
@@ -20,12 +20,12 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             last: self.follows_all(event),
         };
         for place in self.queue.exchanges.orbit(place) {
-            let recorded = self.writes.recorded.entry((thread, place)).or_default();
+            let recorded = self.own.writes.recorded.entry((thread, place)).or_default();
             if !recorded.include(writes) {
                 *recorded = recorded.and(writes);
                 if !self.queue.source.wrote(thread, place, writes) {
                     // it may take as long again to learn of more
-                    self.writes.end.get_or_insert(2 * self.steps);
+                    self.own.writes.end.get_or_insert(2 * self.steps);
                 }
             }
         }
@@ -48,7 +48,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             execution.locations[location].at,
         );
         let source = self.queue.source;
-        let expected = self.writes.expected.entry(key);
+        let expected = self.own.writes.expected.entry(key);
         let expected = *expected.or_insert_with(|| source.expected_writes(key.0, key.1));
         expected.is_none_or(|writes| {
             (all || !writes.last) && writes.count > execution.attempted(thread, location)

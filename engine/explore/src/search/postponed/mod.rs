@@ -12,4 +12,4 @@ mod symmetry;
 mod waiting;
 mod worker;
 
-pub use worker::PostponingWorker;
+pub use worker::Postpones;

@@ -41,10 +41,8 @@ use crate::source::{Action, Location, Source, ThreadId};
 
 /// The round of a barrier that an event is an access of.
 fn round_of(event: &LocalEvent) -> Option<Location> {
-    match event.label.action {
-        Action::Read { at, .. } | Action::Write { at, .. } if at.barrier().is_some() => Some(at),
-        _ => None,
-    }
+    let at = event.label.action.at();
+    at.filter(|at| at.barrier().is_some())
 }
 
 /// What an event is when the threads of two events are exchanged.
@@ -63,8 +61,7 @@ impl PartialExecution {
     /// created one directly after the other.
     pub fn class<S: Source>(
         &self,
-        source: &S,
-        states: &ThreadStates<S::Thread>,
+        states: &ThreadStates<S>,
         creator: EventPosition,
         thread: ThreadId,
     ) -> ThreadId {
@@ -75,7 +72,8 @@ impl PartialExecution {
         let previous = creator.index.checked_sub(1);
         let previous = previous.map(|index| EventPosition { index, ..creator });
         let like = previous.and_then(|at| match self.event(at).label.action {
-            Action::Create { thread: other } => source
+            Action::Create { thread: other } => states
+                .source
                 .are_symmetric((before(at), other), (before(creator), thread))
                 .then_some(self.threads[other].class),
             _ => None,
@@ -274,18 +272,14 @@ impl PartialExecution {
         count
     }
 
-    /// Whether the first `count` events of two threads are the same.
-    fn are_the_same(&self, threads: [ThreadId; 2], count: usize) -> bool {
+    /// Whether the events of two threads are the same.
+    fn are_same(&self, one: ThreadId, other: ThreadId) -> bool {
+        let [count, others] = [one, other].map(|thread| self.threads[thread].events.len());
         let same = |index| {
-            let [one, other] = threads.map(|thread| EventPosition { thread, index });
+            let [one, other] = [one, other].map(|thread| EventPosition { thread, index });
             self.is_same(one, other)
         };
-        (0..count).all(same)
-    }
-
-    fn are_same(&self, one: ThreadId, other: ThreadId) -> bool {
-        let [first, second] = [one, other].map(|thread| self.threads[thread].events.len());
-        first == second && self.are_the_same([one, other], first)
+        count == others && (0..count).all(same)
     }
 }
 
@@ -293,7 +287,7 @@ impl PartialExecution {
 mod tests {
     use super::*;
     use crate::search::postponed::execution::{ThreadRun, WrittenLocation};
-    use crate::source::{Dependencies, EventLabel, Initial};
+    use crate::source::{EventLabel, Initial};
     use program::ir::Order::Rlx;
 
     const ONE: ThreadId = 1;
@@ -325,27 +319,10 @@ mod tests {
     ) -> EventPosition {
         let at = execution.locations[location].at;
         let action = match writes {
-            true => Action::Write {
-                at,
-                order: Rlx,
-                value: 1,
-                rmw: false,
-                undefined: 0,
-            },
-            false => Action::Read {
-                at,
-                order: Rlx,
-                rmw: false,
-                uninitialised_ok: false,
-                ignored: false,
-            },
+            true => Action::write(at, Rlx, 1, false),
+            false => Action::read(at, Rlx, false),
         };
-        let label = EventLabel {
-            action,
-            site: 0,
-            dependencies: Dependencies::default(),
-            continues: false,
-        };
+        let label = EventLabel::new(action, 0);
         execution.push(thread, &label, location)
     }
 

@@ -50,32 +50,22 @@ impl LeftOut {
 
 impl PartialExecution {
     /// Whether a thread waits, whatever its reads that are not in the graph read.
-    pub fn is_waiting<T: Clone>(&self, states: &ThreadStates<T>, thread: ThreadId) -> bool {
+    pub fn is_waiting<S: Source>(&self, states: &ThreadStates<S>, thread: ThreadId) -> bool {
         matches!(self.next(states, thread), Some(Next::Blocked { .. }))
     }
 
     /// Whether postponed reads decide if a thread waits before its next event.
-    pub fn is_undecided<S: Source>(
-        &self,
-        source: &S,
-        states: &ThreadStates<S::Thread>,
-        thread: ThreadId,
-    ) -> bool {
+    pub fn is_undecided<S: Source>(&self, states: &ThreadStates<S>, thread: ThreadId) -> bool {
         let run = &self.threads[thread];
         matches!(self.next(states, thread), Some(Next::Event(_)))
-            && source.is_undecided(states.thread(run.node))
+            && states.source.is_undecided(states.thread(run.node))
             && run.continues != Some(run.events.len())
     }
 
     /// Lets a thread wait before its next event.
-    pub fn wait<S: Source>(
-        &mut self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
-        thread: ThreadId,
-    ) {
+    pub fn wait<S: Source>(&mut self, states: &mut ThreadStates<S>, thread: ThreadId) {
         self.threads[thread].waits = Some(self.time);
-        self.stop(source, states, thread, Transition::Waits);
+        self.stop(states, thread, Transition::Waits);
     }
 
     /// Lets threads not wait before their next events.
@@ -87,9 +77,9 @@ impl PartialExecution {
     }
 
     /// Whether a thread waits because of what this read has read, which is left out.
-    pub fn waits<T: Clone>(
+    pub fn waits<S: Source>(
         &self,
-        states: &ThreadStates<T>,
+        states: &ThreadStates<S>,
         read: EventPosition,
         left_out: LeftOut,
     ) -> bool {
@@ -124,13 +114,12 @@ impl PartialExecution {
     /// Whether a thread would wait if this read, which is not in the graph, read from the last write.
     pub fn would_wait<S: Source>(
         &self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
+        states: &mut ThreadStates<S>,
         read: EventPosition,
         left_out: LeftOut,
     ) -> bool {
         let last = self.locations[self.event(read).location].order.last();
-        self.next_if_read(source, states, read, last.copied())
+        self.next_if_read(states, read, last.copied())
             .is_some_and(|(next, count)| self.waits_for(next, (read, count), left_out))
     }
 
@@ -146,20 +135,18 @@ impl PartialExecution {
     /// may be freed meanwhile.
     pub fn may_be_freed<S: Source>(
         &self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
+        states: &mut ThreadStates<S>,
         access: EventPosition,
     ) -> bool {
         let at = self.locations[self.event(access).location].at;
-        states.initial(source, at) == Initial::Outside
+        states.initial(at) == Initial::Outside
     }
 
     /// Lets the reads that wait for a write read the last one. Returns how many these are; none if
     /// some thread does not wait then, or another event is not in the graph.
     pub fn resolve_waits<S: Source>(
         &mut self,
-        source: &S,
-        states: &mut ThreadStates<S::Thread>,
+        states: &mut ThreadStates<S>,
         left_out: LeftOut,
     ) -> Option<usize> {
         let mut count = 0;
@@ -175,7 +162,7 @@ impl PartialExecution {
                 return None;
             }
             self.add_read(at, last);
-            if !self.proceed(source, states, at) || !self.waits(states, at, left_out) {
+            if !self.proceed(states, at) || !self.waits(states, at, left_out) {
                 return None;
             }
             count += 1;
@@ -183,7 +170,7 @@ impl PartialExecution {
     }
 }
 
-impl<'s, S: Source> PostponingWorker<'s, S> {
+impl<S: Source> PostponingWorker<'_, S> {
     /// Whose last reads are left out under this model.
     pub(super) fn left_out(&self) -> LeftOut {
         match () {
@@ -196,23 +183,22 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     /// Lets a thread go on of which postponed reads decide whether it waits, and its twins, and
     /// explores what follows if it waits. Returns whether there is one.
     pub(super) fn decide(&mut self, execution: &mut PartialExecution) -> Result<bool, Halt> {
-        let source = self.queue.source;
         let mut threads = 0..execution.threads.len();
-        let undecided = |thread: &ThreadId| execution.is_undecided(source, &self.states, *thread);
+        let undecided = |thread: &ThreadId| execution.is_undecided(&self.states, *thread);
         let Some(thread) = threads.find(undecided) else {
             return Ok(false);
         };
         let twins = execution.twins(thread);
         for waiting in 1..=twins.len() {
             let mut other = execution.clone();
-            other.refresh_states(source, &mut self.states)?;
+            other.refresh_states(&mut self.states)?;
             other.go_on(&twins[waiting..]);
             for twin in &twins[..waiting] {
-                other.wait(source, &mut self.states, *twin);
+                other.wait(&mut self.states, *twin);
             }
             self.branch(other)?;
         }
-        execution.refresh_states(source, &mut self.states)?;
+        execution.refresh_states(&mut self.states)?;
         execution.go_on(&twins);
         Ok(true)
     }

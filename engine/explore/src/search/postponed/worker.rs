@@ -33,20 +33,16 @@
 //!
 //! [`guarantee`]: crate::consistency::guarantee
 
-use crate::consistency::checker::ConsistencyChecker;
 use crate::exploration::ExploreError;
 use crate::graph::execution_graph::Graph;
 use crate::reductions::Reduction;
-use crate::search::branching::{Branching, Turn};
-use crate::search::conclusion::conclude;
-use crate::search::execution::EndedExecution;
-use crate::search::findings::Findings;
+use crate::search::branching::Turn;
 use crate::search::halt::Halt;
 use crate::search::postponed::drawing::KnownReads;
 use crate::search::postponed::execution::{EventPosition, PartialExecution};
 use crate::search::postponed::progress::{KnownWrites, Progress};
-use crate::search::queue::{BranchQueue, SearchWorker, CLOCK_INTERVAL};
-use crate::search::thread_states::{ThreadStates, Transition};
+use crate::search::thread_states::Transition;
+use crate::search::worker::{Algorithm, Worker};
 use crate::source::{Action, EventLabel, Next, Source, ThreadId};
 
 /// What a read reads from.
@@ -57,69 +53,39 @@ pub(super) enum ReadSource {
     Later,
 }
 
-pub struct PostponingWorker<'s, S: Source> {
-    pub(super) queue: &'s BranchQueue<'s, S>,
-    pub(super) checker: ConsistencyChecker,
-    branching: Branching<PartialExecution>,
-    pub(super) found: Findings,
-    pub(super) states: ThreadStates<S::Thread>,
+/// What a worker of this search has.
+#[derive(Default)]
+pub struct Postpones {
     pub(super) sets: KnownReads,
     pub(super) progress: Progress,
     pub(super) writes: KnownWrites,
+    /// A buffer.
     pub(super) graph: Graph,
-    pub(super) steps: u64,
 }
 
-impl<'s, S: Source> SearchWorker<'s, S> for PostponingWorker<'s, S> {
-    type Branch = PartialExecution;
+pub(super) type PostponingWorker<'s, S> = Worker<'s, S, Postpones>;
 
-    fn new(queue: &'s BranchQueue<'s, S>) -> PostponingWorker<'s, S> {
-        PostponingWorker {
-            queue,
-            checker: queue.checker.clone(),
-            branching: Branching::new(queue.bound()),
-            found: Findings::default(),
-            states: ThreadStates::new(queue.exchanges.clone()),
-            sets: KnownReads::default(),
-            progress: Progress::default(),
-            writes: KnownWrites::default(),
-            graph: Graph::new(),
-            steps: 0,
-        }
-    }
+impl Algorithm for Postpones {
+    type Branch = PartialExecution;
 
     fn root() -> PartialExecution {
         PartialExecution::new()
     }
 
-    fn explore(&mut self, execution: PartialExecution) -> Result<(), Halt> {
-        self.visit(execution)
-    }
-
-    fn branching(&mut self) -> &mut Branching<PartialExecution> {
-        &mut self.branching
-    }
-
-    fn found(&mut self) -> &mut Findings {
-        &mut self.found
-    }
-
-    fn checks(&self) -> u64 {
-        self.checker.checks
+    fn explore<S: Source>(
+        worker: &mut PostponingWorker<S>,
+        execution: PartialExecution,
+    ) -> Result<(), Halt> {
+        worker.visit(execution)
     }
 }
 
-impl<'s, S: Source> PostponingWorker<'s, S> {
+impl<S: Source> PostponingWorker<'_, S> {
     /// Explores all executions that extend this one.
     fn visit(&mut self, mut execution: PartialExecution) -> Result<(), Halt> {
-        let source = self.queue.source;
         loop {
-            self.steps += 1;
-            if self.steps % u64::from(CLOCK_INTERVAL) == 0 {
-                self.queue.check(&self.branching)?;
-                if self.writes.end.is_some_and(|end| self.steps >= end) {
-                    source.look_at_writes();
-                }
+            if self.step()? && self.own.writes.end.is_some_and(|end| self.steps >= end) {
+                self.queue.source.look_at_writes();
             }
             if self.branching.is_given() {
                 return Ok(());
@@ -133,9 +99,9 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             let symmetric = reductions.has(Reduction::Symmetry);
             if symmetric && reductions.has(Reduction::Elements) {
                 let most = self.queue.options.limits.events;
-                self.states.prepare(source, most);
+                self.states.prepare(most);
             }
-            execution.refresh_states(source, &mut self.states)?;
+            execution.refresh_states(&mut self.states)?;
             if self.states.distinguished {
                 let message = "threads that were taken to behave alike do not".to_owned();
                 let site = None;
@@ -144,7 +110,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             if let Some(at) = self.ready(&execution) {
                 if let Action::Create { thread } = execution.event(at).label.action {
                     execution.add(at, 0);
-                    execution.create(source, &mut self.states, at, thread, symmetric);
+                    execution.create(&mut self.states, at, thread, symmetric);
                 } else if !self.place(&mut execution, at)? {
                     return Ok(());
                 }
@@ -162,7 +128,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                     continue;
                 }
                 let left_out = self.left_out();
-                let resolved = match execution.resolve_waits(source, &mut self.states, left_out) {
+                let resolved = match execution.resolve_waits(&mut self.states, left_out) {
                     None => {
                         self.record_missing(&execution);
                         false
@@ -203,7 +169,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                 continue;
             };
             let label = *label;
-            if execution.is_undecided(self.queue.source, &self.states, thread)
+            if execution.is_undecided(&self.states, thread)
                 || self.lets_twins_decide(execution, thread)
             {
                 continue;
@@ -222,19 +188,18 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         thread: ThreadId,
         label: &EventLabel,
     ) -> Result<bool, Halt> {
-        let source = self.queue.source;
         let most = self.queue.options.limits.events;
         let share = most / execution.threads.len().max(1);
         let count = execution.threads[thread].events.len();
         if execution.len() >= most && count >= share {
-            execution.stop(source, &mut self.states, thread, Transition::TooLong(most));
+            execution.stop(&mut self.states, thread, Transition::TooLong(most));
             return Ok(true);
         }
         let mut value = 0;
         match label.action {
             Action::Read { at, .. } | Action::Write { at, .. } => {
-                let Some(location) = execution.locate(source, &mut self.states, at) else {
-                    execution.stop(source, &mut self.states, thread, Transition::Outside);
+                let Some(location) = execution.locate(&mut self.states, at) else {
+                    execution.stop(&mut self.states, thread, Transition::Outside);
                     return Ok(true);
                 };
                 let at = execution.push(thread, label, location);
@@ -243,7 +208,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                 let pending = |own: EventPosition| execution.event(own).is_open();
                 let forwarded = execution.own_write(at).is_some_and(pending);
                 let held = match label.action {
-                    Action::Read { .. } if !source.tracks_dependencies() => true,
+                    Action::Read { .. } if !self.queue.source.tracks_dependencies() => true,
                     Action::Read { order, .. } => order.acquires() && !forwarded,
                     Action::Write {
                         rmw: true, order, ..
@@ -254,13 +219,13 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                     _ => false,
                 };
                 if !held {
-                    execution.pass(source, &mut self.states, thread);
+                    execution.pass(&mut self.states, thread);
                 }
                 return Ok(true);
             }
             Action::Create { .. } => {
                 execution.push(thread, label, 0);
-                execution.pass(source, &mut self.states, thread);
+                execution.pass(&mut self.states, thread);
                 return Ok(true);
             }
             Action::Fence { .. } if !execution.is_added_up_to(thread, count) => return Ok(false),
@@ -283,13 +248,13 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                 // exploring one choice may clear the states
                 for choice in (value + 1..u64::from(alternatives)).rev() {
                     let mut other = execution.clone();
-                    other.refresh_states(source, &mut self.states)?;
+                    other.refresh_states(&mut self.states)?;
                     let at = other.push(thread, label, 0);
                     other.add(at, choice);
-                    other.pass(source, &mut self.states, thread);
+                    other.pass(&mut self.states, thread);
                     self.branch(other)?;
                 }
-                execution.refresh_states(source, &mut self.states)?;
+                execution.refresh_states(&mut self.states)?;
             }
             _ => {}
         }
@@ -299,7 +264,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         }
         let at = execution.push(thread, label, 0);
         execution.add(at, value);
-        execution.pass(source, &mut self.states, thread);
+        execution.pass(&mut self.states, thread);
         Ok(true)
     }
 
@@ -348,9 +313,8 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
     ) -> Result<bool, Halt> {
         let mut sources = Vec::new();
         let location = execution.event(read).location;
-        let source = self.queue.source;
         let kinds = self.left_out();
-        let waits = may_wait && execution.would_wait(source, &mut self.states, read, kinds);
+        let waits = may_wait && execution.would_wait(&mut self.states, read, kinds);
         if execution.locations[location].at.barrier().is_some() {
             may_wait &= waits;
         }
@@ -359,7 +323,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             false => {
                 waits
                     && !execution.is_waiting(&self.states, read.thread)
-                    && !execution.may_be_freed(source, &mut self.states, read)
+                    && !execution.may_be_freed(&mut self.states, read)
             }
         };
         match may_wait {
@@ -404,17 +368,16 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             return Ok(());
         }
         let last = order.last().copied();
-        let source = self.queue.source;
         let mut waiting = execution.clone();
         waiting.add_read(read, last);
-        let same = waiting.proceed(source, &mut self.states, read);
+        let same = waiting.proceed(&mut self.states, read);
         self.record_missing(&waiting);
         if same
             && waiting.waits(&self.states, read, self.left_out())
             && self.stays_consistent(&mut waiting, read)?
         {
             self.branch(waiting)?;
-            execution.refresh_states(source, &mut self.states)?;
+            execution.refresh_states(&mut self.states)?;
         }
         Ok(())
     }
@@ -432,7 +395,6 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
         may_wait: bool,
         by: impl Fn(&mut PartialExecution, C) -> bool,
     ) -> Result<bool, Halt> {
-        let source = self.queue.source;
         let mut left: Option<PartialExecution> = None;
         let count = choices.len();
         let only = count == 1;
@@ -445,15 +407,15 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
                 true => std::mem::replace(execution, PartialExecution::new()),
                 false => execution.clone(),
             };
-            extended.refresh_states(source, &mut self.states)?;
+            extended.refresh_states(&mut self.states)?;
             if by(&mut extended, choice) {
-                let unchanged = extended.proceed(source, &mut self.states, added);
+                let unchanged = extended.proceed(&mut self.states, added);
                 self.record_missing(&extended);
                 let stale = self.checker.extensible && !extended.reads_last(added);
                 let waits = (may_wait || stale)
                     && !waited
                     && extended.waits(&self.states, added, self.left_out())
-                    && !extended.may_be_freed(source, &mut self.states, added);
+                    && !extended.may_be_freed(&mut self.states, added);
                 if !unchanged || waits || extended.loses_update(&self.states, added) {
                     continue;
                 }
@@ -497,8 +459,8 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             // it is checked with its write
             return Ok(true);
         }
-        execution.graph(self.queue.source, &mut self.sets, &mut self.graph);
-        execution.consistent = self.checker.is_consistent(&self.graph)?;
+        execution.graph(self.queue.source, &mut self.own.sets, &mut self.own.graph);
+        execution.consistent = self.checker.is_consistent(&self.own.graph)?;
         Ok(execution.consistent || !self.checker.fails_in_larger())
     }
 
@@ -513,7 +475,7 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             Turn::Skip => Ok(()),
             Turn::Keep => self.branching.keep(execution),
             Turn::Visit => {
-                self.queue.share(&mut self.branching);
+                self.share();
                 self.visit(execution)?;
                 self.branching.leave();
                 Ok(())
@@ -536,23 +498,13 @@ impl<'s, S: Source> PostponingWorker<'s, S> {
             // another write of the lock follows: the thread reads from it in another execution
             return Ok(());
         }
-        execution.graph(self.queue.source, &mut self.sets, &mut self.graph);
-        self.graph.close_prefixes();
-        let nodes = execution.threads.iter().map(|thread| thread.node);
-        let ended = EndedExecution::new(
-            &self.graph,
-            nodes.collect(),
-            &self.states,
-            execution.orbit(),
-        );
-        let known = execution.consistent;
-        conclude(
-            self.queue,
-            &mut self.branching,
-            &mut self.checker,
-            &mut self.found,
-            &ended,
-            known,
-        )
+        execution.graph(self.queue.source, &mut self.own.sets, &mut self.own.graph);
+        self.own.graph.close_prefixes();
+        let ends = execution.threads.iter().map(|thread| thread.node);
+        let (orbit, known) = (execution.orbit(), execution.consistent);
+        let graph = std::mem::take(&mut self.own.graph);
+        let ended = self.conclude(&graph, ends.collect(), orbit, known);
+        self.own.graph = graph;
+        ended
     }
 }

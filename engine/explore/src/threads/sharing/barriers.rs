@@ -91,20 +91,15 @@ impl LearnedSharing {
         if self.fixed().next().is_none() {
             return Ok(());
         }
-        let (at, accesses) = match action {
-            Action::Read { at, .. } | Action::Write { at, .. } if at.barrier().is_none() => {
-                ((at.address, at.address + u64::from(at.size)), true)
-            }
-            Action::Free { base } => match self.extent(base) {
-                Some((start, extent)) => ((start, start + extent.size), false),
-                None => return Ok(()),
-            },
-            _ => return Ok(()),
+        let at = action.at();
+        let is_round = at.is_some_and(|at| at.barrier().is_some());
+        let Some((start, end)) = self.bytes(action).filter(|_| !is_round) else {
+            return Ok(());
         };
         let threads = &self.facts().threads;
         let disturbed = self.fixed().find(|(barrier, users)| {
-            let touched = at.0 < barrier + u64::from(barrier::SIZE) && *barrier < at.1;
-            let elsewhere = by_dependencies && accesses && !users.contains(&by.thread);
+            let touched = start < barrier + u64::from(barrier::SIZE) && *barrier < end;
+            let elsewhere = by_dependencies && at.is_some() && !users.contains(&by.thread);
             let mut others = users.iter().filter(|user| **user != by.thread);
             let is_unordered = |user: &&ThreadId| !threads.is_ordered(by, **user);
             touched && others.clone().any(|user| is_unordered(&user))
@@ -129,12 +124,17 @@ impl LearnedSharing {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::user;
     use super::*;
     use crate::source::Location;
     use program::ir::Order;
     use program::memory::Named;
 
     const BARRIER: u64 = 64;
+
+    fn at(address: u64) -> Location {
+        Location { address, size: 4 }
+    }
 
     /// Threads 1 and 2 use the barrier; main creates them and another one.
     fn fixed() -> LearnedSharing {
@@ -158,19 +158,8 @@ mod tests {
 
     #[test]
     fn an_access_that_is_not_ordered_with_the_users_disturbs() {
-        let write = |address: u64| Action::Write {
-            at: Location { address, size: 4 },
-            order: Order::Rlx,
-            value: 1,
-            rmw: false,
-            undefined: 0,
-        };
-        let by = |thread, created| User {
-            thread,
-            created,
-            joined: 0,
-            site: 0,
-        };
+        let write = |address| Action::write(at(address), Order::Rlx, 1, false);
+        let by = |thread, created| user(thread, created, 0);
         let disturbs = |action, by, by_dependencies| {
             let sharing = fixed();
             sharing.met(32, 64, Named::Nothing);
@@ -211,23 +200,8 @@ mod tests {
         assert!(sharing.arrives(BARRIER, 1, 2).is_ok(), "known");
         sharing.all_arrivals = true;
         assert!(sharing.order(BARRIER).is_none());
-        let write = Action::Write {
-            at: Location {
-                address: BARRIER,
-                size: 4,
-            },
-            order: Order::Rlx,
-            value: 1,
-            rmw: false,
-            undefined: 0,
-        };
-        let by = User {
-            thread: 1,
-            created: 0,
-            joined: 0,
-            site: 0,
-        };
-        assert!(sharing.check_barriers(write, by, false).is_ok());
+        let write = Action::write(at(BARRIER), Order::Rlx, 1, false);
+        assert!(sharing.check_barriers(write, user(1, 0, 0), false).is_ok());
         let sharing = LearnedSharing {
             all_arrivals: true,
             ..LearnedSharing::default()
@@ -237,21 +211,8 @@ mod tests {
 
     #[test]
     fn what_is_ordered_with_all_users_does_not_disturb() {
-        let of = |thread, created, joined| User {
-            thread,
-            created,
-            joined,
-            site: 0,
-        };
-        let by = |created, joined| of(0, created, joined);
-        let at = |address| Location { address, size: 4 };
-        let read = |at| Action::Read {
-            at,
-            order: Order::Rlx,
-            rmw: false,
-            uninitialised_ok: false,
-            ignored: false,
-        };
+        let by = |created, joined| user(0, created, joined);
+        let read = |at| Action::read(at, Order::Rlx, false);
         let disturbs = |action, by| {
             let sharing = fixed();
             sharing.met(16, 8, Named::Nothing);
@@ -264,6 +225,6 @@ mod tests {
         assert!(!disturbs(read(at(32)), by(1, 0)) && !disturbs(read(at(32)), by(2, 0b010)));
         assert!(disturbs(read(at(64)), by(2, 0b010)) && !disturbs(read(at(64)), by(2, 0b110)));
         assert!(!disturbs(read(at(60)), by(2, 0b110)) && disturbs(read(at(32)), by(2, 0)));
-        assert!(!disturbs(read(at(64)), of(1, 0, 0b100)), "itself a user");
+        assert!(!disturbs(read(at(64)), user(1, 0, 0b100)), "itself a user");
     }
 }

@@ -43,25 +43,13 @@ impl LearnedSharing {
         if self.known.undone.is_empty() {
             return Ok(());
         }
-        let (start, end, whole) = match action {
-            Action::Read { at, order, rmw, .. } => {
-                let atomic = !order.is_plain(rmw);
-                (
-                    at.address,
-                    at.address + u64::from(at.size),
-                    atomic.then_some(at),
-                )
-            }
-            Action::Write { at, rmw, .. } => (
-                at.address,
-                at.address + u64::from(at.size),
-                rmw.then_some(at),
-            ),
-            Action::Free { base } => match self.extent(base) {
-                Some((start, extent)) => (start, start + extent.size.max(1), None),
-                None => (base, base + 1, None),
-            },
-            _ => return Ok(()),
+        let Some((start, end)) = self.bytes(action) else {
+            return Ok(());
+        };
+        let whole = match action {
+            Action::Read { at, order, rmw, .. } if !order.is_plain(rmw) => Some(at),
+            Action::Write { at, rmw: true, .. } => Some(at),
+            _ => None,
         };
         for (at, amount) in &self.known.undone {
             let overlaps = at.address < end && start < at.address + u64::from(at.size);
@@ -75,6 +63,7 @@ impl LearnedSharing {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::user;
     use super::*;
     use program::ir::Order;
     use program::memory::Named;
@@ -94,12 +83,7 @@ mod tests {
     }
 
     fn by(thread: usize, created: u32) -> User {
-        User {
-            thread,
-            created,
-            joined: 0,
-            site: 0,
-        }
+        user(thread, created, 0)
     }
 
     #[test]
@@ -124,20 +108,8 @@ mod tests {
     #[test]
     fn another_access_while_threads_run_shows_that_rounds_matter() {
         let at = |address, size| Location { address, size };
-        let read = |at, order, rmw| Action::Read {
-            at,
-            order,
-            rmw,
-            uninitialised_ok: false,
-            ignored: false,
-        };
-        let write = |at, rmw| Action::Write {
-            at,
-            order: Order::Rlx,
-            value: 1,
-            rmw,
-            undefined: 0,
-        };
+        let read = Action::read;
+        let write = |at, rmw| Action::write(at, Order::Rlx, 1, rmw);
         let shows = |action, by| {
             let sharing = undoes(1);
             sharing.met(64, 8, Named::Nothing);

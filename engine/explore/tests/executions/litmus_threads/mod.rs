@@ -63,7 +63,7 @@ impl<'t> Threads<'t> {
         })
     }
 
-    fn value(&self, execution: &EndedExecution<SuspendedThread>, observable: &Observable) -> Value {
+    fn value(&self, execution: &EndedExecution<Self>, observable: &Observable) -> Value {
         match observable {
             Observable::Register { thread, name } => {
                 let names = match &self.test.program {
