@@ -17,6 +17,7 @@ import msgspec
 
 from weakspot.errors import BadInput, Unsupported, WeakspotError
 from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.language import candidates
 from weakspot.generators.source.program import Program, read_program
 from weakspot.harness.corpus.models import LANGUAGE, resolve
 from weakspot.harness.gate import config as config_file
@@ -212,7 +213,7 @@ def includes_of(header: Path) -> tuple[Path | None, tuple[str, ...]]:
 
 def with_source(header: Path, path: Path, written: Sequence[str]) -> list[tuple[str, ...]]:
     """The includes with the source that defines what the header declares, if there is one."""
-    endings = (".c", ".cpp", ".cc", ".cxx")
+    endings = [suffix for each in candidates(header) for suffix in each.suffixes]
     for folder in (header.parent, header.parent.parent / "src", Path("src")):
         for ending in endings:
             source = folder / f"{header.stem}{ending}"
