@@ -338,6 +338,14 @@ impl Function {
                 self.jump(&next);
                 self.label(&next);
             }
+            Op::Forget(ops) => {
+                let [own, last] =
+                    ["own", "last"].map(|of| (of, self.value(&format!("load i32, ptr %{of}"))));
+                self.ops(ops);
+                for (of, value) in [own, last] {
+                    self.line(&format!("store i32 {value}, ptr %{of}"));
+                }
+            }
             Op::Repeat(count, round) => (0..*count).for_each(|_| self.ops(round)),
             Op::Await {
                 at,
@@ -356,6 +364,7 @@ impl Function {
                 order,
                 rounds,
                 late,
+                peeks,
                 exchange,
             } => {
                 let [before, head, looks, tail, gives_up, next] = [(); 6].map(|()| self.name());
@@ -387,6 +396,9 @@ impl Function {
                     self.branch(&is, &next, &tail);
                 }
                 self.label(&tail);
+                if *peeks {
+                    self.op(&Op::Peek("p"));
+                }
                 self.line(&format!("%{more} = add i32 %{count}, 1"));
                 if *late {
                     let again = self.compare("ne", &format!("%{more}"), &rounds.to_string());

@@ -460,6 +460,7 @@ fn rounds_in_vain_of_a_loop_that_looks_a_limited_number_of_times_show_nothing() 
                 order,
                 rounds: 3,
                 late,
+                peeks: false,
                 exchange,
             };
             let looks = vec![store("y", 1), look(2, "acquire")];

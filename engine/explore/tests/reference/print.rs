@@ -115,6 +115,10 @@ fn op(of: &Op) -> String {
             let (then, otherwise) = (block(then), block(otherwise));
             format!("if (last == {equal}) {{ {then} }} else {{ {otherwise} }}")
         }
+        Op::Forget(ops) => format!(
+            "{{ int own_ = own, last_ = last; {} own = own_, last = last_; }}",
+            block(ops)
+        ),
         Op::Repeat(count, round) => vec![block(round); *count as usize].join(" "),
         Op::Await {
             at,
@@ -137,6 +141,7 @@ fn op(of: &Op) -> String {
             order,
             rounds,
             late,
+            peeks,
             exchange,
         } => {
             let attempt = exchange.map_or(String::new(), |(to, weak)| {
@@ -145,8 +150,13 @@ fn op(of: &Op) -> String {
             });
             format!(
                 "{{ int i = 0, read; while (i++ < {rounds}) {{ read = {}; if (read == {equal} \
-                 {attempt}) goto done; }} {} add(3); done: }}",
+                 {attempt}) goto done; {} }} {} add(3); done: }}",
                 load(at, order),
+                if *peeks {
+                    op(&Op::Peek("p"))
+                } else {
+                    String::new()
+                },
                 if *late { "see(read);" } else { "" }
             )
         }

@@ -55,6 +55,8 @@ pub enum Op {
         otherwise: Vec<Op>,
     },
     Repeat(u64, Vec<Op>),
+    /// Does this, and forgets what the thread has read meanwhile.
+    Forget(Vec<Op>),
     /// Reads until the value compares so.
     Await {
         at: &'static str,
@@ -64,7 +66,7 @@ pub enum Op {
         round: Vec<Op>,
     },
     /// Reads until the value is this, so many times at most, and adds 3 if it never was. `late`: rounds
-    /// are counted after the read, and the last value is seen. `exchange`: and then exchanges it with
+    /// are counted after the read, and the last value is seen. `peeks`: at the end of a round, at p. `exchange`: and then exchanges it with
     /// this one, perhaps by a weak compare-exchange; reads again if that fails.
     Look {
         at: &'static str,
@@ -72,6 +74,7 @@ pub enum Op {
         order: Order,
         rounds: u64,
         late: bool,
+        peeks: bool,
         exchange: Option<(u64, bool)>,
     },
     /// The same of two locations: both, or one.
@@ -270,6 +273,15 @@ impl Random<'_> {
         Op::Shared { writes, section }
     }
 
+    /// A round of a loop: it changes what the thread has read, or comes back to the same state.
+    fn round(&mut self, most: u64, depth: u32) -> Vec<Op> {
+        let ops = self.ops(most, depth);
+        match self.dice.happens(2) {
+            true => vec![Op::Forget(ops)],
+            false => ops,
+        }
+    }
+
     /// A store, and a round of a loop that mostly stores the same there again.
     fn rewrites(&mut self) -> (Op, Vec<Op>) {
         let (at, number) = (self.place(), 1 + self.dice.below(2));
@@ -298,8 +310,8 @@ impl Random<'_> {
                 let order = dice.one(&LOADS);
                 let test = dice.one(&["ne", "eq", "ult"]);
                 let (before, round) = match self.dice.below(6) {
-                    0..=1 => (None, self.ops(1, 2)),
-                    2 => (None, self.ops(2, 1)),
+                    0..=1 => (None, self.round(1, 2)),
+                    2 => (None, self.round(2, 1)),
                     3 => (None, vec![Op::Mark(self.dice.one(&UPDATES))]),
                     4 => {
                         let (first, round) = self.rewrites();
@@ -341,7 +353,7 @@ impl Random<'_> {
                 let (to, order) = (1 + dice.below(2), dice.one(&UPDATES));
                 let (weak, late) = (dice.happens(2), dice.happens(2));
                 let (before, round) = match self.dice.below(6) {
-                    0..=1 => (None, self.ops(1, 2)),
+                    0..=1 => (None, self.round(1, 2)),
                     2 => (None, vec![Op::Mark(self.dice.one(&UPDATES))]),
                     3..=4 => {
                         let (first, round) = self.rewrites();
@@ -366,6 +378,7 @@ impl Random<'_> {
                 order: dice.one(&LOADS),
                 rounds: 1 + dice.below(4),
                 late: dice.happens(2),
+                peeks: dice.happens(4),
                 exchange: match dice.below(4) {
                     0 => Some((1 + dice.below(2), dice.happens(4))),
                     _ => None,
@@ -558,6 +571,12 @@ fn smaller(ops: &[Op]) -> Vec<Vec<Op>> {
                         otherwise,
                     }]);
                 }
+            }
+            Op::Forget(ops) => {
+                with(ops.clone());
+                smaller(ops)
+                    .into_iter()
+                    .for_each(|ops| with(vec![Op::Forget(ops)]));
             }
             Op::Repeat(count, round) => {
                 with(round.clone());
