@@ -291,7 +291,7 @@ impl Random<'_> {
         };
         let [first, again] = orders.map(|order| Op::Store(at, Value::Constant(number), order));
         let peek = match self.style % 2 == 0 {
-            true => self.dice.one(&["p", "q"]),
+            true => self.dice.one(&["p", "p", "q"]),
             false => at,
         };
         let round = match self.dice.below(4) {
@@ -300,6 +300,33 @@ impl Random<'_> {
             _ => vec![again],
         };
         (first, round)
+    }
+
+    /// The ends of two threads: one tries until it passes a value on, the other does something once it has
+    /// read that.
+    fn passes_on(&mut self) -> [Vec<Op>; 2] {
+        let (before, round) = self.rewrites();
+        let dice = &mut *self.dice;
+        let (at, to) = (dice.one(&PLACES), 1 + dice.below(2));
+        let tries = Op::AwaitExchange {
+            at,
+            from: 0,
+            to,
+            order: dice.one(&UPDATES),
+            weak: true,
+            late: dice.happens(2),
+            round,
+        };
+        let reads = Op::Load(at, dice.one(&LOADS));
+        let chases = Op::If {
+            equal: to,
+            then: vec![match dice.happens(2) {
+                true => Op::PlainStore(dice.one(&["p", "p", "q"]), Value::Constant(1)),
+                false => self.op(2),
+            }],
+            otherwise: Vec::new(),
+        };
+        [vec![before, tries], vec![reads, chases]]
     }
 
     fn special(&mut self, depth: u32) -> Op {
@@ -488,6 +515,12 @@ impl Threads {
         let mut joins: Vec<usize> = (0..count).collect();
         for last in (1..count).rev() {
             joins.swap(last, random.dice.below(last as u64 + 1) as usize);
+        }
+        if bodies.len() > 1 && random.dice.happens(4) {
+            for (body, end) in bodies.iter_mut().zip(random.passes_on()) {
+                body.truncate(1);
+                body.extend(end);
+            }
         }
         let functions = match style / 2 {
             4 => vec![random.ops(2, 2), random.ops(2, 2)],
