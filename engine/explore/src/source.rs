@@ -579,6 +579,15 @@ impl Writes {
     }
 }
 
+/// A write of the value that its thread has written there last.
+#[derive(Clone, Copy)]
+pub struct Rewrite {
+    pub at: Location,
+    /// Its position among the events of its thread.
+    pub index: u32,
+    pub site: SiteId,
+}
+
 /// How a thread would continue that a limit has stopped.
 pub enum Resumed<T> {
     /// With an event, before which it is in this state.
@@ -690,8 +699,8 @@ pub trait Source: Sync {
     fn look_at_writes(&self) {}
 
     /// The writes of a thread that are taken to directly follow its last write of their location in
-    /// coherence order: their positions among its events, and their sites.
-    fn rewrites<'t>(&self, _thread: &'t Self::Thread) -> &'t [(u32, SiteId)] {
+    /// coherence order.
+    fn rewrites<'t>(&self, _thread: &'t Self::Thread) -> &'t [Rewrite] {
         &[]
     }
 

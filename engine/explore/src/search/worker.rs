@@ -134,12 +134,12 @@ fn separate_rewrites<S: Source>(source: &S, execution: &EndedExecution<S>) {
     let graph = execution.graph;
     for (thread, _) in execution.threads() {
         let rewrites = execution.thread(thread).map(|state| source.rewrites(state));
-        for (index, site) in rewrites.into_iter().flatten() {
+        for rewrite in rewrites.into_iter().flatten() {
             let mut events = graph.po_predecessors(graph.threads[thread].last);
-            let write = events.find(|id| graph.event(*id).index == *index);
+            let write = events.find(|id| graph.event(*id).index == rewrite.index);
             let before = write.and_then(|write| graph.preceding(write));
             if before.is_none_or(|before| before == NONE || graph.event(before).thread != thread) {
-                source.separate_rewrite(*site);
+                source.separate_rewrite(rewrite.site);
             }
         }
     }

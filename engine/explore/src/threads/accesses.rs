@@ -1,8 +1,9 @@
 //! How a thread reads and writes memory: its own directly, shared memory by events.
 use crate::consistency::ordering_accesses::Kind;
 use crate::semantics::environment::{AccessTarget, Accesses, Done, Events, Interruption, ReadMode};
-use crate::source::{Action, FaultKind, Location};
+use crate::source::{Action, FaultKind, Location, Rewrite, ThreadId};
 use crate::threads::environment::ThreadEnvironment;
+use crate::threads::left_out_accesses::{AccessKind, LeftOutAccess};
 use crate::threads::local_state::{UnnoticedWrite, Written};
 use crate::threads::sharing::SharingChanged;
 use program::interpreter::thread::Thread;
@@ -90,10 +91,13 @@ impl ThreadEnvironment<'_> {
         let follows = last
             .is_some_and(|last| is_like(last) && t.epoch - last.epoch == t.doubts - last.doubts);
         let follows = follows && !(plain && self.sharing.flags_races);
-        let directly = follows && self.sharing.rewrites_directly(spot.site);
+        let directly = follows
+            && self.sharing.rewrites_directly(spot.site)
+            && !(self.sets.tracked && self.may_be_separate(at, t.id));
         if directly && again.is_some_and(|last| last.epoch == t.epoch) {
-            let position = self.local.events_before + self.local.answers.len() - 1;
-            self.local.rewrites.push((position as u32, spot.site));
+            let index = (self.local.events_before + self.local.answers.len() - 1) as u32;
+            let site = spot.site;
+            self.local.rewrites.push(Rewrite { at, index, site });
             return;
         }
         // the same value may be written again, or that of a read-modify-write be unchanged
@@ -123,6 +127,16 @@ impl ThreadEnvironment<'_> {
             doubts: t.doubts,
             unpublished: plain,
         });
+    }
+
+    /// Whether another thread may write a location between two writes of this one.
+    fn may_be_separate(&self, at: Location, thread: ThreadId) -> bool {
+        let kind = AccessKind {
+            plain: false,
+            writes: true,
+            again: true,
+        };
+        self.sharing.may_race(LeftOutAccess { at, thread, kind })
     }
 
     /// The thread's own memory was read.

@@ -200,18 +200,24 @@ impl Runner<'_> {
     /// if the thread continues; see [`left_out_accesses`](crate::threads::left_out_accesses).
     fn may_race(&self, run: &SuspendedThread, from: usize) -> bool {
         let thread = &run.thread;
+        let flags_races = self.sharing.flags_races;
+        let kind = |plain, writes, again| AccessKind {
+            plain: plain && flags_races,
+            writes,
+            again,
+        };
         let reads = thread.reads[from..].iter().map(|read| {
             let (address, size) = (read.address, read.size);
-            (Location { address, size }, read.plain, false)
+            (Location { address, size }, kind(read.plain, false, false))
         });
-        let writes = run.local.unnoticed(thread.epoch).iter();
-        let writes = writes.map(|write| (write.at, write.plain, true));
-        reads.chain(writes).any(|(at, plain, writes)| {
-            self.sharing.may_race(LeftOutAccess {
-                at,
-                thread: thread.id,
-                kind: AccessKind { plain, writes },
-            })
+        let rewrites = &run.local.rewrites;
+        let writes = run.local.unnoticed(thread.epoch).iter().map(|write| {
+            let again = rewrites.iter().any(|rewrite| rewrite.at == write.at);
+            (write.at, kind(write.plain, true, again))
+        });
+        reads.chain(writes).any(|(at, kind)| {
+            let thread = thread.id;
+            self.sharing.may_race(LeftOutAccess { at, thread, kind })
         })
     }
 

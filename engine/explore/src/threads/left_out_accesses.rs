@@ -7,7 +7,8 @@
 //! round.
 //!
 //! So the thread continues after one such round, if an access in it may race with another thread's while
-//! the thread runs: one of both is plain, and one of both writes. A free counts as a plain write of each
+//! the thread runs: one of both is plain, and one of both writes. It does as well if a write that stores again
+//! what is there may meet another thread's write of any kind ([`location_uses`](super::location_uses)). A free counts as a plain write of each
 //! location of the object. The accesses of a round are its reads, and its writes that are no progress: that
 //! change nothing, or on whose values nothing depends. One round suffices: what an execution shows of a
 //! round, the execution without the other rounds does. Whether another thread does that is not known
@@ -26,9 +27,11 @@ use rustc_hash::FxHashMap;
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize,
 )]
 pub struct AccessKind {
-    /// It is not atomic.
+    /// It is not atomic, and the model flags races.
     pub plain: bool,
     pub writes: bool,
+    /// It stores again what its thread has stored there ([`location_uses`](super::location_uses)).
+    pub again: bool,
 }
 
 /// An access in a round that is left out, and the thread whose round it is.
@@ -61,10 +64,14 @@ impl AccessKind {
     const FREE: AccessKind = AccessKind {
         plain: true,
         writes: true,
+        again: false,
     };
 
-    fn may_race(self, other: AccessKind) -> bool {
-        (self.plain || other.plain) && (self.writes || other.writes)
+    /// Whether an access in a round that is left out may race with this one, or this one may come
+    /// between it and the write before it.
+    fn may_race(self, left_out: AccessKind) -> bool {
+        (self.plain || left_out.plain) && (self.writes || left_out.writes)
+            || self.writes && left_out.again
     }
 
     /// Whether it may race with all that another one may.
@@ -176,7 +183,11 @@ mod tests {
     }
 
     fn kind(plain: bool, writes: bool) -> AccessKind {
-        AccessKind { plain, writes }
+        AccessKind {
+            plain,
+            writes,
+            again: false,
+        }
     }
 
     /// An access of the location at 64 by thread 1.

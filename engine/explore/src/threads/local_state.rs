@@ -1,8 +1,8 @@
 //! The state of an explored thread besides its call stack and registers.
 use crate::semantics::environment::CallRecord;
-use crate::source::{Answer, Location, ThreadId};
+use crate::source::{Answer, Location, Rewrite, ThreadId};
 use crate::threads::past_accesses::PastAccesses;
-use program::ir::{Order, SiteId};
+use program::ir::Order;
 use program::memory::Dep;
 use program::memory::Memory;
 use std::sync::Arc;
@@ -74,8 +74,8 @@ pub struct LocalState {
     /// The last values that the thread has written to shared locations.
     pub written: Vec<Written>,
     /// The writes that are taken to directly follow the thread's last write of their location, which
-    /// has the same value, in coherence order: their positions among its events, and their sites.
-    pub rewrites: Vec<(u32, SiteId)>,
+    /// has the same value, in coherence order.
+    pub rewrites: Vec<Rewrite>,
     /// The writes that may be left out with the round of a loop that they are in, and the epoch.
     unnoticed: (u64, Vec<UnnoticedWrite>),
     /// Where the last write that was progress was.

@@ -26,10 +26,16 @@
 //!
 //! If W directly follows W0 in coherence order, what reads from W in G reads from W0 in G', with the same
 //! order between threads. Another thread may write the location before and after, as it does where nodes are
-//! reused; that it never does between W0 and W is assumed of all such writes at a site. Let G be left
-//! out, with a write V between. Then the events that V and W follow are a graph in which the thread stops after W,
-//! so it is visited, and contradicts the assumption. Sites are the same where threads or elements are
-//! exchanged.
+//! reused. That it never does between W0 and W is assumed of all such writes at a site; sites are the same
+//! where threads or elements are exchanged. If another thread writes the location while this one runs, one round
+//! is explored ([`left_out_accesses`]), since that write may come after the loop, and yet precede W in coherence order.
+//!
+//! Let G be left out, with writes of others between such W and their W0. Let V be one of them, and W the next
+//! such write of a thread, for which the common prefix P of both by po and rf is smallest. Of another
+//! pair in P, the prefix is P, too, so one event is in both pairs, and no thread has two such W: each V is between one W
+//! of a thread and its W0. All rounds in P with other such writes can be left out. What remains has one
+//! round of a thread at most, so it is visited, and contradicts the assumption. Under models that order by
+//! dependencies, events have no such prefixes: there, W is progress if another thread writes the location.
 //!
 //! [`left_out_accesses`]: super::left_out_accesses
 //!

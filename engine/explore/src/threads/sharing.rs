@@ -295,10 +295,12 @@ impl LearnedSharing {
         let contradicts = match action {
             Action::Read { at, order, rmw, .. } | Action::Write { at, order, rmw, .. } => {
                 let kind = AccessKind {
-                    plain: order.is_plain(rmw),
+                    plain: self.flags_races && order.is_plain(rmw),
                     writes: action.is_write(),
+                    again: false,
                 };
-                let races = self.flags_races && facts.left_out.access(at, by, kind, threads);
+                let counts = self.flags_races || kind.writes;
+                let races = counts && facts.left_out.access(at, by, kind, threads);
                 let returns = match at.call() {
                     Some((number, true)) => facts.failed_rounds.returns(number, by, threads),
                     _ => false,

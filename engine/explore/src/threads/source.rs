@@ -435,7 +435,7 @@ impl Source for ProgramSource<'_> {
         self.sharing.look_at_writes();
     }
 
-    fn rewrites<'t>(&self, thread: &'t ProgramThread) -> &'t [(u32, SiteId)] {
+    fn rewrites<'t>(&self, thread: &'t ProgramThread) -> &'t [Rewrite] {
         &thread.now.local.rewrites
     }
 
