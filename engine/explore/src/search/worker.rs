@@ -95,7 +95,7 @@ impl<'s, S: Source, A: Algorithm> Worker<'s, S, A> {
         let Some(reported) = Reported::new(checker, graph, &extents, known)? else {
             return Ok(());
         };
-        separate_rewrites(queue.source, execution);
+        separate_rewrites(execution);
         let specification = queue.options.specification.as_deref();
         let may_hang = specification.is_some_and(|allowed| allowed.may_hang);
         let concluded = self.found.conclude(execution, &reported, may_hang)?;
@@ -130,8 +130,8 @@ impl<'s, S: Source, A: Algorithm> Worker<'s, S, A> {
 }
 
 /// Looks whether another thread writes between two writes of one value that are taken to follow each other.
-fn separate_rewrites<S: Source>(source: &S, execution: &EndedExecution<S>) {
-    let graph = execution.graph;
+fn separate_rewrites<S: Source>(execution: &EndedExecution<S>) {
+    let (source, graph) = (execution.source(), execution.graph);
     for (thread, _) in execution.threads() {
         let rewrites = execution.thread(thread).map(|state| source.rewrites(state));
         for rewrite in rewrites.into_iter().flatten() {

@@ -26,7 +26,7 @@
 //! thread precedes a later one is too ([`failed_rounds`]). G' has fewer events than G, as every
 //! execution by which another reduction represents one has; so no chain of representatives is endless.
 //!
-//! Which values are there already, [`location_uses`] says.
+//! [`location_uses`] says which values are there already.
 //!
 //! **Before threads are started**, main and the constructors of global objects run without events, and
 //! cannot choose. A compare-exchange of theirs does not fail if the thread would come back to it in

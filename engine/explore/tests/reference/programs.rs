@@ -66,8 +66,9 @@ pub enum Op {
         round: Vec<Op>,
     },
     /// Reads until the value is this, so many times at most, and adds 3 if it never was. `late`: rounds
-    /// are counted after the read, and the last value is seen. `peeks`: at the end of a round, at p. `exchange`: and then exchanges it with
-    /// this one, perhaps by a weak compare-exchange; reads again if that fails.
+    /// are counted after the read, and the last value is seen. `peeks`: at the end of a round, at p.
+    /// `exchange`: and then exchanges it with this one, perhaps by a weak compare-exchange; reads again if
+    /// that fails.
     Look {
         at: &'static str,
         equal: u64,
