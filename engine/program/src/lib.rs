@@ -25,7 +25,7 @@ pub mod trace;
 
 use error::Result;
 pub use ir::Program;
-pub use lower::live_before;
+pub use lower::Liveness;
 
 impl Program {
     /// Reads and lowers the text of an LLVM module.

@@ -9,8 +9,9 @@ use crate::threads::retries::{Attempt, Counterpart, HeaderState, Run, MAX_HEADER
 use crate::threads::sharing::LearnedSharing;
 use program::interpreter::thread::{State, Thread};
 use program::interpreter::{self, Change, Limits, Outcome, RunEnd};
-use program::ir::{FuncId, Program, Register, SiteId};
+use program::ir::{FuncId, Program, SiteId};
 use program::memory::{Memory, Val};
+use program::Liveness;
 use std::sync::{Arc, OnceLock};
 
 /// Limit of instructions from a write back to the header of its loop, when checking that the loop
@@ -57,8 +58,8 @@ pub struct Runner<'s> {
     pub sets: &'s DependencySets,
     pub limits: &'s Limits,
     pub settings: Settings,
-    /// The registers that are live before each instruction, for each function.
-    pub live: &'s [OnceLock<Vec<Vec<Register>>>],
+    /// Of each function, as far as it has been asked for.
+    pub liveness: &'s [OnceLock<Liveness>],
 }
 
 impl Runner<'_> {

@@ -84,7 +84,7 @@ impl Runner<'_> {
             return None;
         };
         let frame = thread.frames.last()?;
-        let live = &self.live(thread)?[frame.pc as usize];
+        let live = self.live(thread)?;
         let outer = thread.registers[..frame.registers].iter();
         let live_values = live
             .iter()

@@ -2,6 +2,9 @@
 use crate::source::{Next, Resumed};
 use crate::threads::advance::{Runner, SuspendedThread, MAX_AHEAD};
 use crate::threads::retries::{HeaderState, Run};
+use program::interpreter::thread::Thread;
+use program::ir::{FuncId, Register};
+use program::Liveness;
 
 impl Runner<'_> {
     /// How a thread continues past the limit that has stopped it, if that is known after a few rounds.
@@ -30,12 +33,22 @@ impl Runner<'_> {
         let (p, q) = (&one.local, &other.local);
         debug_assert_eq!(p.postponed, 0, "a read of it is postponed");
         let state = |run: &SuspendedThread| {
-            let pc = run.thread.frames.last()?.pc as usize;
-            let live = self.live(&run.thread)?[pc].iter().copied();
+            let live = self.live(&run.thread)?.iter().copied();
             HeaderState::with(&run.thread, &run.local.memory, live)
         };
         p.calls.detached.len() == q.calls.detached.len()
             && p.answers == q.answers
             && state(one) == state(other)
+    }
+
+    /// The registers of a thread's last frame on which depends what it does next.
+    pub(super) fn live(&self, thread: &Thread) -> Option<&[Register]> {
+        let frame = thread.frames.last()?;
+        Some(&self.liveness(frame.function).live[frame.pc as usize])
+    }
+
+    pub(super) fn liveness(&self, function: FuncId) -> &Liveness {
+        let function = function as usize;
+        self.liveness[function].get_or_init(|| Liveness::of(&self.program.functions[function]))
     }
 }

@@ -10,8 +10,9 @@ use crate::threads::sharing::LearnedSharing;
 use crate::threads::thread_symmetry::ThreadSymmetry;
 use crate::threads::undone_rounds::Shift;
 use program::interpreter::Limits;
-use program::ir::{Extern, Op, Program, Register, SiteId};
+use program::ir::{Extern, Op, Program, SiteId};
 use program::memory::{Dep, Memory, Named, Visibility, MAX_THREADS};
+use program::Liveness;
 use std::sync::{Arc, OnceLock};
 
 /// A thread of a program between two events. Copies share everything until they continue.
@@ -58,7 +59,7 @@ pub struct ProgramSource<'p> {
     /// Reads after which a thread in a loop waits are left out.
     pub(super) waits_in_place: bool,
     /// The registers that are live before each instruction, for each function.
-    live: Vec<OnceLock<Vec<Vec<Register>>>>,
+    liveness: Vec<OnceLock<Liveness>>,
     /// The order of operation calls is compared with a specification.
     pub(super) compares_calls: bool,
     pub(super) settings: Settings,
@@ -85,7 +86,7 @@ impl<'p> ProgramSource<'p> {
             has_barriers: program.calls(Extern::BarrierWait),
             retries: Retries::All,
             waits_in_place: false,
-            live: program.functions.iter().map(|_| OnceLock::new()).collect(),
+            liveness: program.functions.iter().map(|_| OnceLock::new()).collect(),
             compares_calls: false,
             settings: Settings::default(),
         };
@@ -122,7 +123,7 @@ impl<'p> ProgramSource<'p> {
             sets: &self.sets,
             limits: &self.limits,
             settings: self.settings,
-            live: &self.live,
+            liveness: &self.liveness,
         }
     }
 

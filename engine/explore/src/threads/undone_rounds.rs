@@ -21,8 +21,8 @@
 //! reads v - n a, for the number a that rounds add, and an n of at most the number of other threads that
 //! run. By induction over po and rf, threads do in G' what they do in G, if none can tell v from v - n
 //! a. This is checked while exploring, since G' is explored: at every read of the location, for every n.
-//! The thread has to reach the same event in the same state with either value, except that a
-//! read-modify-write that adds may write what differs by n a. Or it has to end, with v, a round that is
+//! The thread has to reach the same event in the same state with either value, except that what a
+//! read-modify-write writes has to differ by n a. Or it has to end, with v, a round that is
 //! a wait without effect: then that round is left out of G too, as it is anyway. It must not be one that
 //! is undone, for two threads may undo their rounds for ever because of one another. The value that the
 //! second read-modify-write reads must be unused. Hence threads that hang in G, or rounds that are done
@@ -77,8 +77,8 @@ pub struct Shift {
 struct Settled {
     run: SuspendedThread,
     next: Next,
-    /// It has added to what it has read there.
-    adds: bool,
+    /// What it has written in place of what it has read.
+    written: Option<u64>,
 }
 
 impl Runner<'_> {
@@ -167,7 +167,7 @@ impl Runner<'_> {
         let Next::Event(_) = self.advance(&mut ahead, MAX_AHEAD)? else {
             return None;
         };
-        if self.is_result_live(&ahead.thread)? {
+        if self.is_result_live(&ahead.thread) {
             return None;
         }
         let value = mask(read.value.wrapping_add(amount), bits);
@@ -224,19 +224,26 @@ impl Runner<'_> {
         adds.then_some((at, amount))
     }
 
-    /// Whether the value that a read-modify-write reads is used.
-    fn is_result_live(&self, thread: &Thread) -> Option<bool> {
-        let Op::Rmw { dst, .. } = &thread.inst(self.program)?.op else {
-            return None;
+    /// Whether the value that a read-modify-write reads is used, in its function or by one that it is
+    /// returned to.
+    fn is_result_live(&self, thread: &Thread) -> bool {
+        let Some(Op::Rmw { dst, .. }) = thread.inst(self.program).map(|inst| &inst.op) else {
+            return true;
         };
-        let pc = thread.frames.last()?.pc as usize;
-        Some(self.live(thread)?[pc + 1].contains(dst))
-    }
-
-    pub(super) fn live(&self, thread: &Thread) -> Option<&[Vec<Register>]> {
-        let function = thread.frames.last()?.function as usize;
-        let known = &self.live[function];
-        Some(known.get_or_init(|| program::live_before(&self.program.functions[function])))
+        let mut results = *dst..*dst + 1;
+        for frame in thread.frames.iter().rev() {
+            let next = frame.pc as usize + 1;
+            let of = self.liveness(frame.function);
+            let is_in = |live: &[Register]| live.iter().any(|register| results.contains(register));
+            if !is_in(&of.live[next]) {
+                return false;
+            }
+            if is_in(&of.used_inside[next]) {
+                return true;
+            }
+            results = frame.dst..frame.dst + frame.results;
+        }
+        true
     }
 
     /// The event that a thread is about to perform, if undone rounds change what it may read.
@@ -270,8 +277,9 @@ impl Runner<'_> {
         let bits = 8 * shift.at.size;
         let ours = self.settled(run.clone(), next.clone());
         (1..=shift.rounds).any(|rounds| {
-            let more = rounds.wrapping_mul(shift.amount);
-            let value = mask(shift.answer.value.wrapping_add(more), bits);
+            let more =
+                |value: u64| mask(value.wrapping_add(rounds.wrapping_mul(shift.amount)), bits);
+            let value = more(shift.answer.value);
             let mut run = (*shift.before).clone();
             run.awaits_answer = false;
             run.local.answers.push(Some(Answer {
@@ -280,26 +288,35 @@ impl Runner<'_> {
             }));
             let next = self.until_event(&mut run);
             let theirs = self.settled(run, next);
-            !self.is_same(&ours, &theirs)
+            !self.is_same(&ours, &theirs, more)
         })
     }
 
-    /// A thread at its next event or end, past the write of a read-modify-write that adds.
+    /// A thread at its next event or end, past the write of a read-modify-write.
     fn settled(&self, mut run: SuspendedThread, mut next: Next) -> Settled {
-        let adds = match &next {
-            Next::Event(label) => self.addition(&run, label).is_some(),
-            _ => false,
+        let written = match &next {
+            Next::Event(label) => match label.action {
+                Action::Write {
+                    value,
+                    rmw: true,
+                    undefined: 0,
+                    ..
+                } => Some(value),
+                _ => None,
+            },
+            _ => None,
         };
-        if adds {
+        if written.is_some() {
             run.awaits_answer = false;
             run.local.answers.push(Some(Answer::default()));
             next = self.until_event(&mut run);
         }
-        Settled { run, next, adds }
+        Settled { run, next, written }
     }
 
-    /// Whether a thread does the same after reading a value (ours), and more (theirs).
-    fn is_same(&self, ours: &Settled, theirs: &Settled) -> bool {
+    /// Whether a thread does the same after reading a value (ours), and more (theirs), and a
+    /// read-modify-write writes as much more.
+    fn is_same(&self, ours: &Settled, theirs: &Settled, more: impl Fn(u64) -> u64) -> bool {
         let stops = |of: &Settled| {
             matches!(
                 of.next,
@@ -310,7 +327,7 @@ impl Runner<'_> {
             )
         };
         stops(theirs) && theirs.run.local.undone.is_none()
-            || ours.adds == theirs.adds
+            || ours.written.map(more) == theirs.written
                 && ours.next == theirs.next
                 && self.is_same_state(&ours.run, &theirs.run)
     }

@@ -216,7 +216,7 @@ impl Random<'_> {
             0..=3 => Op::Load(at, dice.one(&LOADS)),
             4..=7 => Op::Store(at, value, dice.one(&STORES)),
             8..=9 => {
-                let update = dice.one(&["add", "add", "xchg", "or", "sub"]);
+                let update = dice.one(&["add", "add", "xchg", "or", "sub", "and"]);
                 Op::Update(at, update, value, dice.one(&UPDATES))
             }
             10 => Op::Exchange {

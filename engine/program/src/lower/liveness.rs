@@ -51,9 +51,24 @@ pub fn usage(code: &[Inst], start: usize, relevant: Option<&Relevance>) -> Usage
     out
 }
 
-/// The registers that are live before each instruction of a function: what it does from there on
-/// depends on no other.
-pub fn live_before(function: &Function) -> Vec<Vec<Register>> {
+/// The registers on which depends what a function does from before each of its instructions on.
+pub struct Liveness {
+    pub live: Vec<Vec<Register>>,
+    /// Without those on which only what it returns depends.
+    pub used_inside: Vec<Vec<Register>>,
+}
+
+impl Liveness {
+    pub fn of(function: &Function) -> Liveness {
+        Liveness {
+            live: live_before(function, true),
+            used_inside: live_before(function, false),
+        }
+    }
+}
+
+/// `returned`: whether what the function returns matters.
+fn live_before(function: &Function, returned: bool) -> Vec<Vec<Register>> {
     let code = &function.code;
     let mut live = vec![BitSet::new(); code.len() + 1];
     let mut changed = true;
@@ -66,11 +81,14 @@ pub fn live_before(function: &Function) -> Vec<Vec<Register>> {
                 false => live[at + 1].clone(),
             };
             for edge in inst.edges() {
-                let mut through = live[edge.pc as usize].clone();
+                let after = &live[edge.pc as usize];
+                let mut through = after.clone();
                 for (written, _) in &edge.moves {
                     through.remove(*written as usize);
                 }
-                let read = edge.moves.iter().filter_map(|step| register(step.1));
+                let moves = edge.moves.iter();
+                let moves = moves.filter(|(written, _)| after.contains(*written as usize));
+                let read = moves.filter_map(|(_, from)| register(*from));
                 through.extend(read.map(|read| read as usize));
                 now.union_with(&through);
             }
@@ -79,11 +97,13 @@ pub fn live_before(function: &Function) -> Vec<Vec<Register>> {
                     now.remove(register as usize);
                 }
             });
-            visit(&inst.op, &mut |register, write| {
-                if !write {
-                    now.insert(register as usize);
-                }
-            });
+            if returned || !matches!(inst.op, Op::Ret(_)) {
+                visit(&inst.op, &mut |register, write| {
+                    if !write {
+                        now.insert(register as usize);
+                    }
+                });
+            }
             if now != live[at] {
                 live[at] = now;
                 changed = true;

@@ -27,5 +27,5 @@ mod values;
 mod vectors;
 mod wide;
 
-pub use liveness::live_before;
+pub use liveness::Liveness;
 pub use program::lower;
