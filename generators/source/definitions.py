@@ -1,6 +1,6 @@
-"""Where functions are defined that a program calls and its own files do not define.
+"""Where functions and variables are defined that a program uses and its own files do not define.
 
-In: the functions' names, the program's sources, and the folders of headers. Out: other sources, in
+In: their names, the program's sources, and the folders of headers. Out: other sources, in
 these folders and those of the sources, that contain a definition, by the text alone: it may be one
 that the compiler would not see, as below an `#if`.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from weakspot.generators.source import language
@@ -24,7 +24,7 @@ _MOST = 2_000
 def files_defining(
     names: Iterable[str], sources: Sequence[Path], folders: Iterable[Path]
 ) -> tuple[Path, ...]:
-    """The first file that defines each of the functions, each file once."""
+    """The first file that defines each of the functions and variables, each file once."""
     wanted = {name: _definition(name) for name in names}
     found: dict[str, Path] = {}
     known = {each.resolve() for each in sources}
@@ -33,7 +33,7 @@ def files_defining(
         if file.resolve() in known or not os.access(file, os.R_OK):
             continue
         text = file.read_text(encoding="utf-8", errors="replace")
-        found |= {name: file for name in wanted if name not in found and wanted[name].search(text)}
+        found |= {name: file for name in wanted if name not in found and wanted[name](text)}
     return tuple(dict.fromkeys(found[name] for name in wanted if name in found))
 
 
@@ -60,9 +60,20 @@ def _is_source(name: str) -> bool:
     return known is not None and known.compiler == "clang"
 
 
-def _definition(name: str) -> re.Pattern[str]:
-    """A function's name with parameters and a body: that of a class with the class's name."""
+def _definition(name: str) -> Callable[[str], bool]:
+    """Whether a text has the name with parameters and a body, or with a variable's value: after the
+    name of its class, or in the namespace."""
     *_, scope, last = ("", *re.sub(r"<.*?>", "", name).split("::"))
-    qualified = rf"\b{re.escape(scope)}::" if scope else r"\b"
-    start = rf"^(?![ \t]*(?:return\b|else\b|[*/]))[^\n;=(]*{qualified}{re.escape(last)}"
-    return re.compile(rf"{start}[ \t]*\([^;{{}}]*\)[^;{{}}()]*\{{", re.MULTILINE)
+    start = r"^(?![ \t]*(?:return\b|else\b|extern\b|[*/]))[^\n;=(]*"
+    end = r"[ \t]*(?:\([^;{}]*\)[^;{}()]*\{|(?:\[\w*\])*\s*=|\{)"
+    if not scope:
+        return _matches(rf"{start}\b{re.escape(last)}{end}")
+    qualified = _matches(rf"{start}\b{re.escape(scope)}::{re.escape(last)}{end}")
+    opened = _matches(rf"^[ \t]*(?:inline[ \t]+)?namespace\b[^;{{=]*\b{re.escape(scope)}\s*\{{")
+    inside = _matches(rf"{start}\b(?<!::){re.escape(last)}{end}")
+    return lambda text: qualified(text) or (opened(text) and inside(text))
+
+
+def _matches(pattern: str) -> Callable[[str], bool]:
+    compiled = re.compile(pattern, re.MULTILINE)
+    return lambda text: compiled.search(text) is not None

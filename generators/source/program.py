@@ -324,16 +324,17 @@ def _advice(message: str, source: Path, path: Path, build: Build) -> str:
             f"with std::format, and numbers of text with std::stoi, or {guard}"
         )
     called = r"the function (.+?) is called (?:through a pointer, )?but not defined"
-    undefined = re.search(called, message)
-    if "a random number" in message or (undefined and _ANY_VALUE.fullmatch(undefined[1])):
+    undefined = re.search(f"{called}|the variable (.+?) is declared but not defined", message)
+    if "a random number" in message or (undefined and _ANY_VALUE.fullmatch(undefined[1] or "")):
         return (
             "it returns too many values to explore: define the function with the values that "
             "matter, for example { return weakspot_choose(4); } for 0 to 3, where "
             "unsigned weakspot_choose(unsigned) returns each value below its argument"
         )
     if undefined and not rust:
-        names = re.findall(r"the function ([^\s(]+)", message)
-        found = files_defining(names, (source, *build.other_sources(source)), build.folders)
+        names = re.findall(r"the (?:function|variable) ([^\s(]+)", message)
+        folders = (path.parent, *build.folders)  # a library has sources beside its headers
+        found = files_defining(names, (source, *build.other_sources(source)), folders)
         if not found and is_of_c_library(names[0]):
             return (
                 "weakspot does not have this function of the C library: define it in the driver, "

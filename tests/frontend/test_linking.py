@@ -138,6 +138,35 @@ def test_a_function_that_is_missing_is_named_at_its_call(folder: Path) -> None:
     assert "name src/mail.c too, which defines it" in (error.value.advice or "")
 
 
+@pytest.mark.parametrize(
+    ("declared", "used", "defined"),
+    [
+        (
+            "namespace box { int get(int); }",
+            "box::get(1)",
+            "namespace box {\nint get(int a) { return a; }\n}",
+        ),
+        ("struct Box { static int get(); };", "Box::get()", "int Box::get() { return 0; }"),
+        ("extern int limit;", "limit", "int limit = 3;"),
+        (
+            "namespace box { extern int limits[2]; }",
+            "box::limits[1]",
+            "namespace a::box {\nint limits[2] =\n{1, 2};\n}",
+        ),
+        ("struct Box { static int limit; };", "Box::limit", "int Box::limit{3};"),
+    ],
+)
+def test_what_is_missing_of_a_namespace_or_class_is_named_with_its_file(
+    folder: Path, declared: str, used: str, defined: str
+) -> None:
+    (folder / "main.cpp").write_text(f"{declared}\nint main() {{ return {used}; }}\n")
+    (folder / "src" / "a_use.cpp").write_text(f"{declared}\nint other() {{ return {used}; }}\n")
+    (folder / "src" / "box.cpp").write_text(f"{declared}\n{defined}\n")
+    with pytest.raises(Unsupported, match="but not defined") as error:
+        list(weakspot.explore("main.cpp"))
+    assert "name src/box.cpp too, which defines it" in (error.value.advice or "")
+
+
 def test_a_function_of_the_c_library_that_is_missing_is_no_source_to_name(folder: Path) -> None:
     (folder / "main.c").write_text("#include <stdlib.h>\nint main(void) { return mkstemp(0); }\n")
     with pytest.raises(Unsupported, match="mkstemp is called but not defined") as error:
