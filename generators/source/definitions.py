@@ -37,10 +37,13 @@ def files_defining(
     return tuple(dict.fromkeys(found[name] for name in wanted if name in found))
 
 
-def is_of_c_library(name: str) -> bool:
-    """Whether musl, as ziglang ships it, has a source of this name."""
+def is_of_c_library(name: str) -> bool | None:
+    """Whether glibc has a symbol of this name, as ziglang lists them; None without ziglang."""
     package = zig.folder()
-    return package is not None and any(package.glob(f"lib/libc/musl/src/*/{name}.c"))
+    if package is None:
+        return None
+    listed = (package / "lib" / "libc" / "glibc" / "abilists").read_bytes()
+    return re.search(rb"(?<![\w.])%s\0" % re.escape(name.encode()), listed) is not None
 
 
 def _files(folders: Iterable[Path]) -> Iterator[Path]:

@@ -19,6 +19,7 @@ from weakspot.generators.source import debug_info, file_names, irtext, members
 from weakspot.generators.source.assembly import calls
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.clang import LIBRARY, Clang
+from weakspot.generators.source.definitions import is_of_c_library
 from weakspot.generators.source.function_pointers import callable_pointers
 from weakspot.generators.source.language import sources
 from weakspot.generators.source.system_calls import enclose_atomic_functions, replace_system_calls
@@ -56,7 +57,7 @@ def linked(
         texts += _library(texts, found)
     texts = replace_variadic(texts)
     if len(texts) == 1:
-        return callable_pointers(texts[0])
+        return callable_pointers(_without_absent(texts[0]))
     import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM
 
     # a module must not outlive its context, which garbage collection does not know
@@ -67,10 +68,27 @@ def linked(
             modules.append(irtext.parsed(llvm, text, found, context))
             if len(modules) > 1:
                 _link(modules[0], modules[-1], units, folder)
-        return callable_pointers(str(modules[0]))
+        return callable_pointers(_without_absent(str(modules[0])))
     finally:
         for module in modules:
             module.close()
+
+
+_WEAK = re.compile(
+    r"^(?:declare extern_weak [^@\n]*@(?=[-\w$.]+\()|@(?=[-\w$.]+ = extern_weak ))([-\w$.]+)",
+    re.MULTILINE,
+)
+
+
+def _without_absent(text: str) -> str:
+    """The module with null for the weak symbols that nothing defines, as a linker has it. Those of
+    the C and C++ libraries are defined there."""
+    weak = set(_WEAK.findall(text))
+    own = [name for name in weak if not name.startswith(("_Z", "__cxa_", "weakspot_"))]
+    absent = [re.escape(name) for name in own if is_of_c_library(name) is False]
+    if not absent:
+        return text
+    return re.sub(rf"@(?:{'|'.join(absent)})(?![-\w$.(]| = )", "null", text)
 
 
 def _once(texts: Sequence[str]) -> list[str]:

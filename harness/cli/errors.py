@@ -25,6 +25,7 @@ from weakspot.errors import Interrupted, LimitReached, WeakspotError
 NOTHING_FOUND, FINDINGS, BAD, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 130
 
 _SCREEN = 20  # lines of an error that are shown
+_LINE = 2000  # characters of a line
 
 
 def guarded(command: click.Command, arguments: Sequence[str] | None = None) -> int:
@@ -144,7 +145,7 @@ def _one_screen(text: str) -> str:
     if len(lines) > _SCREEN:
         left = len(lines) - _SCREEN
         lines = [*lines[:_SCREEN], f"  … {left} more lines"]
-    return "\n".join(line[:400] for line in lines)
+    return "\n".join(line if len(line) <= _LINE else f"{line[:_LINE]}…" for line in lines)
 
 
 def _flush() -> None:

@@ -167,6 +167,36 @@ def test_what_is_missing_of_a_namespace_or_class_is_named_with_its_file(
     assert "name src/box.cpp too, which defines it" in (error.value.advice or "")
 
 
+WEAK = """\
+#include <assert.h>
+#include <pthread.h>
+int hook(int) __attribute__((weak));
+extern int table __attribute__((weak));
+int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)
+    __attribute__((weak));
+static int (*chosen)(int) = hook;
+static void *thread(void *unused) { return unused; }
+int main(void) {
+  pthread_t id;
+  pthread_create(&id, 0, thread, 0);
+  pthread_join(id, 0);
+  assert((hook != 0) == DEFINED && (&table != 0) == DEFINED && (chosen != 0) == DEFINED);
+  assert(pthread_create);
+  return DEFINED ? chosen(table) : 0;
+}
+"""
+
+
+@pytest.mark.parametrize("defined", [0, 1])
+def test_a_weak_symbol_that_nothing_defines_is_null(folder: Path, defined: int) -> None:
+    (folder / "weak.c").write_text(WEAK)
+    (folder / "hook.c").write_text("int table = 3;\nint hook(int of) { return of - 3; }\n")
+    build = weakspot.Build(defines=(f"DEFINED={defined}",))
+    what = ["weak.c", "hook.c"] if defined else ["weak.c"]
+    (found,) = weakspot.explore(what, models=["rc20"], build=build)
+    assert found.result == "Safe", found.reasons
+
+
 def test_a_function_of_the_c_library_that_is_missing_is_no_source_to_name(folder: Path) -> None:
     (folder / "main.c").write_text("#include <stdlib.h>\nint main(void) { return mkstemp(0); }\n")
     with pytest.raises(Unsupported, match="mkstemp is called but not defined") as error:
