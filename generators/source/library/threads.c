@@ -10,9 +10,11 @@ WEAKSPOT_LIBRARY int getpid(void) { return 1; }
 WEAKSPOT_LIBRARY int gettid(void) { return (int)(long)pthread_self(); }
 WEAKSPOT_LIBRARY long weakspot_yield(void) { return 0; }
 
+enum { NAMES_MAPPING = 0x53564d41 }; // PR_SET_VMA, which musl's header lacks
+
 WEAKSPOT_LIBRARY int prctl(int option, ...) {
-  if (option != PR_SET_NAME)
-    weakspot_unsupported("of prctl, only the name of a thread is modelled");
+  if (option != PR_SET_NAME && option != NAMES_MAPPING)
+    weakspot_unsupported("of prctl, only names of threads and mappings are modelled");
   return 0;
 }
 
