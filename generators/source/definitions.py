@@ -70,7 +70,8 @@ def _definition(name: str) -> Callable[[str], bool]:
     start = r"^(?![ \t]*(?:return\b|else\b|extern\b|[*/]))[^\n;=(]*"
     end = r"[ \t]*(?:\([^;{}]*\)[^;{}()]*\{|(?:\[\w*\])*\s*=|\{)"
     if not scope:
-        return _matches(rf"{start}\b{re.escape(last)}{end}")
+        # C names may be made by a macro
+        return _matches(rf"{start}\b(?:{re.escape(last)}|\w+\({re.escape(last)}\)){end}")
     qualified = _matches(rf"{start}\b{re.escape(scope)}::{re.escape(last)}{end}")
     opened = _matches(rf"^[ \t]*(?:inline[ \t]+)?namespace\b[^;{{=]*\b{re.escape(scope)}\s*\{{")
     inside = _matches(rf"{start}\b(?<!::){re.escape(last)}{end}")

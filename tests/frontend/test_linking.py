@@ -147,6 +147,11 @@ def test_a_function_that_is_missing_is_named_at_its_call(folder: Path) -> None:
             "namespace box {\nint get(int a) { return a; }\n}",
         ),
         ("struct Box { static int get(); };", "Box::get()", "int Box::get() { return 0; }"),
+        (
+            '#define EXPORT(name) name\nextern "C" int EXPORT(get)(int a);',
+            "EXPORT(get)(1)",
+            'extern "C" {\nint EXPORT(get)(\n    int a) {\n  return a;\n}\n}',
+        ),
         ("extern int limit;", "limit", "int limit = 3;"),
         (
             "namespace box { extern int limits[2]; }",
