@@ -18,6 +18,14 @@ WEAKSPOT_LIBRARY int prctl(int option, ...) {
   return 0;
 }
 
+// How a thread is scheduled is ignored where it is set.
+WEAKSPOT_LIBRARY int pthread_getschedparam(pthread_t thread, int *policy,
+                                           struct sched_param *parameters) {
+  *policy = SCHED_OTHER;
+  *parameters = (struct sched_param){0};
+  return 0;
+}
+
 // Waiting for some time: without descriptors, poll does nothing else.
 WEAKSPOT_LIBRARY int poll(struct pollfd *descriptors, nfds_t count, int milliseconds) {
   if (count > 0)

@@ -19,6 +19,10 @@ static void *other(void *p) {
 }
 
 int main(void) {
+  int policy = -1;
+  struct sched_param parameters = {.sched_priority = 5};
+  assert(!pthread_getschedparam(pthread_self(), &policy, &parameters));
+  assert(policy == SCHED_OTHER && !parameters.sched_priority);
   pthread_t thread_1, thread_2;
   pthread_create(&thread_1, 0, one, 0);
   pthread_create(&thread_2, 0, other, 0);
