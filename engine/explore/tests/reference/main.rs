@@ -9,6 +9,7 @@ mod conditions;
 mod dice;
 mod elements;
 mod emit;
+mod own_writes;
 mod print;
 mod programs;
 #[allow(dead_code)] // threads get an argument here
