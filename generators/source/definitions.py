@@ -67,7 +67,7 @@ def _definition(name: str) -> Callable[[str], bool]:
     """Whether a text has the name with parameters and a body, or with a variable's value: after the
     name of its class, or in the namespace."""
     *_, scope, last = ("", *re.sub(r"<.*?>", "", name).split("::"))
-    start = r"^(?![ \t]*(?:return\b|else\b|extern\b|[*/]))[^\n;=(]*"
+    start = r"^(?![ \t]*(?:return\b|else\b|[*/]))[^\n;=(]*"
     end = r"[ \t]*(?:\([^;{}]*\)[^;{}()]*\{|(?:\[\w*\])*\s*=|\{)"
     if not scope:
         # C names may be made by a macro

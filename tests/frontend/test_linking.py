@@ -150,7 +150,7 @@ def test_a_function_that_is_missing_is_named_at_its_call(folder: Path) -> None:
         (
             '#define EXPORT(name) name\nextern "C" int EXPORT(get)(int a);',
             "EXPORT(get)(1)",
-            'extern "C" {\nint EXPORT(get)(\n    int a) {\n  return a;\n}\n}',
+            'extern "C" int EXPORT(get)(\n    int a) {\n  return a;\n}',
         ),
         ("extern int limit;", "limit", "int limit = 3;"),
         (

@@ -58,7 +58,7 @@ pub struct ProgramSource<'p> {
     pub(super) retries: Retries,
     /// Reads after which a thread in a loop waits are left out.
     pub(super) waits_in_place: bool,
-    /// The registers that are live before each instruction, for each function.
+    /// Of each function, as far as it has been asked for.
     liveness: Vec<OnceLock<Liveness>>,
     /// The order of operation calls is compared with a specification.
     pub(super) compares_calls: bool,

@@ -22,9 +22,9 @@
 //! run. By induction over po and rf, threads do in G' what they do in G, if none can tell v from v - n
 //! a. This is checked while exploring, since G' is explored: at every read of the location, for every n.
 //! The thread has to reach the same event in the same state with either value, except that what a
-//! read-modify-write writes has to differ by n a. Or it has to end, with v, a round that is
-//! a wait without effect: then that round is left out of G too, as it is anyway. It must not be one that
-//! is undone, for two threads may undo their rounds for ever because of one another. The value that the
+//! read-modify-write writes has to differ by n a. Or it has to end, with v, a round that is a wait
+//! without effect: then that round is left out of G too, as it is anyway. It must not be one that is
+//! undone, for two threads may undo their rounds for ever because of one another. The value that the
 //! second read-modify-write reads must be unused. Hence threads that hang in G, or rounds that are done
 //! over and over because the first read reads what the location holds in the end, are found.
 //!

@@ -51,7 +51,7 @@ pub fn usage(code: &[Inst], start: usize, relevant: Option<&Relevance>) -> Usage
     out
 }
 
-/// The registers on which depends what a function does from before each of its instructions on.
+/// Before each instruction of a function, the registers on which depends what it does from there on.
 pub struct Liveness {
     pub live: Vec<Vec<Register>>,
     /// Without those on which only what it returns depends.
