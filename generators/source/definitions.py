@@ -7,6 +7,7 @@ that the compiler would not see, as below an `#if`.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,11 +40,18 @@ def files_defining(
 
 def is_of_c_library(name: str) -> bool | None:
     """Whether glibc has a symbol of this name, as ziglang lists them; None without ziglang."""
+    listed = _symbols_of_glibc()
+    if listed is None:
+        return None
+    return re.search(rb"(?<![\w.])%s\0" % re.escape(name.encode()), listed) is not None
+
+
+@functools.cache
+def _symbols_of_glibc() -> bytes | None:
     package = zig.folder()
     if package is None:
         return None
-    listed = (package / "lib" / "libc" / "glibc" / "abilists").read_bytes()
-    return re.search(rb"(?<![\w.])%s\0" % re.escape(name.encode()), listed) is not None
+    return (package / "lib" / "libc" / "glibc" / "abilists").read_bytes()
 
 
 def _files(folders: Iterable[Path]) -> Iterator[Path]:

@@ -88,7 +88,8 @@ def _without_absent(text: str) -> str:
     absent = [re.escape(name) for name in own if is_of_c_library(name) is False]
     if not absent:
         return text
-    return re.sub(rf"@(?:{'|'.join(absent)})(?![-\w$.(]| = )", "null", text)
+    used = rf'"[^"]*"|@(?:{"|".join(absent)})(?![-\w$.(]| = )'
+    return re.sub(used, lambda found: found[0] if found[0][0] == '"' else "null", text)
 
 
 def _once(texts: Sequence[str]) -> list[str]:

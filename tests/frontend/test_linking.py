@@ -186,7 +186,9 @@ int main(void) {
   pthread_create(&id, 0, thread, 0);
   pthread_join(id, 0);
   assert((hook != 0) == DEFINED && (&table != 0) == DEFINED && (chosen != 0) == DEFINED);
-  assert(pthread_create);
+  assert(pthread_create && sizeof "at @hook" == 9);
+  const char *text = "at @hook";
+  assert(text[4] == 'h');
   return DEFINED ? chosen(table) : 0;
 }
 """
