@@ -199,16 +199,7 @@ impl Runner<'_> {
 
     /// The location, and the number that a read-modify-write is about to add there.
     fn addition(&self, run: &SuspendedThread, label: &EventLabel) -> Option<(Location, u64)> {
-        let Action::Write {
-            at,
-            value,
-            rmw: true,
-            undefined: 0,
-            ..
-        } = label.action
-        else {
-            return None;
-        };
+        let (at, value) = updates(label)?;
         let op = &run.thread.inst(self.program)?.op;
         let adds = matches!(
             op,
@@ -295,15 +286,7 @@ impl Runner<'_> {
     /// A thread at its next event or end, past the write of a read-modify-write.
     fn settled(&self, mut run: SuspendedThread, mut next: Next) -> Settled {
         let written = match &next {
-            Next::Event(label) => match label.action {
-                Action::Write {
-                    value,
-                    rmw: true,
-                    undefined: 0,
-                    ..
-                } => Some(value),
-                _ => None,
-            },
+            Next::Event(label) => updates(label).map(|(_, value)| value),
             _ => None,
         };
         if written.is_some() {
@@ -330,6 +313,20 @@ impl Runner<'_> {
             || ours.written.map(more) == theirs.written
                 && ours.next == theirs.next
                 && self.is_same_state(&ours.run, &theirs.run)
+    }
+}
+
+/// Where a read-modify-write is about to write, and what.
+fn updates(label: &EventLabel) -> Option<(Location, u64)> {
+    match label.action {
+        Action::Write {
+            at,
+            value,
+            rmw: true,
+            undefined: 0,
+            ..
+        } => Some((at, value)),
+        _ => None,
     }
 }
 

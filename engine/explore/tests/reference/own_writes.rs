@@ -1,5 +1,5 @@
-//! Writes in rounds of a loop, at a location that only their thread accesses while it runs. Each is what is
-//! left of a round that is otherwise in vain.
+//! Writes in rounds of a loop, mostly at a location that only their thread accesses while it runs. Each is
+//! what is left of a round that is otherwise in vain.
 use crate::conditions::{compare_under, program};
 use explore::Acyclic;
 
