@@ -25,6 +25,8 @@ class Problem(TypedDict):
     column: int  # in characters, from 1; 0 when it is not known
     length: int  # in characters; 0 when it is not known
     help: str  # what to do about it; may be empty
+    # the functions and variables of a program that are not defined, the one that it is about first
+    missing: list[str]
 
 class EngineError(Exception):
     """The engine cannot use what it is given; the argument is the problem's message."""
@@ -247,8 +249,9 @@ class Program:
         """Equal for programs with the same instructions, memory orders and sites."""
 
     @property
-    def undefined(self) -> list[str]:
-        """What is used and not defined, "the function f": an error if it is reached."""
+    def may_lack_definitions(self) -> bool:
+        """Whether an execution may reach a function or a variable that is not defined, which is an
+        error."""
 
     @property
     def of_kernel(self) -> bool:

@@ -96,6 +96,10 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
         """These options and more."""
         return msgspec.structs.replace(self, flags=(*self.flags, *flags))
 
+    def with_sources(self, sources: Sequence[Path]) -> Build:
+        """These options and more translation units."""
+        return msgspec.structs.replace(self, sources=(*self.sources, *sources))
+
     @property
     def layers(self) -> tuple[Build, ...]:
         """The options by precedence, the lowest first."""

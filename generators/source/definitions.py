@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from weakspot.generators.source import language
+from weakspot.generators.source.build import Build
+from weakspot.generators.source.mains import code_of, has_main
 from weakspot.system.compilers import zig
 
 _HEADERS = frozenset(("include", "inc"))
@@ -22,20 +24,22 @@ _MOST = 2_000
 """How many files are looked at, at most."""
 
 
-def files_defining(
-    names: Iterable[str], sources: Sequence[Path], folders: Iterable[Path]
-) -> tuple[Path, ...]:
-    """The first file that defines each of the functions and variables, each file once."""
+def definitions(
+    names: Iterable[str], sources: Sequence[Path], folders: Iterable[Path], build: Build
+) -> dict[str, tuple[Path, ...]]:
+    """The files that define each of the functions and variables, for those that have one. A file
+    with a `main` is another program."""
     wanted = {name: _definition(name) for name in names}
-    found: dict[str, Path] = {}
+    found: dict[str, tuple[Path, ...]] = {}
     known = {each.resolve() for each in sources}
-    roots = (*(each.parent for each in sources), *folders)
-    for file in _files(roots):
+    for file in _files((*(each.parent for each in sources), *folders)):
         if file.resolve() in known or not os.access(file, os.R_OK):
             continue
         text = file.read_text(encoding="utf-8", errors="replace")
-        found |= {name: file for name in wanted if name not in found and wanted[name](text)}
-    return tuple(dict.fromkeys(found[name] for name in wanted if name in found))
+        defined = [name for name, defines in wanted.items() if defines(text)]
+        if defined and not has_main(code_of(file), build):
+            found |= {name: (*found.get(name, ()), file) for name in defined}
+    return {name: found[name] for name in wanted if name in found}
 
 
 def is_of_c_library(name: str) -> bool | None:
@@ -57,8 +61,13 @@ def _symbols_of_glibc() -> bytes | None:
 def _files(folders: Iterable[Path]) -> Iterator[Path]:
     roots = (each.parent if each.name in _HEADERS else each for each in folders)
     left = _MOST
-    for root in dict.fromkeys(each.resolve() for each in roots):
+    seen: set[str] = set()
+    for root in roots:
         for folder, inner, names in os.walk(root):
+            if (real := os.path.realpath(folder)) in seen:
+                inner.clear()
+                continue
+            seen.add(real)
             inner[:] = sorted(each for each in inner if not each.startswith("."))
             left -= len(names)
             if left < 0:

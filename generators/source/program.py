@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weakspot import _engine
-from weakspot.errors import BadInput, Unsupported, excerpt, reported
+from weakspot.errors import BadInput, Unsupported
 from weakspot.generators.litmus import Site, of_library
 from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import WRAPPER
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.clang import text_of
-from weakspot.generators.source.definitions import files_defining, is_of_c_library
 from weakspot.generators.source.frontend import Question, compile_source
 from weakspot.generators.source.language import sources
+from weakspot.generators.source.problems import missing_sources, placed
 from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ class Program(msgspec.Struct, frozen=True):
     maps the names of its source files to files; `others` are its translation units besides
     `source`; `given` are the options of the `build` that it was read with, with names relative to
     `base`. `key` stands for the text that it was read from; see Ir. `assembly`: it contains inline
-    assembly, which orders as its machine does."""
+    assembly, which orders as its machine does. `linked` are those of `others` that nobody named:
+    they define what the program calls."""
 
     source: Path
     files: dict[str, Path]
@@ -88,6 +89,7 @@ class Program(msgspec.Struct, frozen=True):
     base: Path | None = None
     key: str = ""
     assembly: bool = False
+    linked: tuple[Path, ...] = ()
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -206,7 +208,7 @@ class Program(msgspec.Struct, frozen=True):
         return found
 
     def _placed(self, error: _engine.EngineError) -> BadInput | Unsupported:
-        return _placed(error, self.source, self.files, self.build)
+        return placed(error, self.source, self.files, self.build)
 
 
 def read_program(
@@ -220,15 +222,31 @@ def read_program(
     """Compile a C, C++ or Rust file and have the engine lower it. Sites name files relative to
     `base`, by default the source's folder. `asked` is the compiler's question, if it is known.
 
+    Where an execution reaches something that the program does not define, and one source beside it
+    or its headers does, that source is a part of the program, too.
+
     Raises BadInput, Unsupported, MissingTool, ToolFailed, or LimitReached at the `end`.
     """
-    ir = compile_source(source, build=build, base=base, end=end, asked=asked)
-    try:
-        lowered = _engine.Program(ir.text)
-        if lowered.undefined:  # what an ordinary execution reaches is an error at once
-            lowered.trace(interleavings=1, seconds=_TRIED)
-    except _engine.EngineError as error:
-        raise _placed(error, source, ir.files, build, ir.text) from error
+    linked: tuple[Path, ...] = ()
+    while True:
+        try:
+            ir = compile_source(source, build=build, base=base, end=end, asked=asked)
+        except BadInput as error:
+            if linked:
+                error.message += f" ({linked_with(linked)})"
+            raise
+        try:
+            lowered = _engine.Program(ir.text)
+            if lowered.may_lack_definitions:
+                # what an ordinary execution reaches is an error at once
+                lowered.trace(interleavings=1, seconds=_TRIED)
+            break
+        except _engine.EngineError as error:
+            more = missing_sources(error, source, ir.files, build)
+            if not more or end.passed:
+                raise placed(error, source, ir.files, build, ir.text) from error
+            asked, linked = None, (*linked, *more)
+            build = build.with_sources(more)
     return Program(
         source=source,
         files=ir.files,
@@ -244,7 +262,13 @@ def read_program(
         base=base,
         key=ir.key,
         assembly=WRAPPER in ir.text,
+        linked=linked,
     )
+
+
+def linked_with(sources: Sequence[Path]) -> str:
+    """That a program is linked with sources that nobody named."""
+    return f"linked with what it calls: {', '.join(map(os.path.relpath, sources))}"
 
 
 _TRIED = 1.0
@@ -261,93 +285,3 @@ def site_of(site: SiteDict) -> Site:
         order=site["order"],
         chain=tuple(site["chain"]),
     )
-
-
-def _placed(
-    error: _engine.EngineError,
-    source: Path,
-    files: dict[str, Path],
-    build: Build,
-    text: str = "",
-) -> BadInput | Unsupported:
-    """An engine error that shows the line it is about, in the source or in the model. `text` is the
-    IR, which tells the source's line where the engine only has that of the IR."""
-    problem = error.problem
-    from weakspot.generators.source import debug_info  # only errors need it
-
-    of_ir = 0 if problem["file"] else problem["line_of_ir"]
-    if of_ir and (place := debug_info.place_of_line(text, of_ir)):
-        path = files.get(place[0], source.parent / place[0])
-        message = problem["message"]
-        if problem["kind"] == "invalid":
-            message = f"what the compiler makes of this is not understood: {message}"
-        return Unsupported(
-            message,
-            place=":".join(str(each) for each in (path, *place[1:]) if each),
-            excerpt=excerpt(path, place[1], place[2]),
-            advice=_advice(message, source, path, build),
-        )
-    if of_ir:
-        problem = {**problem, "message": f"{problem['message']}, line {of_ir} of the IR"}
-    if problem["about"] == "model":
-        return reported(problem, BadInput, f"the engine cannot use the model: {error}")
-    path = files.get(problem["file"], source.parent / problem["file"])
-    if not (problem["line"] and path.is_file()):
-        path = Path(problem["file"] or source)
-    if problem["kind"] == "invalid":
-        advice = None
-        if not problem["file"] and "no function main" in problem["message"]:
-            advice = (
-                "name the file that has one too (weakspot check driver.c library.c); the scenarios "
-                "of a gate are files with a main"
-            )
-        return reported(problem, BadInput, source=path, advice=advice)
-    advice = _advice(problem["message"], source, path, build)
-    return reported(problem, Unsupported, source=path, advice=advice)
-
-
-_ANY_VALUE = re.compile(r"__VERIFIER_nondet_\w+|[dm]rand48(_r)?|arc4random")
-"""Functions that return more values than can be explored."""
-
-_STREAM = re.compile(r"\bstd::basic_\w*(?:stream|buf)<|\bstd::basic_ios<|\bstd::ios_base\b")
-
-
-def _advice(message: str, source: Path, path: Path, build: Build) -> str:
-    """What to do about something in the file at the path that the engine does not support."""
-    rust = path.suffix == ".rs"
-    guard = "guard it with #ifndef WEAKSPOT, which is defined while weakspot reads a source"
-    if rust:
-        guard = "leave it out with #[cfg(not(weakspot))]: weakspot is set while it reads a source"
-    if _STREAM.search(message.partition("; not defined either: ")[0]):
-        return (
-            "streams other than std::cout and std::cerr are not modelled: make text of numbers "
-            f"with std::format, and numbers of text with std::stoi, or {guard}"
-        )
-    called = r"the function (.+?) is called (?:through a pointer, )?but not defined"
-    undefined = re.search(f"{called}|the variable (.+?) is declared but not defined", message)
-    if "a random number" in message or (undefined and _ANY_VALUE.fullmatch(undefined[1] or "")):
-        return (
-            "it returns too many values to explore: define the function with the values that "
-            "matter, for example { return weakspot_choose(4); } for 0 to 3, where "
-            "unsigned weakspot_choose(unsigned) returns each value below its argument"
-        )
-    if undefined and not rust:
-        names = re.findall(r"the (?:function|variable) ([^\s(]+)", message)
-        folders = (path.parent, *build.folders)  # a library has sources beside its headers
-        found = files_defining(names, (source, *build.other_sources(source)), folders)
-        if not found and is_of_c_library(names[0]):
-            return (
-                "weakspot does not have this function of the C library: define it in the driver, "
-                f"as far as it matters there; or {guard}"
-            )
-        what = "the source that defines it too"
-        if found:
-            what = ", ".join(os.path.relpath(each) for each in found)
-            what += " too, which defines it" if len(found) == 1 else " too, which define it"
-        return f"name {what}: weakspot check driver.c library.c; or {guard}"
-    if "inline assembly" in message:
-        return (
-            'say what it does in weakspot.toml, as C: [[asm]] with pattern = "the text of the '
-            f'assembly" and body = "statements in which %0, %1, … are the operands"; or {guard}'
-        )
-    return f"{guard}, or write it in another way"

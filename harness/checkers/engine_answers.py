@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from weakspot.generators.litmus import KERNEL_ORDER, Site, Test, of_library
+from weakspot.generators.source.program import linked_with
 from weakspot.harness.checkers.library_calls import library_call, library_files
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import LOOPS, Bounds, Part
@@ -178,6 +179,7 @@ def _notes(
         *([] if (mixed := found["mixed_sizes"]) is None else [_mixed_sizes(sites[mixed])]),
         *_compiler_barriers(found, model, sites),
         *([_not_asserted(place)] if (place := program.without_assertions) else ()),
+        *([linked_with(program.linked)] if program.linked else ()),
     )
 
 

@@ -17,6 +17,7 @@ from weakspot.errors import BadInput
 from weakspot.generators.litmus import Test, found_test, read_test
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.language import is_source, manifest_of
+from weakspot.generators.source.mains import code_of, has_main, mentions_main
 from weakspot.harness.corpus import structures as corpus
 from weakspot.harness.corpus.models import LANGUAGE_MODELS
 from weakspot.harness.corpus.structures import Structure
@@ -25,43 +26,6 @@ from weakspot.harness.values.record import MANIFEST, unique
 from weakspot.system.deadline import NEVER
 
 _DESCRIPTION = re.compile(r"^(?:Origin|Shape|Cycle|Orig|Com|Generator)\d*=.*\n", re.M)
-_MAIN = re.compile(rb"\bmain\s*\(")
-_NO_CODE = re.compile(rb"//[^\n]*|/\*.*?\*/|([\"'])(?:\\.|(?!\1)[^\\\n])*\1", re.DOTALL)
-"""Comments and literals."""
-
-
-_DIRECTIVE = re.compile(rb"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)")
-_DEFINE = re.compile(rb"^\s*#\s*define\s+(\w+)", re.MULTILINE)
-_IS_DEFINED = re.compile(rb"(?:\s*defined\b)?[\s(]*([A-Za-z]\w*)[\s)]*")
-"""A condition that demands one macro. A name that begins with _ may be the compiler's."""
-
-
-def _code(file: Path) -> bytes:
-    return _NO_CODE.sub(b" ", file.read_bytes())
-
-
-def _has_main_in(text: bytes, build: Build) -> bool:
-    """Whether a file has a main without a macro that neither the build nor the file defines, as one
-    that tries out the rest of the file has."""
-    words = [word for layer in build.layers for word in (*layer.defines, *layer.flags)]
-    defined = {word.removeprefix("-D").partition("=")[0].encode() for word in words}
-    defined |= set(_DEFINE.findall(text))
-    left_out: list[bool] = []
-    for line in text.splitlines():
-        directive = _DIRECTIVE.match(line)
-        if directive is None:
-            if not any(left_out) and _MAIN.search(line):
-                return True
-        elif directive[1] in (b"if", b"ifdef"):
-            macro = _IS_DEFINED.fullmatch(directive[2])
-            left_out.append(macro is not None and macro[1] not in defined)
-        elif directive[1] == b"ifndef":
-            left_out.append(False)
-        elif left_out:
-            left_out.pop()
-            if directive[1] != b"endif":
-                left_out.append(False)
-    return False
 
 
 def resolve(
@@ -79,8 +43,8 @@ def resolve(
     tests: list[Test] = []
     files = [Path(word) for word in what if not isinstance(word, Test)]
     files = [path for path in files if is_source(path) and path.is_file()]
-    code = {path: text for path in files if _MAIN.search(text := _code(path))}
-    programs = [path for path in code if _has_main_in(code[path], build)] or [*code] or files
+    code = {path: text for path in files if mentions_main(text := code_of(path))}
+    programs = [path for path in code if has_main(code[path], build)] or [*code] or files
     others = [path for path in files if path not in programs]
     for word in what:
         if isinstance(word, Test):
@@ -201,7 +165,7 @@ def is_entered(folder: str) -> bool:
 def is_program(file: str) -> bool:
     """Whether it is a source with a main."""
     path = Path(file)
-    return is_source(path) and path.is_file() and _MAIN.search(_code(path)) is not None
+    return is_source(path) and path.is_file() and mentions_main(code_of(path))
 
 
 def distinguished(tests: Sequence[Test]) -> tuple[Test, ...]:

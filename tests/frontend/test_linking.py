@@ -127,15 +127,45 @@ def test_a_header_beside_the_source_does_not_replace_one_of_the_system(folder: P
     assert found.result == "Safe"
 
 
-def test_a_function_that_is_missing_is_named_at_its_call(folder: Path) -> None:
+def test_a_source_that_alone_defines_what_is_missing_is_linked(folder: Path) -> None:
     (folder / "src" / "all.c").write_text(
         "/*\n * mail_get() begins with {\n */\nint mail_get(int *letter);\n"
         "int all(void) {\n  int letter;\n  while (mail_get(&letter)) {\n  }\n  return 0;\n}\n"
     )
+    (folder / "src" / "test.c").write_text(
+        "int mail_get(int *letter) { return 0; }\nint main(void) { return mail_get(0); }\n"
+    )
+    build = weakspot.Build(defines=("ORDER=memory_order_release",))
+    (found,) = weakspot.explore("driver.c", models=["rc20"], build=build)
+    assert (found.result, found.notes) == ("Safe", ("linked with what it calls: src/mail.c",))
+    with pytest.raises(BadInput, match=r"ORDER.*linked with what it calls: src/mail.c") as error:
+        list(weakspot.explore("driver.c"))
+    assert (error.value.place or "").startswith("src/mail.c:7:")
+
+
+def test_a_function_that_is_missing_is_named_at_its_call(folder: Path) -> None:
+    """It is not chosen between two that define it."""
+    (folder / "src" / "other.c").write_text("int mail_get(int *letter) { return 0; }\n")
     with pytest.raises(Unsupported, match="mail_get is called but not defined") as error:
         list(weakspot.explore("driver.c"))
     assert error.value.place == "driver.c:9:7"
-    assert "name src/mail.c too, which defines it" in (error.value.advice or "")
+    assert "name src/mail.c or src/other.c too, which define it" in (error.value.advice or "")
+
+
+def test_sources_are_linked_until_nothing_is_missing(folder: Path) -> None:
+    (folder / "main.c").write_text(
+        "int (*const operations[])(int) = {second};\n"
+        "int main(void) { return operations[0](1) - first(1); }\n"
+    )
+    (folder / "main.h").write_text("int first(int), second(int), third(int);\n")
+    (folder / "src" / "a.c").write_text("int first(int a) { return third(a); }\n")
+    (folder / "src" / "b.c").write_text("int second(int a) { return a; }\n")
+    (folder / "src" / "c.c").write_text("int third(int a) { return a; }\n")
+    build = weakspot.Build(flags=("-include", str(folder / "main.h")))
+    (found,) = weakspot.explore("main.c", models=["rc20"], build=build)
+    assert found.result == "Safe"
+    (note,) = found.notes
+    assert {"src/a.c", "src/b.c", "src/c.c"} == set(note.rpartition(": ")[2].split(", "))
 
 
 @pytest.mark.parametrize(
@@ -154,22 +184,21 @@ def test_a_function_that_is_missing_is_named_at_its_call(folder: Path) -> None:
         ),
         ("extern int limit;", "limit", "int limit = 3;"),
         (
-            "namespace box { extern int limits[2]; }",
-            "box::limits[1]",
+            "namespace a::box { extern int limits[2]; }",
+            "a::box::limits[1]",
             "namespace a::box {\nint limits[2] =\n{1, 2};\n}",
         ),
         ("struct Box { static int limit; };", "Box::limit", "int Box::limit{3};"),
     ],
 )
-def test_what_is_missing_of_a_namespace_or_class_is_named_with_its_file(
+def test_what_is_missing_of_a_namespace_or_class_is_found(
     folder: Path, declared: str, used: str, defined: str
 ) -> None:
     (folder / "main.cpp").write_text(f"{declared}\nint main() {{ return {used}; }}\n")
     (folder / "src" / "a_use.cpp").write_text(f"{declared}\nint other() {{ return {used}; }}\n")
     (folder / "src" / "box.cpp").write_text(f"{declared}\n{defined}\n")
-    with pytest.raises(Unsupported, match="but not defined") as error:
-        list(weakspot.explore("main.cpp"))
-    assert "name src/box.cpp too, which defines it" in (error.value.advice or "")
+    (found,) = weakspot.explore("main.cpp", models=["rc20"])
+    assert found.notes == ("linked with what it calls: src/box.cpp",)
 
 
 WEAK = """\

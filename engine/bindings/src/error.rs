@@ -31,6 +31,8 @@ pub struct Problem {
     /// Of the program's LLVM IR.
     line_of_ir: u32,
     help: String,
+    /// The functions and variables that are not defined, the one that it is about first.
+    missing: Vec<String>,
 }
 
 impl Problem {
@@ -45,6 +47,7 @@ impl Problem {
         dict.set_item(intern!(py, "length"), self.length)?;
         dict.set_item(intern!(py, "line_of_ir"), self.line_of_ir)?;
         dict.set_item(intern!(py, "help"), &self.help)?;
+        dict.set_item(intern!(py, "missing"), &self.missing)?;
         Ok(dict)
     }
 
@@ -94,11 +97,12 @@ impl Problem {
     /// Something that the engine does not model, at a site of the program.
     pub fn unsupported(program: &Program, message: String, site: Option<SiteId>) -> Problem {
         let place = site.map(|s| program.sites[s as usize].place());
-        let message = with_the_others(program, message, site);
+        let (message, missing) = with_the_others(program, message, site);
         let problem = Problem {
             about: "program",
             kind: "unsupported",
             message,
+            missing,
             ..Problem::default()
         };
         problem.at(&place.unwrap_or_default())
@@ -106,16 +110,27 @@ impl Problem {
 }
 
 /// The message about something that is not defined names the calls that lead there, and what else is
-/// not defined.
-fn with_the_others(program: &Program, message: String, site: Option<SiteId>) -> String {
-    let site = site.map(|site| &program.sites[site as usize]);
+/// not defined. With the names of all this.
+fn with_the_others(
+    program: &Program,
+    message: String,
+    site: Option<SiteId>,
+) -> (String, Vec<String>) {
     let own = |what: &str| message.starts_with(&format!("{what} is "));
-    if !program.undefined.iter().any(|(what, _)| own(what)) {
-        return message;
-    }
+    let externals = program.externals.values();
+    let pointed = externals.map(|name| format!("the function {name}"));
+    let declared = program.globals.iter().filter(|global| global.declared);
+    let declared = declared.map(|global| format!("the variable {}", global.name));
+    let used = program.undefined.iter().map(|(what, _)| what.clone());
+    let Some(first) = used.chain(pointed).chain(declared).find(|what| own(what)) else {
+        return (message, Vec::new());
+    };
+    let site = site.map(|site| &program.sites[site as usize]);
     let path = site.map_or(&[][..], |site| &site.chain);
     let path = path.iter().map(|call| format!(", called by {call}"));
     let others = program.undefined.iter().filter(|(what, _)| !own(what));
+    let missing = std::iter::once(&first).chain(others.clone().map(|(what, _)| what));
+    let missing = missing.map(|what| name(what).to_owned()).collect();
     let others: Vec<String> = others
         .map(|(what, at)| format!("{what} ({})", program.sites[*at as usize].place()))
         .collect();
@@ -123,7 +138,19 @@ fn with_the_others(program: &Program, message: String, site: Option<SiteId>) -> 
         true => String::new(),
         false => format!("; not defined either: {}", others.join(", ")),
     };
-    format!("{message}{}{others}", path.collect::<String>())
+    (
+        format!("{message}{}{others}", path.collect::<String>()),
+        missing,
+    )
+}
+
+/// The name in "the function f" or "the variable v".
+fn name(what: &str) -> &str {
+    let kinds = ["the function ", "the variable "];
+    kinds
+        .iter()
+        .find_map(|kind| what.strip_prefix(kind))
+        .unwrap_or(what)
 }
 
 impl From<&LitmusError> for Problem {
@@ -164,6 +191,10 @@ impl From<ProgramError> for Problem {
         let problem = Problem {
             about: "program",
             kind: e.kind.name(),
+            missing: match e.undefined.as_str() {
+                "" => Vec::new(),
+                what => vec![name(what).to_owned()],
+            },
             message: e.message,
             line_of_ir: e.line,
             ..Problem::default()

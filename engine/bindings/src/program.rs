@@ -103,9 +103,8 @@ impl Program {
     }
 
     #[getter]
-    fn undefined(&self) -> Vec<String> {
-        let undefined = self.inner.undefined.iter();
-        undefined.map(|(what, _)| what.clone()).collect()
+    fn may_lack_definitions(&self) -> bool {
+        !self.inner.undefined.is_empty() || self.inner.points_outside
     }
 
     #[getter]

@@ -200,6 +200,8 @@ pub struct Program {
     /// What is used and not defined, "the function f", and where first: an error if an execution
     /// reaches it.
     pub undefined: Vec<(String, SiteId)>,
+    /// Whether it uses the address of a function or a variable that is declared and not defined.
+    pub points_outside: bool,
     /// The names of functions that are declared and not defined, some of which the library defines,
     /// by their addresses.
     pub externals: rustc_hash::FxHashMap<u64, String>,

@@ -19,6 +19,11 @@ const PROVIDED: [&str; 5] = ["stdin", "stdout", "stderr", "environ", "__dso_hand
 const GLOBAL_BASE: u64 = 0x1_0000;
 pub const EXTERNAL_BASE: u64 = 0x5000_0000;
 
+/// Whether a name is not one of the compiler's, as of a table of virtual functions.
+fn is_users(name: &str) -> bool {
+    !name.starts_with(['_', '{'])
+}
+
 /// The state of lowering a module.
 pub struct Lowering<'m, 'a> {
     pub module: &'m Module<'a>,
@@ -283,9 +288,12 @@ impl<'m, 'a> Lowering<'m, 'a> {
                     "a constant that holds the address of the thread-local variable @{name}"
                 )));
             }
-            return Ok(self.program.globals[*k].address);
+            let variable = &self.program.globals[*k];
+            self.program.points_outside |= variable.declared && is_users(&variable.name);
+            return Ok(variable.address);
         }
         if let Some(address) = self.externals.get(name) {
+            self.program.points_outside |= is_users(&self.program.externals[address]);
             // a thread-local variable with a constant initial value has no function that initialises
             // it, and those that use it test for that (Itanium C++ ABI, 2.8)
             let is_absent = name.starts_with("_ZTH");
