@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -23,6 +24,10 @@ from weakspot.generators.source import database
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.compiler_options import Option, sorted_out
 from weakspot.generators.source.language import Language, languages, sources
+
+Volatile = Literal["plain", "relaxed"]
+"""What a volatile access is: one that is not atomic, as the languages say, or a relaxed atomic one,
+as code takes it to be that was written before C11."""
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -67,8 +72,9 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     `compile_commands` is a compilation database; by default it is the nearest compile_commands.json
     in the source's folder or above it, or in `build` there. `own` is False for sources whose build
     is known, for which none is looked for. `sources` are the program's translation units besides
-    the one that defines `main`; `assembly` says what inline assembly means. `origin` says where the
-    options come from. `below` holds options of lower precedence.
+    the one that defines `main`; `assembly` says what inline assembly means, `volatile` what
+    volatile accesses in C and C++ are. `origin` says where the options come from. `below` holds
+    options of lower precedence.
     """
 
     defines: tuple[str, ...] = ()
@@ -79,6 +85,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     own: bool = True
     sources: tuple[Path, ...] = ()
     assembly: tuple[Meaning, ...] = ()
+    volatile: Volatile | None = None
     features: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     loom: bool = False
@@ -129,6 +136,12 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     def all_features(self) -> tuple[str, ...]:
         """The features of the crate besides its default ones."""
         return tuple(name for each in self.layers for name in each.features)
+
+    @property
+    def relaxes_volatile(self) -> bool:
+        """Whether volatile accesses are relaxed atomic ones."""
+        given = (each.volatile for each in reversed(self.layers) if each.volatile)
+        return next(given, None) == "relaxed"
 
     @property
     def of_loom(self) -> bool:

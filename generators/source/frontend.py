@@ -157,6 +157,8 @@ def _compiled(unit: Question, folder: Path, build: Build, end: Deadline) -> tupl
     else:
         raw, names = clang.run(limited, unit.path, unit.options)
     raw = file_names.relative_names(raw, unit.compiler, folder)
+    if unit.relaxes_volatile:
+        raw = irtext.with_relaxed_volatile(raw)
     raw = irtext.without_data_in_assembly(raw, unit.path)
     return raw, names or file_names.names_in(raw)
 
@@ -165,7 +167,8 @@ class Question(msgspec.Struct, frozen=True):
     """A question to the compiler. `key` stands for all that the answer depends on, with the content
     of the files. `others` are the program's other translation units, `meanings` those of inline
     assembly. `named` is the compiler that was asked for; `lean` is set if C++ headers are read
-    without optional includes. `entry` is the program of a crate."""
+    without optional includes. `entry` is the program of a crate. With
+    `relaxes_volatile`, volatile accesses are relaxed atomic ones."""
 
     path: Path
     options: tuple[str, ...]
@@ -176,6 +179,7 @@ class Question(msgspec.Struct, frozen=True):
     others: tuple[Question, ...] = ()
     meanings: tuple[Meaning, ...] = ()
     entry: Entry | None = None
+    relaxes_volatile: bool = False
 
 
 class _NeedsAll(msgspec.Struct, frozen=True):
@@ -224,6 +228,7 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
     quick = language.quick if lean else ()
     texts: Iterable[str]
     entry = build.program if language.compiler == "rustc" else None
+    relaxes_volatile = build.relaxes_volatile and language.compiler == "clang"
     if entry is not None:
         options = (*given.meaning, *build.all_features, *(["--loom"] * build.of_loom))
         texts = (entry.symbol, cache.digest_of(crates.bitcode(entry, build, end)))
@@ -240,12 +245,14 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
         named=compiler,
         lean=bool(quick),
         entry=entry,
+        relaxes_volatile=relaxes_volatile,
         key=cache.digest(
             _own_digest(),
             found.identity,
             os.path.normpath(path.absolute()),
             os.environ.get("CCC_OVERRIDE_OPTIONS", ""),
             *options,
+            *(["volatile relaxed"] * relaxes_volatile),
             "",
             *texts,
         ),

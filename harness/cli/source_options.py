@@ -17,7 +17,7 @@ from weakspot.harness.cli.help import COMPILER_FLAGS
 from weakspot.harness.cli.options import project
 
 if TYPE_CHECKING:
-    from weakspot.generators.source.build import Build
+    from weakspot.generators.source.build import Build, Volatile
 
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -103,6 +103,7 @@ def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
         headers: tuple[str, ...],
         warnings: tuple[str, ...],
         std: tuple[str, ...],
+        volatile: Volatile | None,
         compile_commands: Path | None,
         **rest: Any,
     ) -> Any:
@@ -123,6 +124,7 @@ def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
             defines=defines,
             include=include,
             std=std,
+            volatile=volatile,
             tests=meta.get("weakspot.test", ()),
             features=meta.get("weakspot.features", ()),
             loom=meta.get("weakspot.loom", False),
@@ -149,6 +151,13 @@ def compiler_options(command: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             metavar="STD",
             help="Version of C or C++, or edition of Rust: c11, c++17, 2024.",
+        ),
+        click.option(
+            "--volatile",
+            type=click.Choice(("plain", "relaxed")),
+            metavar="KIND",
+            help="What volatile accesses in C and C++ are: plain, or relaxed atomic ones, as much "
+            "code from before C11 takes them.  [default: plain]",
         ),
         click.option(
             "--compile-commands",

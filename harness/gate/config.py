@@ -10,6 +10,7 @@
     flags = ["-isystem", "vendor"]     other options of clang
     compile_commands = "build"         the compilation database, or its folder
     sources = ["src/queue.c"]          that every program is linked with
+    volatile = "relaxed"               what volatile accesses are; "plain" without it
 
     [explore]                          limits of exploring one program, for every command
     loops = 8                          iterations of a loop that does not only wait
@@ -60,7 +61,7 @@ import msgspec
 from weakspot.errors import BadInput
 from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import Meaning
-from weakspot.generators.source.build import NO_OPTIONS, Build
+from weakspot.generators.source.build import NO_OPTIONS, Build, Volatile
 from weakspot.generators.source.language import MANIFEST, sources
 from weakspot.harness import machines
 from weakspot.harness.campaign import plan
@@ -88,6 +89,7 @@ class BuildTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     flags: tuple[str, ...] = ()
     compile_commands: str = ""
     sources: tuple[str, ...] = ()
+    volatile: Volatile | None = None
     features: tuple[str, ...] = ()
     loom: bool = False
 
@@ -251,6 +253,7 @@ class ProjectFile:
             compile_commands=named,
             sources=tuple(folder / name for name in table.sources),
             assembly=self._tables.asm,
+            volatile=table.volatile,
             features=table.features,
             loom=table.loom,
             origin=os.path.relpath(self._text.path),
