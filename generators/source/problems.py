@@ -106,12 +106,12 @@ def _advice(problem: Problem, source: Path, path: Path, build: Build) -> str:
     guard = "guard it with #ifndef WEAKSPOT, which is defined while weakspot reads a source"
     if rust:
         guard = "leave it out with #[cfg(not(weakspot))]: weakspot is set while it reads a source"
-    if _STREAM.search(message.partition("; not defined either: ")[0]):
+    missing = problem["missing"]
+    if missing and _STREAM.search(missing[0]):
         return (
             "streams other than std::cout and std::cerr are not modelled: make text of numbers "
             f"with std::format, and numbers of text with std::stoi, or {guard}"
         )
-    missing = problem["missing"]
     if "a random number" in message or (missing and _ANY_VALUE.fullmatch(missing[0])):
         return (
             "it returns too many values to explore: define the function with the values that "
