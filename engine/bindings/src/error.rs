@@ -120,7 +120,7 @@ fn with_the_others(
     let externals = program.externals.values();
     let pointed = externals.map(|name| format!("the function {name}"));
     let declared = program.globals.iter().filter(|global| global.declared);
-    let declared = declared.map(|global| format!("the variable {}", global.name));
+    let declared = declared.map(|global| global.what());
     let used = program.undefined.iter().map(|(what, _)| what.clone());
     let Some(first) = used.chain(pointed).chain(declared).find(|what| own(what)) else {
         return (message, Vec::new());
@@ -144,9 +144,9 @@ fn with_the_others(
     )
 }
 
-/// The name in "the function f" or "the variable v".
+/// The name in "the function f", "the variable v" or "the class c".
 fn name(what: &str) -> &str {
-    let kinds = ["the function ", "the variable "];
+    let kinds = ["the function ", "the variable ", "the class "];
     kinds
         .iter()
         .find_map(|kind| what.strip_prefix(kind))

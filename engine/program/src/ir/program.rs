@@ -156,17 +156,22 @@ pub struct Global {
 }
 
 impl Global {
-    /// The message about a use of a variable that is declared only.
-    pub fn undefined(&self) -> String {
-        // a class whose tables of virtual functions are elsewhere
+    /// What is not defined where it is declared only: "the variable v", or "the class c", whose tables
+    /// of virtual functions are elsewhere.
+    pub fn what(&self) -> String {
         let tables = ["{vtt(", "{vtable("];
         let class = tables
             .iter()
             .find_map(|t| self.name.strip_prefix(t)?.strip_suffix(")}"));
         match class {
-            Some(class) => format!("the class {class} is declared but not defined"),
-            None => format!("the variable {} is declared but not defined", self.name),
+            Some(class) => format!("the class {class}"),
+            None => format!("the variable {}", self.name),
         }
+    }
+
+    /// The message about a use of it then.
+    pub fn undefined(&self) -> String {
+        format!("{} is declared but not defined", self.what())
     }
 }
 

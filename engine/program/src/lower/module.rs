@@ -322,8 +322,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 let known = PROVIDED.contains(name);
                 if self.module.globals[*k].init.is_none() && !known && !name.starts_with('_') {
                     let variable = &self.program.globals[*k];
-                    let what = format!("the variable {}", variable.name);
-                    return Err(Error::undefined(what, variable.undefined()));
+                    return Err(Error::undefined(variable.what(), variable.undefined()));
                 }
             }
         }
