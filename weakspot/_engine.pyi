@@ -281,6 +281,8 @@ class Program:
         """What may be left out: the site, what it is ("notification", "post" or "fence"), and
         whether it wakes several threads."""
 
+    @property
+    def volatile_sites(self) -> list[int]: ...
     def with_fewer_signals(self, sites: Sequence[int], to_one: bool) -> Self:
         """This program without the signals at these sites; with `to_one`, each wakes one thread."""
 

@@ -178,6 +178,7 @@ def _notes(
         *([_FAILS_ONCE] if once else ()),
         *([] if (mixed := found["mixed_sizes"]) is None else [_mixed_sizes(sites[mixed])]),
         *_compiler_barriers(found, model, sites),
+        *_volatile(found, program),
         *([_not_asserted(place)] if (place := program.without_assertions) else ()),
         *([linked_with(program.linked)] if program.linked else ()),
     )
@@ -193,6 +194,19 @@ def _compiler_barriers(
         yield (
             f"{first}: a compiler barrier orders nothing under {model.name}; code that relies on "
             "x86 for the rest is explored with --model tso"
+        )
+
+
+def _volatile(found: ExplorationDict, program: Program) -> Iterator[str]:
+    """What a racing access may have been meant to be."""
+    volatile = frozenset(program.lowered.volatile_sites)
+    races = (each["witness"] for each in found["violations"] if each["kind"] == "race")
+    events = (each["events"][event] for each in races if each for event in each["conflict"] or ())
+    first = next((each["site"] for each in events if each["site"] in volatile), None)
+    if first is not None and program.language != "rust":
+        yield (
+            f"{program.sites[first]}: this access is volatile, and not atomic for that in C and "
+            "C++; --volatile relaxed takes it for a relaxed atomic one"
         )
 
 

@@ -51,6 +51,20 @@ def test_volatile_accesses_may_be_relaxed_atomic_ones(
     assert kinds(path, Build(volatile="plain").over(Build(volatile="relaxed").over(build)))
 
 
+def test_a_race_of_a_volatile_access_says_how_to_take_it_for_an_atomic_one(tmp_path: Path) -> None:
+    path = tmp_path / "mail.c"
+    path.write_text(MAIL)
+    build = Build(defines=("TYPE=int", *FENCES))
+    (found,) = weakspot.explore(path, models=["rc20"], build=build)
+    (note,) = found.notes
+    assert "mail.c:10: " in note
+    assert "--volatile relaxed" in note
+    path.write_text(MAIL.replace("volatile ", ""))
+    (found,) = weakspot.explore(path, models=["rc20"], build=build)
+    assert found.violations
+    assert not found.notes
+
+
 def test_they_order_nothing(tmp_path: Path) -> None:
     path = tmp_path / "mail.c"
     path.write_text(MAIL)

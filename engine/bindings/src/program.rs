@@ -148,6 +148,13 @@ impl Program {
         signals.map(|s| (s.site, s.what, s.wakes_several)).collect()
     }
 
+    #[getter]
+    fn volatile_sites(&self) -> Vec<SiteId> {
+        let sites = self.inner.sites.iter().zip(0..);
+        let volatile = sites.filter(|(site, _)| site.volatile);
+        volatile.map(|(_, number)| number).collect()
+    }
+
     fn with_fewer_signals(&self, sites: Vec<SiteId>, to_one: bool) -> Program {
         let inner = self.inner.with_fewer_signals(&sites, to_one);
         self.changed(inner, Change::FewerSignals(sites, to_one))

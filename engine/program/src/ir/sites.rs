@@ -28,6 +28,7 @@ pub struct Site {
     /// A notification here is one that the user's code asks for, not a part of what another function
     /// of the library does.
     pub notifies: bool,
+    pub volatile: bool,
 }
 
 /// How the front end names the files that it links to programs: library functions, and what stands
@@ -107,6 +108,7 @@ pub fn site(
             fixed,
             posts,
             notifies,
+            volatile: false,
         },
         None => Site {
             file: String::new(),
@@ -120,6 +122,7 @@ pub fn site(
             fixed,
             posts,
             notifies,
+            volatile: false,
         },
     }
 }

@@ -41,8 +41,10 @@ impl<'a> Lower<'_, '_, 'a> {
             false => self.l.module.types.bits(ty)?,
         };
         let order = order_of(order);
+        let site = self.site(inst, kind, order);
+        self.l.program.sites[site as usize].volatile = volatile;
         Ok(Access {
-            site: self.site(inst, kind, order),
+            site,
             order,
             size: bits.div_ceil(8),
             bits,
