@@ -74,7 +74,10 @@ class FileChecker(Checker, Protocol):
 
 
 CHECKERS: Registry[Checker] = Registry(
-    "checker", __name__, "CHECKER", others=("engine_answers", "explorer", "library_calls")
+    "checker",
+    __name__,
+    "CHECKER",
+    others=("engine_answers", "exploration_notes", "explorer", "library_calls"),
 )
 """The checkers by name."""
 

@@ -16,7 +16,8 @@ from events import trace_of
 import weakspot.models
 from weakspot.generators.cycles.critical import cycles
 from weakspot.generators.cycles.enumeration import enumerate_tests
-from weakspot.generators.cycles.tests import build, distinct_values
+from weakspot.generators.cycles.tests import build
+from weakspot.generators.cycles.values import distinct_values
 from weakspot.generators.emit.merge import merge
 from weakspot.generators.litmus import Test
 from weakspot.system.tools import Tool
