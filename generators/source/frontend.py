@@ -68,6 +68,7 @@ def compile_source(
     base: Path | None = None,
     end: Deadline = NEVER,
     asked: Question | None = None,
+    units: Units | None = None,
 ) -> Ir:
     """Compile a C, C++ or Rust program to clean LLVM IR, with the options of a build, which also
     names its other translation units and what inline assembly means that weakspot does not know.
@@ -76,7 +77,7 @@ def compile_source(
     `compiler` is the path or name of a clang, by default what WEAKSPOT_CLANG names, and else the
     clang in PyPI's ziglang. `WEAKSPOT` is defined as 1 for the source to know. `asked` is the
     question of these arguments if the caller knows it: the answer has no key if that is not the
-    question any more.
+    question any more. `units` are translation units that are compiled already; it gets the others.
 
     Raises BadInput when a source cannot be read or does not compile, or two define one function,
     MissingTool without a compiler, ToolFailed when the compiler or LLVM fails, LimitReached at the
@@ -85,14 +86,14 @@ def compile_source(
     end = Deadline(end.at + _GRACE)
     asked = asked or question(path, build=build, compiler=compiler, end=end)
     try:
-        asked, known = _answer(asked, build, end)
+        asked, known = _answer(asked, build, end, units)
     except BadInput:
         if not asked.lean:
             raise
         # it may rely on an indirect include: then it gets the complete headers
         cache.write(_needs_all(asked.key), _NeedsAll())
         asked = _asked(asked.path, build, compiler, end, lean=False)
-        asked, known = _answer(asked, build, end)
+        asked, known = _answer(asked, build, end, units)
     folder = asked.path.parent
     files = {name: Path(clang.plain_name(str(folder / name), Path())) for name in known.names}
     text = known.text
@@ -109,7 +110,9 @@ def own_text(source: Path, header: Path, build: Build = NO_OPTIONS) -> str:
     return clang.own_text(unit.compiler, source, unit.options, header)
 
 
-def _answer(asked: Question, build: Build, end: Deadline) -> tuple[Question, cache.Entry]:
+def _answer(
+    asked: Question, build: Build, end: Deadline, units: Units | None
+) -> tuple[Question, cache.Entry]:
     """What is compiled, and the question that it answers: one without a key, and nothing is
     cached, if a file has changed meanwhile."""
     place = cache.path_of(asked.key)
@@ -124,11 +127,15 @@ def _answer(asked: Question, build: Build, end: Deadline) -> tuple[Question, cac
     folder = asked.path.parent
     texts: dict[Path, str] = {}
     names: set[str] = set()
+    units = {} if units is None else units
+    every = (asked, *asked.others)
     with ThreadPoolExecutor(max_workers=cores()) as pool:
-        others = pool.map(lambda unit: _compiled(unit, folder, build, end), asked.others)
-        compiled = [_compiled(asked, folder, build, end), *others]
-    for unit, (text, read) in zip((asked, *asked.others), compiled, strict=True):
-        texts[unit.path] = text
+        first, *rest = (unit for unit in every if unit.own not in units)
+        others = pool.map(lambda unit: _compiled(unit, folder, build, end), rest)
+        units[first.own] = _compiled(first, folder, build, end)
+        units |= zip((unit.own for unit in rest), others, strict=True)
+    for unit in every:
+        texts[unit.path], read = units[unit.own]
         away = os.path.relpath(*map(os.path.realpath, (unit.path.parent, folder)))
         names.update(clang.plain_name(posixpath.join(away, name), folder) for name in read)
     limited = msgspec.structs.replace(asked.compiler, end=end)
@@ -165,14 +172,15 @@ def _compiled(unit: Question, folder: Path, build: Build, end: Deadline) -> tupl
 
 class Question(msgspec.Struct, frozen=True):
     """A question to the compiler. `key` stands for all that the answer depends on, with the content
-    of the files. `others` are the program's other translation units, `meanings` those of inline
-    assembly. `named` is the compiler that was asked for; `lean` is set if C++ headers are read
-    without optional includes. `entry` is the program of a crate. With
-    `relaxes_volatile`, volatile accesses are relaxed atomic ones."""
+    of the files, and `own` for what that of its translation unit does. `others` are the program's
+    other translation units, `meanings` those of inline assembly. `named` is the compiler that was
+    asked for; `lean` is set if C++ headers are read without optional includes. `entry` is the
+    program of a crate. With `relaxes_volatile`, volatile accesses are relaxed atomic ones."""
 
     path: Path
     options: tuple[str, ...]
     compiler: clang.Clang
+    own: str
     key: str
     named: str | None
     lean: bool = False
@@ -180,6 +188,11 @@ class Question(msgspec.Struct, frozen=True):
     meanings: tuple[Meaning, ...] = ()
     entry: Entry | None = None
     relaxes_volatile: bool = False
+
+
+Units = dict[str, tuple[str, list[str]]]
+"""Compiled translation units, by their questions' own keys: the text, and the names of the user's
+files that it was made from."""
 
 
 class _NeedsAll(msgspec.Struct, frozen=True):
@@ -238,6 +251,16 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
     else:
         options = ("-idirafter.", *given.meaning, *given.clang, *quick)
         texts = clang.read_text(msgspec.structs.replace(found, end=end), path, options)
+    own = cache.digest(
+        _own_digest(),
+        found.identity,
+        os.path.normpath(path.absolute()),
+        os.environ.get("CCC_OVERRIDE_OPTIONS", ""),
+        *options,
+        *(["volatile relaxed"] * relaxes_volatile),
+        "",
+        *texts,
+    )
     return Question(
         path=path,
         options=options,
@@ -246,16 +269,8 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
         lean=bool(quick),
         entry=entry,
         relaxes_volatile=relaxes_volatile,
-        key=cache.digest(
-            _own_digest(),
-            found.identity,
-            os.path.normpath(path.absolute()),
-            os.environ.get("CCC_OVERRIDE_OPTIONS", ""),
-            *options,
-            *(["volatile relaxed"] * relaxes_volatile),
-            "",
-            *texts,
-        ),
+        own=own,
+        key=own,
     )
 
 

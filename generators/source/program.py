@@ -19,7 +19,7 @@ from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import WRAPPER
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.clang import text_of
-from weakspot.generators.source.frontend import Question, compile_source
+from weakspot.generators.source.frontend import Question, Units, compile_source
 from weakspot.generators.source.language import sources
 from weakspot.generators.source.problems import missing_sources, placed
 from weakspot.system.deadline import NEVER, Deadline
@@ -228,9 +228,10 @@ def read_program(
     Raises BadInput, Unsupported, MissingTool, ToolFailed, or LimitReached at the `end`.
     """
     linked: tuple[Path, ...] = ()
+    units: Units = {}
     while True:
         try:
-            ir = compile_source(source, build=build, base=base, end=end, asked=asked)
+            ir = compile_source(source, build=build, base=base, end=end, asked=asked, units=units)
         except BadInput as error:
             if linked:
                 error.message += f" ({linked_with(linked)})"
