@@ -69,9 +69,9 @@ def _replaced(text: str, names: set[str]) -> str:
 
     text = _HEADER.sub(header, text)
     functions = [*_FUNCTION.finditer(text)]
-    ends = [match.start() for match in functions[1:]] + [len(text)]
-    pieces = [text[: functions[0].start()]] if functions else [text]
-    for function, end in zip(functions, ends, strict=True):
+    starts = [*(match.start() for match in functions), len(text)]
+    pieces = [text[: starts[0]]]
+    for function, end in zip(functions, starts[1:], strict=True):
         body = text[function.end() : end]
         if function["name"] in names:
             body = _START.sub(lambda match: "".join(_started(match["list"], match.start())), body)

@@ -92,6 +92,19 @@ def test_a_source_that_mentions_main_is_no_program(folder: Path) -> None:
     assert structure.scenarios[0].sources == ("src/mail.c",)
 
 
+def test_a_source_without_functions_is_linked_with_a_variadic_function(folder: Path) -> None:
+    (folder / "limits.c").write_text("int limit = 2;\n")
+    (folder / "first.c").write_text(
+        "#include <assert.h>\n#include <stdarg.h>\nextern int limit;\n"
+        "static int first(int count, ...) {\n"
+        "  va_list list;\n  va_start(list, count);\n"
+        "  int value = va_arg(list, int);\n  va_end(list);\n  return value;\n}\n"
+        "int main(void) { assert(first(1, 2) == limit); }\n"
+    )
+    (found,) = weakspot.explore(["first.c", "limits.c"], models=["rc20"])
+    assert found.result == "Safe"
+
+
 @pytest.mark.parametrize(
     ("opening", "programs"),
     [
