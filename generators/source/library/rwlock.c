@@ -48,6 +48,9 @@ WEAKSPOT_LIBRARY int pthread_rwlockattr_init(pthread_rwlockattr_t *attributes) {
 WEAKSPOT_LIBRARY int pthread_rwlockattr_destroy(pthread_rwlockattr_t *attributes) { return 0; }
 WEAKSPOT_LIBRARY int pthread_rwlockattr_setpshared(pthread_rwlockattr_t *attributes, int shared) { return 0; }
 
+// Which waiting thread is preferred.
+WEAKSPOT_LIBRARY int pthread_rwlockattr_setkind_np(pthread_rwlockattr_t *attributes, int kind) { return 0; }
+
 WEAKSPOT_LIBRARY int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
   while (!read_locked(lock)) {
   }
@@ -70,6 +73,14 @@ WEAKSPOT_LIBRARY int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const st
 
 WEAKSPOT_LIBRARY int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *time) {
   return write_locked(lock) ? 0 : ETIMEDOUT;
+}
+
+WEAKSPOT_LIBRARY int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *time) {
+  return pthread_rwlock_timedrdlock(lock, time);
+}
+
+WEAKSPOT_LIBRARY int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *time) {
+  return pthread_rwlock_timedwrlock(lock, time);
 }
 
 // Whether the thread holds the lock is not known, only whether anybody does.

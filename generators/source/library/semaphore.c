@@ -61,6 +61,10 @@ WEAKSPOT_LIBRARY int sem_timedwait(sem_t *semaphore, const struct timespec *time
   return taken(semaphore) ? 0 : failed(ETIMEDOUT);
 }
 
+WEAKSPOT_LIBRARY int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time) {
+  return sem_timedwait(semaphore, time);
+}
+
 WEAKSPOT_LIBRARY int sem_getvalue(sem_t *semaphore, int *value) {
   *value = (int)used(__atomic_load_n(counter(semaphore), __ATOMIC_RELAXED));
   return 0;

@@ -19,6 +19,7 @@ use crate::lower::vectors::SIGN_BITS;
 pub const IGNORED: &[&str] = &[
     // The scheduler is free: every interleaving is explored, with or without them.
     "sched_yield",
+    "pthread_yield",
     "thrd_yield",
     "pthread_setaffinity_np",
     "sched_setaffinity",

@@ -1,4 +1,4 @@
-// <unistd.h> with the name of sysconf for the size of a cache line, which musl does not have.
+// <unistd.h> with the names of glibc's that musl does not have.
 #pragma once
 #pragma GCC system_header
 
@@ -6,4 +6,14 @@
 
 #ifndef _SC_LEVEL1_DCACHE_LINESIZE
 #define _SC_LEVEL1_DCACHE_LINESIZE 190
+#endif
+#if defined _GNU_SOURCE && !defined TEMP_FAILURE_RETRY
+#define TEMP_FAILURE_RETRY(expression)                   \
+  (__extension__({                                       \
+    long weakspot_result;                                \
+    do                                                   \
+      weakspot_result = (long)(expression);              \
+    while (weakspot_result == -1L && errno == EINTR);    \
+    weakspot_result;                                     \
+  }))
 #endif
