@@ -27,7 +27,7 @@ _CALL = re.compile(r'\b(?:call|invoke)\b[^@\n"]*@("[^"]*"|[-\w$.]+)\(')
 _GROUP = re.compile(r"^attributes #(\d+) = \{(.*)\}$", re.M)
 _ATOMIC = re.compile(r"^  (?:%\S+ = )?(?:load atomic|store atomic|atomicrmw|cmpxchg|fence)\b", re.M)
 _PAUSE = re.compile(
-    r'\bcall [^\n]*(?:@llvm\.x86\.sse2\.pause|@sched_yield|@pthread_yield|@thrd_yield|asm [^\n]*"pause)'
+    r'\bcall [^\n]*(?:@llvm\.x86\.sse2\.pause|@(?:sched|pthread|thrd)_yield|asm [^\n]*"pause)'
 )
 _NAME = re.compile(r'@("[^"]*"|[-\w$.]+)')
 
