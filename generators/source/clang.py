@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput, LimitReached, MissingTool, ToolFailed, excerpt, quoted
+from weakspot.generators.source import missing_headers
 from weakspot.generators.source.language import HEADERS, sources
 from weakspot.generators.source.languages.cpp import LEAN
 from weakspot.system import process, tools
@@ -348,7 +349,6 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
     more = len(_DIAGNOSTIC.findall(stderr)) - 1
     advice = f"{more} more error{'s' if more > 1 else ''} in this file" if more else None
     if message.endswith("file not found"):
-        advice = 'name the folder that holds it: -I DIR, or include = ["DIR"] in weakspot.toml'
         if sources()[path.suffix].name == "c" and re.match(r"'\w+' ", message):
             advice = (
                 "C++ headers have such names, and this is read as C: name the source .cpp, or give "
@@ -360,10 +360,8 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
                 "it, or install it with its clang; if it is a header of yours, name its folder as "
                 "an include folder"
             )
-        elif made := _is_made(message.split("'")[1], path.parent / name):
-            advice = (
-                f"{made}: configure the library, and name the folder that then holds it: -I DIR"
-            )
+        else:
+            advice = missing_headers.advice(message.split("'")[1], path.parent / name)
     elif _UNDECLARED.match(message) and "<weakspot/kernel.h>" in text_of(path):
         advice = (
             "<weakspot/kernel.h> does not have it: define it in terms of what docs/linux-kernel.md "
@@ -376,18 +374,6 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
         excerpt=excerpt(Path(file), *map(int, numbers)),
         advice=advice,
     )
-
-
-def _is_made(header: str, includer: Path) -> str:
-    """That configuring a library makes a header: config.h, or one of which there is a template, as
-    CMake and autoconf name it, in a folder above the file that includes it or in `src` there."""
-    name = posixpath.basename(header)
-    above = list(includer.absolute().parents)[:3]
-    files = (place / f"{name}.in" for folder in above for place in (folder, folder / "src"))
-    template = next((file for file in files if file.is_file()), None)
-    if template is None:
-        return "the library's build makes it" if name == "config.h" else ""
-    return f"the library's build makes it of {os.path.relpath(template)}"
 
 
 _NOTE = re.compile(r"^(?P<place>(?P<file>[^\n:]+):\d+:\d+): note: .*$", re.MULTILINE)

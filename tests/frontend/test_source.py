@@ -373,6 +373,26 @@ def test_a_header_that_a_build_makes_comes_with_advice(tmp_path: Path) -> None:
     assert "the library's build makes it: configure" in (caught.value.advice or "")
 
 
+@pytest.mark.parametrize(
+    ("files", "advice"),
+    [
+        (("windows/impl/os.h", "posix/impl/os.h"), r"holds it: -I \S*posix or -I \S*windows$"),
+        (("builds/cmake/os.h.in",), r"build makes it of \S*builds/cmake/os\.h\.in: configure"),
+        (("Makefile",), r"build makes it, as \S*Makefile says: configure"),
+    ],
+)
+def test_a_header_that_is_elsewhere_in_the_library_comes_with_advice(
+    tmp_path: Path, files: tuple[str, ...], advice: str
+) -> None:
+    for name in ("LICENSE", "lib/core/include/ring.h", *files):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('#include "impl/os.h"\n')
+    include = Build(include=(tmp_path / "lib/core/include",))
+    with pytest.raises(BadInput, match=r"'impl/os\.h' file not found") as caught:
+        compiled(tmp_path, "#include <ring.h>\nint main(void) { return 0; }", build=include)
+    assert re.search(advice, caught.value.advice or ""), caught.value.advice
+
+
 def test_a_header_of_cxx_in_a_c_program_comes_with_advice(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="'atomic' file not found") as caught:
         compiled(tmp_path, "#include <atomic>\nint main(void) { return 0; }")

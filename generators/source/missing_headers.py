@@ -1,0 +1,77 @@
+"""What to do about a header that the compiler does not find.
+
+In: the header as an include names it, and the file that includes it. Out: advice, from what the
+library of that file has: the header in another folder, a template of it, or a build script that
+names it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+_ROOT = re.compile(
+    r"\.git|(?:LICEN[CS]E|COPYING|README)\b.*|CMakeLists\.txt|meson\.build|configure(?:\.ac)?",
+    re.IGNORECASE,
+)
+"""What the outermost folder of a library has."""
+_SCRIPT = re.compile(
+    r"CMakeLists\.txt|.*\.cmake|meson\.build|configure(?:\.ac)?|(?:GNU)?[Mm]akefile(?:\.\w+)?"
+)
+_ELSEWHERE = re.compile(r"win|mac|darwin|apple|android|bsd|solaris|qnx|rtos|bare|deprecated", re.I)
+"""In names of folders for other systems than Linux."""
+_MOST = 20_000
+"""How many files are looked at, at most."""
+_SHOWN = 3
+
+
+def advice(header: str, includer: Path) -> str:
+    """What to do where `includer` includes a header that no folder holds."""
+    files = [*_files(_root(includer))]
+    folders = _sorted(
+        os.path.relpath(Path(file[: -len(header)])) for file in files if file.endswith(f"/{header}")
+    )
+    configure = "configure the library, and name the folder that then holds it: -I DIR"
+    name = header.rpartition("/")[2]
+    templates = _sorted(os.path.relpath(file) for file in files if file.endswith(f"/{name}.in"))
+    if folders:
+        listed = " or ".join(f"-I {each}" for each in folders[:_SHOWN])
+        made = f"; a build makes it of {templates[0]}" if templates else ""
+        return f"name the folder that holds it: {listed}{made}"
+    if templates:
+        return f"the library's build makes it of {templates[0]}: {configure}"
+    for file in _sorted(file for file in files if _SCRIPT.fullmatch(Path(file).name)):
+        if os.access(file, os.R_OK) and header in Path(file).read_text("utf-8", "replace"):
+            return f"the library's build makes it, as {os.path.relpath(file)} says: {configure}"
+    if name == "config.h":
+        return f"the library's build makes it: {configure}"
+    return 'name the folder that holds it: -I DIR, or include = ["DIR"] in weakspot.toml'
+
+
+def _root(includer: Path) -> Path:
+    """The outermost folder of the library: of six above the file, the last that looks like one,
+    else the second."""
+    above = [*includer.absolute().parents][:6]
+    roots = [folder for folder in above if any(_ROOT.fullmatch(each) for each in _names(folder))]
+    return roots[-1] if roots else above[:2][-1]
+
+
+def _names(folder: Path) -> list[str]:
+    return [each.name for each in folder.iterdir()] if os.access(folder, os.R_OK) else []
+
+
+def _files(root: Path) -> Iterator[str]:
+    left = _MOST
+    for folder, inner, names in os.walk(root):
+        inner[:] = sorted(each for each in inner if not each.startswith("."))
+        left -= len(names)
+        if left < 0:
+            return
+        yield from (f"{folder}/{each}" for each in sorted(names))
+
+
+def _sorted(paths: Iterable[str]) -> list[str]:
+    """Each path once: those for Linux first, then the shortest."""
+    return sorted(set(paths), key=lambda each: (bool(_ELSEWHERE.search(each)), len(each), each))
