@@ -25,6 +25,7 @@ from weakspot.harness.checkers.explorer import asked
 from weakspot.harness.corpus import models
 from weakspot.harness.values.bounds import Bounds
 from weakspot.system import cache
+from weakspot.system.compilers import zig
 
 HEADER = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n"
 
@@ -371,6 +372,19 @@ def test_a_header_that_a_build_makes_comes_with_advice(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"'config\.h' file not found") as caught:
         compiled(tmp_path, "#include <ring.h>\nint main(void) { return 0; }", build=include)
     assert "the library's build makes it: configure" in (caught.value.advice or "")
+
+
+def test_headers_of_a_compiler_behind_a_link_are_the_systems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = zig.folder()
+    assert package is not None
+    (tmp_path / "packages").symlink_to(package.parent)
+    linked = ModuleType("ziglang")
+    linked.__file__ = str(tmp_path / "packages" / "ziglang" / "__init__.py")
+    monkeypatch.setitem(sys.modules, "ziglang", linked)
+    ir = compiled(tmp_path, "#include <assert.h>\nint main(void) { assert(1 < 2); }")
+    assert set(ir.files) == {"program.c"}
 
 
 @pytest.mark.parametrize(

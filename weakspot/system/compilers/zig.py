@@ -59,9 +59,10 @@ def program() -> Path | None:
 
 
 def folder() -> Path | None:
-    """The folder of the package; None if it is not installed."""
+    """The folder of the package, under the name by which zig calls it, which contains no links;
+    None if it is not installed."""
     found = tools.find(ZIGLANG)
-    return None if found is None else Path(found.path).parent
+    return None if found is None else Path(found.path).resolve().parent
 
 
 def version() -> str:
