@@ -74,4 +74,7 @@ def _files(root: Path) -> Iterator[str]:
 
 def _sorted(paths: Iterable[str]) -> list[str]:
     """Each path once: those for Linux first, then the shortest."""
-    return sorted(set(paths), key=lambda each: (bool(_ELSEWHERE.search(each)), len(each), each))
+    return sorted(
+        set(paths),
+        key=lambda each: (bool(_ELSEWHERE.search(each)), "linux" not in each, len(each), each),
+    )

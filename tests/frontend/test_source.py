@@ -390,7 +390,10 @@ def test_headers_of_a_compiler_behind_a_link_are_the_systems(
 @pytest.mark.parametrize(
     ("files", "advice"),
     [
-        (("windows/impl/os.h", "posix/impl/os.h"), r"holds it: -I \S*posix or -I \S*windows$"),
+        (
+            ("windows/impl/os.h", "unix/impl/os.h", "linux/impl/os.h"),
+            r"holds it: -I \S*linux or -I \S*unix or -I \S*windows$",
+        ),
         (("builds/cmake/os.h.in",), r"build makes it of \S*builds/cmake/os\.h\.in: configure"),
         (("Makefile",), r"build makes it, as \S*Makefile says: configure"),
     ],
