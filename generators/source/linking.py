@@ -8,7 +8,6 @@ understood and the library functions that the program calls are C functions too 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,8 @@ from weakspot.generators.source.variadic import replace_variadic
 from weakspot.system import cache
 
 _DEFINED = re.compile(r'^define [^@\n]*@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
+_SHARED = "define dso_local "
+"""How a definition begins that no other unit may repeat."""
 _DECLARED = re.compile(r'^declare [^@\n]*@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
 
 
@@ -95,16 +96,22 @@ def _without_absent(text: str) -> str:
 def _once(texts: Sequence[str]) -> list[str]:
     """The modules, where those that define a function at the same place, which is inline and in a
     header, define it once."""
-    count = Counter(name for text in texts for name in _DEFINED.findall(text))
+    units: dict[str, list[str]] = {}
+    shared = set()
+    for text in texts:
+        for match in _DEFINED.finditer(text):
+            units.setdefault(match[1], []).append(text)
+            if match[0].startswith(_SHARED):
+                shared.add(match[1])
     same = {
         name
-        for name, units in count.items()
-        if units > 1
-        and len({place for text in texts if (place := debug_info.definition(text, name))}) == 1
+        for name in shared
+        if len(units[name]) > 1
+        and len({at for text in units[name] if (at := debug_info.definition(text, name))}) == 1
     }
 
     def merged(match: re.Match[str]) -> str:
-        inline = match[1] in same and match[0].startswith("define dso_local ")
+        inline = match[1] in same and match[0].startswith(_SHARED)
         return match[0].replace("define ", "define linkonce_odr ", 1) if inline else match[0]
 
     return [_DEFINED.sub(merged, text) for text in texts] if same else list(texts)
