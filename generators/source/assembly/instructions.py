@@ -18,7 +18,12 @@ import msgspec
 from weakspot.generators.source.assembly.intel import in_att_syntax
 from weakspot.generators.source.assembly.operands import NotUnderstood, Operands
 from weakspot.generators.source.assembly.state import State, Value
-from weakspot.generators.source.assembly.templates import JUMP, instructions, with_own_labels
+from weakspot.generators.source.assembly.templates import (
+    JUMP,
+    instructions,
+    with_own_labels,
+    without_full_turns,
+)
 
 SEQ_CST, ACQ_REL = "__ATOMIC_SEQ_CST", "__ATOMIC_ACQ_REL"
 ACQUIRE, RELEASE = "__ATOMIC_ACQUIRE", "__ATOMIC_RELEASE"
@@ -66,7 +71,7 @@ class _Translation(State):
             if saved and restored and saved[1] == restored[1] and found[2].startswith("xchg"):
                 self._write(self._value(saved[1], 32), "0")
                 found = found[1:2]
-        for instruction in with_own_labels(found):
+        for instruction in with_own_labels(without_full_turns(found)):
             self._instruction(instruction)
         for name, condition in self._operands.flag_results.items():
             self._out.append(f"{name} = {self._condition(condition)};")
@@ -86,6 +91,9 @@ class _Translation(State):
             if re.fullmatch(pattern, text):
                 self._out.append(f"__atomic_thread_fence({order});")
                 return
+        if re.fullmatch(r"xchgq (%r\w+),\1|rolq \$\$0,%r\w+", text):
+            self._flags = set()
+            return
         if text in ("rdtsc", "rdtscp"):
             self._read_cycles(text)
             return

@@ -12,6 +12,7 @@ _DIALECTS = re.compile(r"\$\((.*?)\$\|.*?\$\)")
 _LABEL = re.compile(r"[\w.$]+(?:\$\{:uid\})?: ?")
 _NUMBERED = re.compile(r"\d+[bf]")
 JUMP = re.compile(r"j([a-z]+) (\S+)")
+_TURN = re.compile(r"rolq \$\$(\d+),(%r\w+)")
 _PREFIXES = re.compile(r"(?:lock|rep|xacquire|xrelease|\.byte 0xf[23])(?: lock)?")
 _ELISION = re.compile(r"(?:xacquire|xrelease|\.byte 0xf[23]) (?=lock |xchg|mov)")
 """A hint that a lock may be elided, which processors without elision ignore (Intel's SDM, volume 1,
@@ -36,6 +37,19 @@ def instructions(template: str) -> list[str]:
             one = f"{found.pop()} {one}"
         found.append(_ELISION.sub("", one))
     return found
+
+
+def without_full_turns(found: Sequence[str]) -> list[str]:
+    """The instructions, where those that rotate a register in a row, by its width in total, are one
+    that rotates it by nothing: the request to a tool that begins so is ignored without the tool."""
+    kept: list[str] = []
+    for text in found:
+        turn, before = _TURN.fullmatch(text), _TURN.fullmatch(kept[-1]) if kept else None
+        if turn and before and turn[2] == before[2]:
+            kept[-1] = f"rolq $${(int(turn[1]) + int(before[1])) % 64},{turn[2]}"
+        else:
+            kept.append(text)
+    return kept
 
 
 def with_own_labels(found: Sequence[str]) -> list[str]:
