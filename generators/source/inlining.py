@@ -6,7 +6,7 @@ with its depth: std::format has 45,000 lines of IR, and more than five million a
 
 Which operation a site belongs to depends on what is inlined, and so do wait loops. Therefore a
 program within the limit is inlined completely; beyond it, functions that reach no atomic access
-stay functions first. Those that pause are not among these, nor is what they call for that: how long
+stay functions first. Those that pause stay functions last, with what they call for that: how long
 a loop pauses after each look is irrelevant to whether it waits, which is seen within one function
 only.
 """
@@ -67,8 +67,8 @@ def bounded(text: str, most: int = MOST) -> Expansion:
     # a structure is passed by value only to what is inlined
     possible = {name for name in inlined if not functions[name].by_value and whole[name] > SMALL}
     atomic = _reaching_atomics(functions, order)
-    last = atomic | _used_by_pauses(functions, order, whole, atomic)
-    for candidates in (possible - last, possible):
+    paused = _used_by_pauses(functions, order, whole, atomic)
+    for candidates in (possible - atomic - paused, possible - paused, possible):
         while True:
             sizes, copies = _sizes(functions, order, inlined)
             lines = sum(sizes[each] for each in functions if _remains(functions, each, inlined))

@@ -70,6 +70,16 @@ _GIVEN = {
     # it reads files of the system
     re.compile(rf"{_STD}6thread9functions21available_parallelism"): """
   ret {{ i64, ptr }} {{ i64 0, ptr inttoptr (i64 2 to ptr) }}""",
+    # how a thread waits for a Mutex: std's spins, sleeps, and asks the owner to wake it. All that
+    # ends with a read-modify-write that acquires the lock from the owner's release, as this does
+    re.compile(rf"{_STD}3sys4sync5mutex5futex\w*14lock_contended"): """
+  br label %tries
+tries:
+  %read = cmpxchg ptr {0}, i32 0, i32 1 acquire monotonic
+  %locks = extractvalue {{ i32, i1 }} %read, 1
+  br i1 %locks, label %returns, label %tries
+returns:
+  ret void""",
     re.compile(rf"{_STD}(?:2io5stdio(?:6__print|7__eprint)|9panicking12default_hook)"): """
   ret void""",
 }

@@ -124,6 +124,14 @@ def test_functions_that_reach_atomic_accesses_are_inlined_rather_than_others() -
     assert "a" not in stay(inlining.bounded(atomic + others, 900).text)
 
 
+def test_functions_that_pause_are_inlined_rather_than_others() -> None:
+    pausing = function("p", "  call void @llvm.x86.sse2.pause()\n" * 20)
+    atomic = function("a", "  fence seq_cst\n" * 15)
+    calls = "  call void @a()\n  call void @p()\n" * 9
+    text = f"{pausing}{atomic}define void @main() {{\n{calls}  ret void\n}}\n"
+    assert stay(inlining.bounded(text, 250).text) == {"main", "a"}
+
+
 def test_what_is_inlined_may_call_what_it_is_inlined_into() -> None:
     recursive = "define internal void @r() {\n  call void @f()\n  ret void\n}\n"
     text = function("f", "  call void @r()\n") + recursive
