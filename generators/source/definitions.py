@@ -15,6 +15,7 @@ from pathlib import Path
 
 from weakspot.generators.source import language
 from weakspot.generators.source.build import Build
+from weakspot.generators.source.files_below import files_below
 from weakspot.generators.source.mains import code_of, has_main
 from weakspot.system.compilers import zig
 
@@ -60,19 +61,7 @@ def _symbols_of_glibc() -> bytes | None:
 
 def _files(folders: Iterable[Path]) -> Iterator[Path]:
     roots = (each.parent if each.name in _HEADERS else each for each in folders)
-    left = _MOST
-    seen: set[str] = set()
-    for root in roots:
-        for folder, inner, names in os.walk(root):
-            if (real := os.path.realpath(folder)) in seen:
-                inner.clear()
-                continue
-            seen.add(real)
-            inner[:] = sorted(each for each in inner if not each.startswith("."))
-            left -= len(names)
-            if left < 0:
-                return
-            yield from (Path(folder, each) for each in sorted(names) if _is_source(each))
+    return (Path(file) for file in files_below(roots, _MOST) if _is_source(file))
 
 
 def _is_source(name: str) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
+
+from weakspot.generators.source.files_below import files_below
 
 _ROOT = re.compile(
     r"\.git|(?:LICEN[CS]E|COPYING|README)\b.*|CMakeLists\.txt|meson\.build|configure(?:\.ac)?",
@@ -29,7 +31,7 @@ _SHOWN = 3
 
 def advice(header: str, includer: Path) -> str:
     """What to do where `includer` includes a header that no folder holds."""
-    files = [*_files(_root(includer))]
+    files = [*files_below([_root(includer)], _MOST)]
     folders = _sorted(
         os.path.relpath(Path(file[: -len(header)])) for file in files if file.endswith(f"/{header}")
     )
@@ -60,16 +62,6 @@ def _root(includer: Path) -> Path:
 
 def _names(folder: Path) -> list[str]:
     return [each.name for each in folder.iterdir()] if os.access(folder, os.R_OK) else []
-
-
-def _files(root: Path) -> Iterator[str]:
-    left = _MOST
-    for folder, inner, names in os.walk(root):
-        inner[:] = sorted(each for each in inner if not each.startswith("."))
-        left -= len(names)
-        if left < 0:
-            return
-        yield from (f"{folder}/{each}" for each in sorted(names))
 
 
 def _sorted(paths: Iterable[str]) -> list[str]:
