@@ -158,7 +158,7 @@ def run(clang: Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str
     flags = [*options, *language.flags]
     text, status, stderr = _compiled(clang, language.name, flags, path, name)
     if text is None:
-        raise _compile_error(stderr, clang, path, status)
+        raise _compile_error(stderr, clang, path, status, options)
     return text, sorted({path.name, *_included(stderr, clang, path.parent)})
 
 
@@ -192,7 +192,7 @@ def own_text(clang: Clang, path: Path, options: Sequence[str], header: Path) -> 
     flags = [*options, *language.flags, "-E"]
     text, status, stderr = _compiled(clang, language.name, flags, path, _argument(path))
     if text is None:
-        raise _compile_error(stderr, clang, path, status)
+        raise _compile_error(stderr, clang, path, status, options)
     parts = _MARKER.split(text)[1:]  # by turns a file's name, and lines of it
     lines: dict[str, list[str]] = {}
     for name, piece in zip(parts[::2], parts[1::2], strict=True):
@@ -215,7 +215,7 @@ def compile_library(clang: Clang, source: str) -> str:
     flags = [*LIBRARY_FLAGS, *(f"-I{clang.library / folder}" for folder in LIBRARY_FOLDERS)]
     text, status, stderr = _compiled(clang, "c++", flags, path, str(path))
     if text is None:
-        raise _compile_error(stderr, clang, path, status)
+        raise _compile_error(stderr, clang, path, status, ())
     return text
 
 
@@ -327,7 +327,9 @@ def text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
 
-def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInput | ToolFailed:
+def _compile_error(
+    stderr: str, clang: Clang, path: Path, status: int, options: Sequence[str]
+) -> BadInput | ToolFailed:
     first = _DIAGNOSTIC.search(stderr)
     if first is None:
         lines = _INCLUDED.sub("", stderr).strip().splitlines()
@@ -361,7 +363,7 @@ def _compile_error(stderr: str, clang: Clang, path: Path, status: int) -> BadInp
                 "an include folder"
             )
         else:
-            advice = missing_headers.advice(message.split("'")[1], path.parent / name)
+            advice = missing_headers.advice(message.split("'")[1], path.parent / name, options)
     elif _UNDECLARED.match(message) and "<weakspot/kernel.h>" in text_of(path):
         advice = (
             "<weakspot/kernel.h> does not have it: define it in terms of what docs/linux-kernel.md "

@@ -1,15 +1,15 @@
 """What to do about a header that the compiler does not find.
 
-In: the header as an include names it, and the file that includes it. Out: advice, from what the
-library of that file has: the header in another folder, a template of it, or a build script that
-names it.
+In: the header as an include names it, the file that includes it, and the compiler's options. Out:
+advice, from what the library of that file, or of a folder that the options name, has: the header in
+another folder, a template of it, or a build script that names it.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from weakspot.generators.source.files_below import files_below
@@ -24,19 +24,23 @@ _SCRIPT = re.compile(
 )
 _ELSEWHERE = re.compile(r"win|mac|darwin|apple|android|bsd|solaris|qnx|rtos|bare|deprecated", re.I)
 """In names of folders for other systems than Linux."""
+_FOLDER = re.compile(r"-(?:I|isystem|iquote)(.+)")
 _MOST = 20_000
-"""How many files are looked at, at most."""
+"""How many files of a library are looked at, at most."""
 _SHOWN = 3
 
 
-def advice(header: str, includer: Path) -> str:
-    """What to do where `includer` includes a header that no folder holds."""
-    files = [*files_below([_root(includer)], _MOST)]
+def advice(header: str, includer: Path, options: Sequence[str]) -> str:
+    """What to do where `includer` includes a header that no folder holds. The libraries whose
+    folders the compiler's options name are looked at too."""
+    name = header.rpartition("/")[2]
+    named = [found[1] for each in options if (found := _FOLDER.fullmatch(each))]
+    roots = dict.fromkeys([_root(includer), *(_root(Path(each, name)) for each in named)])
+    files = list(dict.fromkeys(file for root in roots for file in files_below([root], _MOST)))
     folders = _sorted(
         os.path.relpath(Path(file[: -len(header)])) for file in files if file.endswith(f"/{header}")
     )
     configure = "configure the library, and name the folder that then holds it: -I DIR"
-    name = header.rpartition("/")[2]
     templates = _sorted(os.path.relpath(file) for file in files if file.endswith(f"/{name}.in"))
     if folders:
         listed = " or ".join(f"-I {each}" for each in folders[:_SHOWN])

@@ -405,9 +405,14 @@ def test_a_header_that_is_elsewhere_in_the_library_comes_with_advice(
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text('#include "impl/os.h"\n')
     include = Build(include=(tmp_path / "lib/core/include",))
-    with pytest.raises(BadInput, match=r"'impl/os\.h' file not found") as caught:
-        compiled(tmp_path, "#include <ring.h>\nint main(void) { return 0; }", build=include)
-    assert re.search(advice, caught.value.advice or ""), caught.value.advice
+    (tmp_path / "driver").mkdir()
+    (tmp_path / "driver" / "README").write_text("")
+    for header in ("ring.h", "impl/os.h"):
+        with pytest.raises(BadInput, match=r"'impl/os\.h' file not found") as caught:
+            compiled(
+                tmp_path / "driver", f"#include <{header}>\nint main(void) {{}}", build=include
+            )
+        assert re.search(advice, caught.value.advice or ""), caught.value.advice
 
 
 def test_a_header_of_cxx_in_a_c_program_comes_with_advice(tmp_path: Path) -> None:
