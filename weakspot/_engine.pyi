@@ -186,6 +186,7 @@ class ExplorationDict(TypedDict):
     warnings: list[ViolationDict]  # likewise, what is no error by itself
     # whether what operation calls return was not compared with their specification
     skips_calls: bool
+    not_asserted: list[int]  # assertions that no execution comes to, as far as was explored
     mixed_sizes: int | None  # the site of an access that an atomic one of another size overlaps
     fails: bool  # whether the program has weak compare-exchanges
     threads: int  # that the program starts, in all executions together

@@ -40,6 +40,7 @@ def notes(
         *_compiler_barriers(found, model, sites),
         *_volatile(found, program),
         *([_not_asserted(place)] if (place := program.without_assertions) else ()),
+        *_unreached(found, program),
         *([linked_with(program.linked)] if program.linked else ()),
     )
 
@@ -68,6 +69,14 @@ def _volatile(found: ExplorationDict, program: Program) -> Iterator[str]:
             f"{program.sites[first]}: this access is volatile, and not atomic for that in C and "
             "C++; --volatile relaxed takes it for a relaxed atomic one"
         )
+
+
+def _unreached(found: ExplorationDict, program: Program) -> Iterator[str]:
+    """What a Safe program asserts in vain."""
+    sites = (program.sites[number] for number in found["not_asserted"])
+    own = [str(site) for site in sites if site.file == program.name]
+    if own and found["result"] == "Safe":
+        yield f"{', '.join(dict.fromkeys(own))}: no execution comes to this assertion"
 
 
 def _not_asserted(place: str) -> str:

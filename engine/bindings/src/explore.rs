@@ -321,6 +321,7 @@ fn dict<'py>(
     dict.set_item(intern!(py, "resumed"), found.resumed)?;
     dict.set_item(intern!(py, "skips_calls"), found.skips_calls)?;
     dict.set_item(intern!(py, "mixed_sizes"), found.mixed_sizes)?;
+    dict.set_item(intern!(py, "not_asserted"), &found.not_asserted)?;
     dict.set_item(intern!(py, "fails"), program.has_weak_exchanges())?;
     let estimate = |found: Estimate| (found.executions, found.error, found.draws);
     let doubled = found.doubled.map(|(found, rate)| (estimate(found), rate));

@@ -297,6 +297,8 @@ pub struct Exploration {
     pub skips_calls: bool,
     /// An access that has another size than an atomic one that it overlaps.
     pub mixed_sizes: Option<SiteId>,
+    /// Assertions that no execution comes to, as far as was explored.
+    pub not_asserted: Vec<SiteId>,
     /// Whether this is only what an earlier exploration has left open.
     pub resumed: bool,
     /// How many of the executions were explored before, by another process.

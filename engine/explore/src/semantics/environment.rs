@@ -230,6 +230,8 @@ pub trait Events<'p>: Accesses {
     fn require(&self, _reads: Dep) -> Done<()> {
         Ok(())
     }
+    /// The thread comes to an assertion.
+    fn asserts(&self, _site: SiteId) {}
     fn has_unknown(&self) -> bool {
         false
     }

@@ -145,6 +145,10 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         self.0.require(reads)
     }
 
+    fn asserts(&self, site: SiteId) {
+        self.0.asserts(site);
+    }
+
     fn has_unknown(&self) -> bool {
         self.0.has_unknown()
     }

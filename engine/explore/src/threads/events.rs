@@ -249,6 +249,10 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
         }
     }
 
+    fn asserts(&self, site: SiteId) {
+        self.sharing.record_assertion(site);
+    }
+
     fn has_unknown(&self) -> bool {
         self.local.postponed != 0
     }

@@ -183,6 +183,7 @@ impl ProgramSource<'_> {
                 found.resumed = resumes;
                 found.reductions = self.used(ordered, found.reductions);
                 found.mixed_sizes = self.sharing.mixed();
+                found.not_asserted = self.program.other_assertions(&self.sharing.asserted());
                 return Ok(found);
             }
             restart();

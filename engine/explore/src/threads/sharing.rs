@@ -82,6 +82,8 @@ struct Facts {
     failed_rounds: FailedRounds,
     later_writes: LaterWrites,
     symmetry: ThreadSymmetry,
+    /// The assertions that threads have come to.
+    asserted: BTreeSet<SiteId>,
     /// The threads that use each barrier.
     barrier_users: BTreeMap<u64, BTreeSet<ThreadId>>,
 }
@@ -238,6 +240,15 @@ impl LearnedSharing {
     /// How an operation call is written, if it was reached.
     pub fn call(&self, number: u32) -> String {
         lock(&self.calls).get(&number).cloned().unwrap_or_default()
+    }
+
+    pub fn record_assertion(&self, site: SiteId) {
+        self.facts().asserted.insert(site);
+    }
+
+    /// The assertions that threads have come to, in whichever exploration.
+    pub fn asserted(&self) -> BTreeSet<SiteId> {
+        self.facts().asserted.clone()
     }
 
     /// The object at an address, as last recorded.

@@ -77,6 +77,8 @@ pub trait Environment {
     fn require(&self, _reads: Dep) -> Result<(), Self::Interruption> {
         Ok(())
     }
+    /// The thread comes to an assertion.
+    fn asserts(&self, _site: SiteId) {}
     /// Whether the values of some of the thread's reads are not known yet.
     fn has_unknown(&self) -> bool {
         false

@@ -400,9 +400,13 @@ fn run<W: Environment>(
             otherwise,
             exits,
             join,
+            asserts,
             selects,
         } => {
             let condition = used!(*condition, 1);
+            if let Some(site) = asserts {
+                environment.asserts(*site);
+            }
             if !(*selects && environment.compares_at_once()) {
                 environment.require(condition.dep)?;
                 decide(thread, environment, condition.dep, (exits, *join));

@@ -305,6 +305,8 @@ pub enum Op {
         /// Loops that one of the edges leaves for code that does not end in `unreachable`.
         exits: Vec<u32>,
         join: Join,
+        /// The assertion that fails on one of the edges, if there is one.
+        asserts: Option<SiteId>,
         /// It only skips the store of what a compare-exchange has read over what it expected, if
         /// that was the same: compilers select between the two values.
         selects: bool,

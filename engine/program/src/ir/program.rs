@@ -11,7 +11,7 @@ use super::operators::{Predicate, RmwOp};
 use super::shapes::Shapes;
 use super::sites::Site;
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone)]
 pub struct Loop {
@@ -311,6 +311,23 @@ impl Program {
             None => specification.parameters.push(1),
         }
         Some(specification)
+    }
+
+    /// The assertions at places where none of these is, one per place.
+    pub fn other_assertions(&self, reached: &BTreeSet<SiteId>) -> Vec<SiteId> {
+        let code = self.functions.iter().flat_map(|function| &function.code);
+        let assertions = code.filter_map(|inst| match &inst.op {
+            Op::CondBr { asserts, .. } => *asserts,
+            _ => None,
+        });
+        let place = |site: SiteId| {
+            let site = &self.sites[site as usize];
+            (&site.file, site.line, site.column)
+        };
+        let reached: BTreeSet<_> = reached.iter().map(|site| place(*site)).collect();
+        let others = assertions.map(|site| (place(site), site));
+        let others: BTreeMap<_, _> = others.filter(|(at, _)| !reached.contains(at)).collect();
+        others.into_values().collect()
     }
 
     /// The variable that an address is in and that is declared, but not defined.

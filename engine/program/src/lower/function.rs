@@ -466,6 +466,18 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                 None => Join::End,
                 Some(block) => Join::At(starts[block]),
             };
+            let mut targets = graph.edges[*block].iter();
+            let fails = targets.find_map(|target| match &self.code[ranges[*target].0].op {
+                Op::Extern {
+                    function: Extern::AssertFail,
+                    site,
+                    ..
+                } => Some(*site),
+                _ => None,
+            });
+            if let Op::CondBr { asserts, .. } = &mut self.code[end - 1].op {
+                *asserts = fails;
+            }
             match &mut self.code[end - 1].op {
                 Op::CondBr { exits, join, .. } | Op::Switch { exits, join, .. } => {
                     *exits = leaves;

@@ -104,6 +104,7 @@ impl<'a> Lower<'_, '_, 'a> {
                     otherwise: self.edge(otherwise)?,
                     exits: Vec::new(),
                     join: Join::End,
+                    asserts: None,
                     selects: false,
                 };
                 self.emit(inst, op);

@@ -72,6 +72,7 @@ impl LearnedSharing {
         for (at, extent) in facts.extents {
             own.extents.entry(at).or_insert(extent);
         }
+        own.asserted.extend(facts.asserted);
         let threads = &own.threads;
         let mut changed = own.uses.join(facts.uses, threads);
         own.rewrites.join(facts.rewrites);
