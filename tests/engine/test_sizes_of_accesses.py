@@ -134,3 +134,32 @@ def test_they_are_refused_at_their_place_if_the_user_wants_that(
         explored(shown, "rc20", part=Part(mixed_sizes=False))
     assert "atomically with other sizes" in caught.value.problem["message"]
     assert caught.value.problem["line"] > 0
+
+
+def test_objects_that_other_executions_allocate_instead_do_not_overlap(tmp_path: Path) -> None:
+    text = """
+    #include <stdlib.h>
+    static atomic_int which;
+    static _Atomic(atomic_long *) count;
+    static _Atomic(char *) word;
+    static void *one(void *p) {
+        which = 1;
+        if (count) atomic_fetch_add(count, 1);
+        if (word) assert(word[1] == 2);
+        return 0;
+    }
+    static void *two(void *p) {
+        if (which) {
+            atomic_long *made = calloc(1, sizeof *made);
+            count = made;
+            atomic_fetch_add(made, 1);
+        } else {
+            char *made = malloc(24);
+            made[1] = 2;
+            word = made;
+        }
+        return 0;
+    }
+    """
+    answer = explored(program(tmp_path, text, "one", "two"), "rc20")
+    assert (answer["result"], answer["mixed_sizes"]) == ("Safe", None)

@@ -684,7 +684,7 @@ impl<'p, E: Events<'p>> Library<'p> for EventEnvironment<E> {
             align,
             zeroed,
         } = call.wanted(self.0.memory(), t.id)?;
-        let base = self.0.memory().next_allocation(t.id, align);
+        let base = self.0.memory().next_allocation(t.id, size, align);
         let shared = self.0.begins_shared(base, size);
         if shared && !self.0.is_alone() {
             let action = Action::Allocate { base, size, zeroed };
@@ -703,7 +703,10 @@ impl<'p, E: Events<'p>> Library<'p> for EventEnvironment<E> {
 
     fn posix_memalign(&mut self, t: &mut Thread, call: &ExternCall) -> Done<()> {
         let align = call.arg(1).bits.max(1);
-        let base = self.0.memory().next_allocation(t.id, align);
+        let base = self
+            .0
+            .memory()
+            .next_allocation(t.id, call.arg(2).bits, align);
         self.set_field(t, call, call.arg(0).bits, 8, base)?;
         self.allocate(t, call)?;
         Ok(())

@@ -34,6 +34,12 @@ enum Area {
     ThreadLocal = 3,
 }
 
+/// Heap objects start in different ones of these.
+const SLOT: u64 = 1 << 16;
+
+/// Objects of so many times 16 bytes or more have addresses in common.
+const LARGE: u64 = 64;
+
 /// Addresses contain the thread's number.
 pub const MAX_THREADS: usize = 64;
 
@@ -138,8 +144,15 @@ impl Memory {
         self.arenas[arena].next.div_ceil(align) * align
     }
 
-    pub fn next_allocation(&self, thread: usize, align: u64) -> u64 {
-        self.next(1 + 3 * thread, align)
+    /// The address of a thread's next allocation. Small objects of different sizes have no address in
+    /// common, unless they are aligned to more than 16 bytes: the n-th allocation may be of another object
+    /// in another execution, and what is learned of an address, as the size of atomic accesses, holds for
+    /// all executions.
+    pub fn next_allocation(&self, thread: usize, size: u64, align: u64) -> u64 {
+        let class = size.div_ceil(16).min(LARGE);
+        let offset = 16 * (class * class.saturating_sub(1) / 2);
+        let slot = self.next(1 + 3 * thread, SLOT.max(align));
+        (slot + offset).div_ceil(align.max(1)) * align.max(1)
     }
 
     /// Whether a thread's next allocation may have this size.
@@ -147,7 +160,8 @@ impl Memory {
         let arena = 1 + 3 * thread;
         let end = self.arenas[arena]
             .next
-            .saturating_add(align)
+            .saturating_add(2 * SLOT)
+            .saturating_add(align.saturating_mul(2))
             .saturating_add(size);
         end >> Memory::SHIFT == self.arenas[arena].next >> Memory::SHIFT
     }
@@ -189,7 +203,10 @@ impl Memory {
         site: SiteId,
     ) -> u64 {
         let named = Named::Heap(site, size);
-        self.add(1 + 3 * thread, size, align, named, zeroed, false)
+        let arena = 1 + 3 * thread;
+        let base = self.next_allocation(thread, size, align);
+        Arc::make_mut(&mut self.arenas[arena]).next = base;
+        self.add(arena, size, align, named, zeroed, false)
     }
 
     pub fn push_local(&mut self, thread: usize, local: &NewLocal) -> u64 {
