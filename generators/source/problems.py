@@ -87,10 +87,13 @@ def _definitions(
     problem: Problem, source: Path, path: Path, build: Build
 ) -> dict[str, tuple[Path, ...]]:
     """The files that define what is missing in the file at the path: none if the problem is about
-    something that no file defines."""
+    something that no file defines, or that is the C library's."""
     names = [re.sub(r"\(anonymous namespace\)::|\(.*", "", one) for one in problem["missing"]]
+    if is_of_c_library(names[0]):
+        return {}
+    wanted = [name for name in names if not is_of_c_library(name)]
     folders = (path.parent, *build.folders)  # a library has sources beside its headers
-    found = definitions(names, (source, *build.other_sources(source)), folders, build)
+    found = definitions(wanted, (source, *build.other_sources(source)), folders, build)
     return found if names[0] in found else {}
 
 

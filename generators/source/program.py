@@ -244,7 +244,7 @@ def read_program(
             break
         except _engine.EngineError as error:
             more = missing_sources(error, source, ir.files, build)
-            if not more or end.passed:
+            if not more:
                 raise placed(error, source, ir.files, build, ir.text) from error
             asked, linked = None, (*linked, *more)
             build = build.with_sources(more)

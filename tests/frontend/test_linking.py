@@ -248,6 +248,7 @@ def test_a_weak_symbol_that_nothing_defines_is_null(folder: Path, defined: int) 
 
 def test_a_function_of_the_c_library_that_is_missing_is_no_source_to_name(folder: Path) -> None:
     (folder / "main.c").write_text("#include <stdlib.h>\nint main(void) { return mkstemp(0); }\n")
+    (folder / "other.c").write_text("int mkstemp(char *name) { return 0; }\n")
     with pytest.raises(Unsupported, match="mkstemp is called but not defined") as error:
         list(weakspot.explore("main.c"))
     assert "weakspot does not have this function" in (error.value.advice or "")
