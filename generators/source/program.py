@@ -116,6 +116,11 @@ class Program(msgspec.Struct, frozen=True):
         return self.files.get(name, self.source.parent / name).resolve()
 
     @property
+    def linked_with(self) -> str:
+        """That it is linked with sources that nobody named, if it is."""
+        return _linked_with(self.linked) if self.linked else ""
+
+    @property
     def without_assertions(self) -> str | None:
         """Where NDEBUG is defined, if `source` has assertions and none of them is compiled."""
         if any(site.kind == "assert" and site.file == self.name for site in self.sites):
@@ -234,7 +239,7 @@ def read_program(
             ir = compile_source(source, build=build, base=base, end=end, asked=asked, units=units)
         except BadInput as error:
             if linked:
-                error.message += f" ({linked_with(linked)})"
+                error.message += f" ({_linked_with(linked)})"
             raise
         try:
             lowered = _engine.Program(ir.text)
@@ -267,8 +272,7 @@ def read_program(
     )
 
 
-def linked_with(sources: Sequence[Path]) -> str:
-    """That a program is linked with sources that nobody named."""
+def _linked_with(sources: Sequence[Path]) -> str:
     return f"linked with what it calls: {', '.join(map(os.path.relpath, sources))}"
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from weakspot.generators.litmus import Site, of_library
-from weakspot.generators.source.program import linked_with
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import LOOPS, Bounds, Part
 
@@ -41,7 +40,7 @@ def notes(
         *_volatile(found, program),
         *([_not_asserted(place)] if (place := program.without_assertions) else ()),
         *_unreached(found, program),
-        *([linked_with(program.linked)] if program.linked else ()),
+        *([program.linked_with] if program.linked else ()),
     )
 
 

@@ -141,17 +141,20 @@ def _tried(
     scenarios: Iterable[Scenario], path: Path, build: Build
 ) -> tuple[Program | None, Scenario | None, str]:
     """The first scenario that compiles, with its program if that is understood, and why the first
-    one does not compile."""
-    why, understood = "", None
+    one does not compile. Scenarios that do not name all sources of their programs come last."""
+    why, understood, linked = "", None, None
     for scenario in islice(scenarios, _TRIES):
         with trial(path, scenario.text) as source:
             try:
-                return read_program(source, build=build, base=Path.cwd()), scenario, ""
+                program = read_program(source, build=build, base=Path.cwd())
+                if not program.linked:
+                    return program, scenario, ""
+                linked = linked or (program, scenario, "")
             except Unsupported as error:
                 understood = understood or (None, scenario, f"not explored: {error.message}")
             except BadInput as error:
                 why = why or error.message
-    return understood or (None, None, why)
+    return linked or understood or (None, None, why)
 
 
 def declarations(header: Path, includes: Sequence[str], path: Path, build: Build) -> Declarations:

@@ -33,6 +33,7 @@ class Lowered:
     """A program whose exploration gives a configured result."""
 
     of_kernel = False
+    volatile_sites: tuple[int, ...] = ()
 
     def __init__(self, **given: Any) -> None:
         self.given = {
@@ -48,6 +49,7 @@ class Lowered:
             "blocked": 1,
             "skips_calls": False,
             "mixed_sizes": None,
+            "not_asserted": [],
             "evidence": {
                 "reductions": ["waits"],
                 "exhausted": True,

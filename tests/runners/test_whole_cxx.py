@@ -315,5 +315,5 @@ def test_the_compiler_for_cxx_stands_beside_the_one_for_c(
     cross = Machine(name="a", arch="aarch64", cores=1, native=False, litmus7=())
     assert compilers.require(cross).name == "aarch64-linux-gnu-gcc"
     assert compilers.require(cross, "c++").command == (
-        *("/bin/zig", "c++", "-target", "aarch64-linux-musl"),
+        *(str(Path("/bin/zig").resolve()), "c++", "-target", "aarch64-linux-musl"),
     )
