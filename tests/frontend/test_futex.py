@@ -155,6 +155,12 @@ UNPARK = "if (atomic_exchange(&x, 1) == -1) futex(&x, FUTEX_WAKE, 1, 0, 0, 0);"
 # an eventcount: x is the epoch, y the condition
 PREPARE = "while (!look(&y)) { int epoch = x; atomic_thread_fence(memory_order_seq_cst); "
 COMMIT = "if (!look(&y)) futex(&x, FUTEX_WAIT, epoch, 0, 0, 0); }"
+# y says that a thread waits
+COUNTED = (
+    "atomic_store_explicit(&y, 1, memory_order_relaxed); "
+    "while (!look(&x)) futex(&x, FUTEX_WAIT, 0, 0, 0, 0);"
+)
+WAKES_IF = "if ({}) futex(&x, FUTEX_WAKE, 1, 0, 0, 0);"
 IDIOMS = [
     ("park_and_unpark", (UNPARK, PARK), "Safe"),
     ("nobody_unparks", ("", PARK), "hang"),
@@ -195,6 +201,13 @@ IDIOMS = [
             "while (!atomic_exchange(&x, 0)) futex(&x, FUTEX_WAIT, 0, 0, 0, 0);",
             "while (!atomic_exchange(&x, 0)) futex(&x, FUTEX_WAIT, 0, 0, 0, 0);",
         ),
+        "hang",
+    ),
+    # the wait has the barrier between the count and the comparison; what wakes has its own
+    ("a_waiter_that_has_counted_itself", ("x = 1; " + WAKES_IF.format("y"), COUNTED), "Safe"),
+    (
+        "a_waker_that_looks_at_the_count_too_early",
+        ("x = 1; " + WAKES_IF.format("look(&y)"), COUNTED),
         "hang",
     ),
 ]

@@ -1,7 +1,8 @@
 // Futexes. A wait compares the word and begins to wait in one step, totally ordered with wakes
-// (futex(2)), which order nothing else. A wake may wake any of the threads that wait, and a wait may
-// return for no reason ("a wake-up can also be caused by common futex usage patterns in unrelated
-// code").
+// (futex(2)). A wait has a full barrier before it compares, and FUTEX_WAKE before it looks for
+// threads that wait ("Basic futex operation and ordering guarantees", kernel/futex/waitwake.c of
+// Linux). A wake may wake any of these threads, and a wait may return for no reason ("a wake-up can
+// also be caused by common futex usage patterns in unrelated code").
 #include "weakspot.h"
 #include <errno.h>
 #include <linux/futex.h>
@@ -18,6 +19,7 @@ static uint32_t value_of(uint32_t *word) { return __atomic_load_n(word, __ATOMIC
 static long wait(uint32_t *word, uint32_t expected, const void *time, uint32_t mask) {
   if (!mask)
     return failed(EINVAL);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (value_of(word) != expected)
     return failed(EAGAIN);
   if (weakspot_seldom())
@@ -35,7 +37,10 @@ static long wait(uint32_t *word, uint32_t expected, const void *time, uint32_t m
 }
 
 static long wake(uint32_t *word, unsigned count, uint32_t mask) {
-  return mask ? (long)weakspot_wake(word, count, mask) : failed(EINVAL);
+  if (!mask)
+    return failed(EINVAL);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return (long)weakspot_wake(word, count, mask);
 }
 
 static int compared(uint32_t how, int value, int with) {
@@ -81,9 +86,9 @@ static long wake_op(uint32_t *word, unsigned count, unsigned others, uint32_t *s
   default:
     weakspot_unsupported("this operation of FUTEX_WAKE_OP is not modelled");
   }
-  long woken = wake(word, count, FUTEX_BITSET_MATCH_ANY);
+  long woken = (long)weakspot_wake(word, count, FUTEX_BITSET_MATCH_ANY);
   if (compared(what >> 24 & 15, (int)was, (int32_t)(what << 20) >> 20))
-    woken += wake(second, others, FUTEX_BITSET_MATCH_ANY);
+    woken += (long)weakspot_wake(second, others, FUTEX_BITSET_MATCH_ANY);
   return woken;
 }
 
