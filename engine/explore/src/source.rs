@@ -479,6 +479,19 @@ pub enum Next {
 }
 
 impl Next {
+    /// Whether an execution that ends so is not counted; see [`Wait::Redundant`].
+    pub fn is_redundant(&self) -> bool {
+        let wait = Wait::Redundant;
+        matches!(self, Next::Blocked { wait: found, .. } if *found == wait)
+    }
+
+    /// Whether that holds of all executions in which the thread has come here by this event: a choice of
+    /// another alternative than the first. No search takes such a choice back, and nothing follows it that
+    /// others could change.
+    pub fn is_redundant_after(&self, last: Action, value: u64) -> bool {
+        matches!(last, Action::Choose { .. }) && value != 0 && self.is_redundant()
+    }
+
     /// Whether the thread waits for another to hand a lock, or the turn at a barrier, over.
     pub fn is_handover(&self) -> bool {
         matches!(

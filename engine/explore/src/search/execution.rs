@@ -100,6 +100,14 @@ impl Execution {
         found.or(reads)
     }
 
+    /// Whether no execution that extends this one is counted, because of its last event.
+    pub fn is_redundant<S: Source>(&self, states: &ThreadStates<S>) -> bool {
+        self.graph.events.last().is_some_and(|last| {
+            let next = states.next(self.heads[last.thread].node);
+            next.is_redundant_after(last.action, last.value)
+        })
+    }
+
     /// Whether the execution has as many events as the limit allows, and this thread at least its
     /// share of them. The others continue: what they do may be what this one waits for, which is
     /// not known before it is known which objects the two share.

@@ -7,7 +7,7 @@ use crate::graph::interleaving::is_interleaving;
 use crate::history::UnexplainedCalls;
 use crate::search::endless_loops::endless_loops;
 use crate::search::execution::EndedExecution;
-use crate::source::{Action, Fault, FaultKind, Next, Source, ThreadId, Wait};
+use crate::source::{Action, Fault, FaultKind, Next, Source, ThreadId};
 use cat::CatError;
 use program::ir::sites::{DESTROY, INIT};
 use program::ir::{Program, SiteId};
@@ -157,11 +157,7 @@ impl Findings {
         nexts: impl Iterator<Item = &'n Next>,
     ) -> Result<Option<ExecutionEnd>, ExploreError> {
         let nexts: Vec<&Next> = nexts.collect();
-        let redundant = |next: &&Next| {
-            let wait = Wait::Redundant;
-            matches!(next, Next::Blocked { wait: found, .. } if *found == wait)
-        };
-        if nexts.iter().any(redundant) {
+        if nexts.iter().any(|next| next.is_redundant()) {
             return Ok(None);
         }
         let mut end = ExecutionEnd::Complete;

@@ -164,6 +164,9 @@ impl<S: Source> Worker<'_, S, Revisits> {
         execution: &Execution,
         known_consistent: &mut bool,
     ) -> Result<bool, Halt> {
+        if execution.is_redundant(&self.states) {
+            return Ok(false);
+        }
         if *known_consistent || !self.checker.extensible || execution.is_halfway(&self.states) {
             return Ok(true);
         }

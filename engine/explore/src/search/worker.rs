@@ -89,6 +89,12 @@ impl<'s, S: Source, A: Algorithm> Worker<'s, S, A> {
         debug_assert!(!self.branching.is_given(), "another worker counts it");
         let (queue, checker) = (self.queue, &mut self.checker);
         let execution = &EndedExecution::new(graph, ends, &self.states, orbit);
+        if execution.threads().any(|(_, next)| next.is_redundant()) {
+            if known_consistent || checker.is_consistent(graph)? {
+                separate_rewrites(execution);
+            }
+            return Ok(());
+        }
         let extents = |base| queue.source.extent(base);
         let end = execution.threads().map(|(_, next)| end_of(next)).min();
         let known = (known_consistent, end.unwrap_or(ExecutionEnd::Complete));

@@ -470,6 +470,16 @@ impl PartialExecution {
         first.map_or(0, |index| index as u32 + 1)
     }
 
+    /// Whether no execution that extends this one is counted, because of a thread's last event.
+    pub fn is_redundant<S: Source>(&self, states: &ThreadStates<S>) -> bool {
+        (0..self.threads.len()).any(|thread| {
+            let next = self.next(states, thread);
+            let last = self.threads[thread].events.last();
+            next.zip(last)
+                .is_some_and(|(next, last)| next.is_redundant_after(last.label.action, last.value))
+        })
+    }
+
     /// What a thread would do next if a read, which is not in the graph, read from this write, and after
     /// how many of its events; none if it would not come to its later events in the graph.
     pub fn next_if_read<'s, S: Source>(

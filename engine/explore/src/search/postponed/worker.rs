@@ -107,6 +107,9 @@ impl<S: Source> PostponingWorker<'_, S> {
                 let site = None;
                 return Err(ExploreError::Unsupported { message, site }.into());
             }
+            if execution.is_redundant(&self.states) {
+                return Ok(());
+            }
             if let Some(at) = self.ready(&execution) {
                 if let Action::Create { thread } = execution.event(at).label.action {
                     execution.add(at, 0);
