@@ -1,5 +1,5 @@
-//! Which flags a model can raise on graphs whose events belong to a few classes: a static analysis
-//! for explorers that check many such graphs.
+//! Which flags a model can raise on graphs whose events belong to a few classes, and whether it can do
+//! without the events of a class: a static analysis for explorers that check many such graphs.
 //!
 //! It is an abstract interpretation (Cousot and Cousot, POPL 1977). The abstract value of a set
 //! says which classes may have events in it and which are contained in it; that of a relation says
@@ -94,12 +94,7 @@ pub fn never_reported<'t>(
     typed: &'t TypedPlan,
     given: &dyn Fn(&str) -> Extent,
 ) -> impl Fn(&CheckStep) -> bool + 't {
-    let found = patterns::of_each(typed, |id, found| match typed.type_of(id) {
-        Type::Nothing => Extent::NOTHING,
-        Type::Universe => Extent::ALL,
-        Type::Dynamic => Extent::UNKNOWN,
-        _ => of(typed, id, found, given),
-    });
+    let found = of_each(typed, given);
     move |check| {
         let may = found[check.value as usize].may;
         let holds = match check.claim {
@@ -110,6 +105,73 @@ pub fn never_reported<'t>(
         // A flag is reported if its claim holds, any other check if its claim does not hold.
         holds && check.negated == (check.role == Role::Flag)
     }
+}
+
+/// For each check: whether it says the same of any graph that is as `given` describes it, and of that
+/// graph without the events of a class.
+pub fn ignores<'t>(
+    typed: &'t TypedPlan,
+    given: &dyn Fn(&str) -> Extent,
+    class: usize,
+) -> impl Fn(&CheckStep) -> bool + 't {
+    let extents = of_each(typed, given);
+    let restricted = patterns::of_each(typed, |id, restricted| {
+        typed.is_nothing(id) || is_restricted(typed, id, restricted, &extents, class)
+    });
+    move |check| {
+        let may = extents[check.value as usize].may;
+        restricted[check.value as usize]
+            && match (check.claim, typed.type_of(check.value)) {
+                (Claim::Empty, Type::Set) => may >> class & 1 == 0,
+                (Claim::Empty, _) => {
+                    (0..MAX_CLASSES).all(|other| !has(may, class, other) && !has(may, other, class))
+                }
+                (Claim::Irreflexive, _) => !has(may, class, class),
+                (Claim::Acyclic, _) => !has(close(may), class, class),
+            }
+    }
+}
+
+/// Whether the value of an operation on a graph without the events of a class is that on the whole graph,
+/// restricted to the other events: so it is unless the class may be on the way between two of these.
+fn is_restricted(
+    typed: &TypedPlan,
+    id: OpId,
+    restricted: &[bool],
+    extents: &[Extent],
+    class: usize,
+) -> bool {
+    let is = |id: &OpId| restricted[typed.root(*id) as usize];
+    let may = |id: &OpId| extents[typed.root(*id) as usize].may;
+    let mut others = (0..MAX_CLASSES).filter(|other| *other != class);
+    let leads_in = |id: &OpId| others.clone().any(|other| has(may(id), other, class));
+    match typed.plan.operations.op(id) {
+        Op::Universe | Op::EmptyRelation | Op::Identity | Op::Given(_) | Op::ReadsFrom => true,
+        op @ Op::Choice(_) => patterns::is_coherence(typed, op),
+        Op::Union(items) => items.iter().all(is),
+        Op::Binary(Binary::Intersection | Binary::Difference | Binary::Product, a, b) => {
+            is(a) && is(b)
+        }
+        Op::Unary(Unary::Plus | Unary::Star, a) | Op::Call(Builtin::AsTransitive, a) => {
+            is(a) && !(leads_in(a) && others.any(|other| has(may(a), class, other)))
+        }
+        Op::Unary(_, a) => is(a),
+        Op::Sequence(a, b) => {
+            is(a) && is(b) && !(leads_in(a) && others.any(|other| has(may(b), class, other)))
+        }
+        Op::Restrict(from, inner, to) => from.iter().chain([inner]).chain(to).all(is),
+        Op::Call(Builtin::Domain, a) => is(a) && !leads_in(a),
+        _ => false,
+    }
+}
+
+fn of_each(typed: &TypedPlan, given: &dyn Fn(&str) -> Extent) -> Vec<Extent> {
+    patterns::of_each(typed, |id, found| match typed.type_of(id) {
+        Type::Nothing => Extent::NOTHING,
+        Type::Universe => Extent::ALL,
+        Type::Dynamic => Extent::UNKNOWN,
+        _ => of(typed, id, found, given),
+    })
 }
 
 fn of(typed: &TypedPlan, id: OpId, found: &[Extent], given: &dyn Fn(&str) -> Extent) -> Extent {

@@ -435,6 +435,14 @@ impl Consistency {
             .all(|due| never_reported(&due.check))
     }
 
+    /// Whether all that the model says of a graph that is as `given` describes it, it also says of the
+    /// graph without the events of a class.
+    pub fn ignores(&self, given: &dyn Fn(&str) -> Extent, class: usize) -> bool {
+        let ignores = extents::ignores(&self.compiled.typed, given, class);
+        let mut checks = self.compiled.axioms.iter().chain(&self.compiled.others);
+        checks.all(|due| ignores(&due.check))
+    }
+
     /// Whether a consistent graph stays consistent when it grows by an event at the end of a thread
     /// that reads from the last write of its location, or is the last in coherence order.
     pub fn keeps_maximal(&self) -> bool {

@@ -260,7 +260,7 @@ impl Message {
                 .push(ViewEvent::new(thread, location, tags, source));
             view.events.len() as u32 - 1
         };
-        let initial = tag::WRITE | tag::INITIAL | tag::PLAIN;
+        let initial = tag::INITIAL_WRITE;
         for location in [DATA, FLAG] {
             add(view, None, Some(location), initial, None);
         }

@@ -118,7 +118,7 @@ impl StaleAccess {
         let seen =
             |thread, location, tags, source| ViewEvent::new(thread, Some(location), tags, source);
         let reads = self.access & tag::WRITE == 0;
-        let initial = tag::WRITE | tag::INITIAL | tag::PLAIN;
+        let initial = tag::INITIAL_WRITE;
         view.events.clear();
         view.rmw.clear();
         view.events.push(seen(None, X, initial, None));

@@ -2,7 +2,8 @@
 //!
 //! A read-modify-write is one event, or, for a model with the relation `rmw`, its read and its write
 //! are two. An access has an event for each part of memory that other accesses have alone. Each
-//! location has an initial write. Creating a thread is a
+//! location has an initial write; for a model that says the same without, only if a read reads from it.
+//! Creating a thread is a
 //! release write to a location of its own, from which the thread's first event, an acquire read,
 //! reads; the end of a thread and the join that waits for it likewise. Every model of C, and every
 //! hardware model, orders the two sides by this, and it leaves no choice. These events are only
@@ -71,6 +72,10 @@ pub struct View {
     pub in_halves: bool,
     /// Whether the model is the Linux kernel's.
     pub kernel: bool,
+    /// Whether initial writes are left out from which no read reads.
+    pub leaves_out_unread: bool,
+    /// The initial write of each location; `NONE` where it is left out.
+    initial: Vec<Index>,
     /// The events with an index, that of a critical section of SRCU.
     pub indices: Vec<(Index, u64)>,
     /// The addresses of the structures of SRCU, with their locations.
@@ -179,14 +184,7 @@ impl View {
         self.srcu.clear();
         self.begins.clear();
         self.begins.resize(graph.threads.len(), None);
-        for number in 0..graph.locations.len() {
-            self.events.push(ViewEvent::new(
-                None,
-                Some(number as u32),
-                tag::WRITE | tag::INITIAL | tag::PLAIN,
-                None,
-            ));
-        }
+        self.initial_writes(graph);
         let known = graph.locations.len() as u32;
         let whole = lifetimes.iter().map(|(_, location)| location + 1);
         self.hidden = whole.max().unwrap_or(0).max(known);
@@ -205,7 +203,7 @@ impl View {
             if event.is_read() && event.source != PROMISED && shown {
                 let source = match event.source {
                     NONE if self.kernel => self.first_write(graph, event.location),
-                    NONE => event.location,
+                    NONE => self.initial[event.location as usize],
                     write => self.index[write as usize],
                 };
                 self.events[self.index[id] as usize].source = Some(source);
@@ -217,7 +215,8 @@ impl View {
         let mut left = &self.lifetimes[..];
         for number in 0..graph.locations.len() as u32 {
             self.starts.push(self.orders.len() as u32);
-            self.orders.push(number);
+            let initial = self.initial[number as usize];
+            self.orders.extend((initial != NONE).then_some(initial));
             let count = left.iter().take_while(|(location, ..)| *location == number);
             let (here, others) = left.split_at(count.count());
             left = others;
@@ -237,12 +236,32 @@ impl View {
         self.starts.push(self.orders.len() as u32);
     }
 
+    fn initial_writes(&mut self, graph: &Graph) {
+        self.initial.clear();
+        self.initial.resize(graph.locations.len(), 0);
+        if self.leaves_out_unread {
+            self.initial.fill(NONE);
+            let accesses = graph.events.iter().filter(|event| event.location != NONE);
+            for read in accesses.filter(|event| event.is_read() && event.source == NONE) {
+                self.initial[read.location as usize] = 0;
+            }
+        }
+        for (number, initial) in self.initial.iter_mut().enumerate() {
+            if *initial != NONE {
+                *initial = self.events.len() as Index;
+                let location = Some(number as u32);
+                self.events
+                    .push(ViewEvent::new(None, location, tag::INITIAL_WRITE, None));
+            }
+        }
+    }
+
     /// The write of an allocation that is the first of a location, or else the initial one.
     fn first_write(&self, graph: &Graph, location: u32) -> Index {
         let mut lifetimes = self.lifetimes.iter();
         let begins = |id: EventId| matches!(graph.event(id).action, Action::Allocate { .. });
         let first = lifetimes.find(|(at, _, id)| *at == location && begins(*id));
-        first.map_or(location, |(_, index, _)| *index)
+        first.map_or(self.initial[location as usize], |(_, index, _)| *index)
     }
 
     /// The pairs of the graph's events as pairs of the view's.
