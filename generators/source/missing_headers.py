@@ -42,15 +42,17 @@ def advice(header: str, includer: Path, options: Sequence[str]) -> str:
     )
     configure = "configure the library, and name the folder that then holds it: -I DIR"
     templates = _sorted(os.path.relpath(file) for file in files if file.endswith(f"/{name}.in"))
-    if folders:
-        listed = " or ".join(f"-I {each}" for each in folders[:_SHOWN])
-        made = f"; a build makes it of {templates[0]}" if templates else ""
-        return f"name the folder that holds it: {listed}{made}"
+    shown = " or ".join(f"-I {each}" for each in folders[:_SHOWN])
+    listed = f"name the folder that holds it: {shown}"
+    if any(not _ELSEWHERE.search(each) for each in folders):
+        return listed + (f"; a build makes it of {templates[0]}" if templates else "")
     if templates:
         return f"the library's build makes it of {templates[0]}: {configure}"
     for file in _sorted(file for file in files if _SCRIPT.fullmatch(Path(file).name)):
         if os.access(file, os.R_OK) and header in Path(file).read_text("utf-8", "replace"):
             return f"the library's build makes it, as {os.path.relpath(file)} says: {configure}"
+    if folders:
+        return listed
     if name == "config.h":
         return f"the library's build makes it: {configure}"
     return 'name the folder that holds it: -I DIR, or include = ["DIR"] in weakspot.toml'

@@ -396,6 +396,11 @@ def test_headers_of_a_compiler_behind_a_link_are_the_systems(
         ),
         (("builds/cmake/os.h.in",), r"build makes it of \S*builds/cmake/os\.h\.in: configure"),
         (("Makefile",), r"build makes it, as \S*Makefile says: configure"),
+        (
+            ("windows/impl/os.h", "configure.ac"),
+            r"build makes it, as \S*configure\.ac says: configure",
+        ),
+        (("windows/impl/os.h",), r"holds it: -I \S*windows$"),
     ],
 )
 def test_a_header_that_is_elsewhere_in_the_library_comes_with_advice(
