@@ -425,6 +425,18 @@ int main() {
     assert not failures(written(tmp_path, text))
 
 
+def test_a_source_may_include_new_inside_a_namespace_after_atomic(tmp_path: Path) -> None:
+    """libstdc++'s <atomic> has included it by then."""
+    text = """#include <atomic>
+namespace lib {
+#include <new>
+struct alignas(std::hardware_destructive_interference_size) Flag { std::atomic<bool> set{false}; };
+}
+int main() { return lib::Flag().set; }
+"""
+    assert "@main" in compile_source(written(tmp_path, text)).text
+
+
 def test_clocks_and_printing_go_together(tmp_path: Path) -> None:
     text = """#include <iostream>
 #include <chrono>

@@ -19,6 +19,7 @@
 #include <__type_traits/void_t.h>
 #include <__utility/declval.h>
 #include <cstring>
+#include <new> // as libstdc++'s <atomic> does, on which sources rely
 
 #if _LIBCPP_STD_VER >= 20
 
