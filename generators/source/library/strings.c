@@ -151,3 +151,9 @@ WEAKSPOT_LIBRARY char *strsep(char **rest, const char *set) {
     *end = 0;
   return word;
 }
+
+WEAKSPOT_LIBRARY int ffs(int word) { return __builtin_ffs(word); }
+
+WEAKSPOT_LIBRARY int ffsl(long word) { return __builtin_ffsl(word); }
+
+WEAKSPOT_LIBRARY int ffsll(long long word) { return __builtin_ffsll(word); }

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#if !defined _ISOC11_SOURCE || !defined _DEFAULT_SOURCE || _POSIX_C_SOURCE < 200809L || _XOPEN_SOURCE < 700
+static void *aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
+#endif
+
 __BEGIN_DECLS
 static int weighted(struct drand48_data *state);
 __END_DECLS

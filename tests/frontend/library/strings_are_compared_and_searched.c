@@ -20,6 +20,7 @@ static void *search(void *p) {
   assert(!strcmp(strsep(&rest, "=,"), "v") && !rest && !strsep(&rest, "=,"));
   assert(memrchr(text, '/', 5) == text + 3 && memrchr(text, '/', 3) == text + 1 && !memrchr(text, 'c', 4));
   assert(memmem(text, 5, "/c", 2) == text + 3 && !memmem(text, 4, "/c", 2) && memmem(text, 0, "", 0) == text);
+  assert(ffs(words[0] == ' ' ? 12 : 0) == 3 && !ffs(0) && ffsl(1L << 40) == 41 && ffsll(-1) == 1);
   explicit_bzero(words, 3);
   assert(!words[0] && !words[2] && words[3] == 'e');
   return p;
