@@ -437,6 +437,20 @@ int main() { return lib::Flag().set; }
     assert "@main" in compile_source(written(tmp_path, text)).text
 
 
+def test_a_random_number_is_drawn_beside_an_object_with_a_destructor(tmp_path: Path) -> None:
+    text = """#include <cassert>
+#include <cstdlib>
+struct Guard { bool ended = false; ~Guard() { ended = true; } };
+int chosen(int size) {
+  Guard guard;
+  return std::rand() % size;
+}
+int main() { assert(chosen(2) != 1); }
+"""
+    ((_, message, _),) = failures(written(tmp_path, text))
+    assert "chosen(2) != 1" in message
+
+
 def test_clocks_and_printing_go_together(tmp_path: Path) -> None:
     text = """#include <iostream>
 #include <chrono>

@@ -1,6 +1,16 @@
-// <stdlib.h> with the functions and types of glibc that musl does not declare there.
+// <stdlib.h> with the functions and types of glibc that musl does not declare there. Random numbers throw
+// nothing, as in glibc: a number and its remainder stand in one block.
 #pragma once
 #pragma GCC system_header
+
+#ifdef __cplusplus
+extern "C" {
+__attribute__((nothrow)) int rand(void);
+__attribute__((nothrow)) int rand_r(unsigned *);
+__attribute__((nothrow)) long random(void);
+__attribute__((nothrow)) long lrand48(void);
+}
+#endif
 
 #include_next <stdlib.h>
 
