@@ -8,6 +8,7 @@ that the compiler would not see, as below an `#if`.
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,21 +16,22 @@ from pathlib import Path
 
 from weakspot.generators.source import language
 from weakspot.generators.source.build import Build
-from weakspot.generators.source.files_below import files_below
+from weakspot.generators.source.files_below import files_below, is_for_another_system
 from weakspot.generators.source.mains import code_of, has_main
 from weakspot.system.compilers import zig
 
 _HEADERS = frozenset(("include", "inc"))
 """Names of folders of headers beside which a library has its sources."""
-_MOST = 2_000
-"""How many files are looked at, at most."""
+_MOST = 20_000
+"""How many files are listed, at most: the folder of a build has thousands that are no sources."""
+_MOST_READ = 2_000
 
 
 def definitions(
     names: Iterable[str], sources: Sequence[Path], folders: Iterable[Path], build: Build
 ) -> dict[str, tuple[Path, ...]]:
     """The files that define each of the functions and variables, for those that have one. A file
-    with a `main` is another program."""
+    with a `main` is another program. Where some are for another system, the others are meant."""
     wanted = {name: _definition(name) for name in names}
     found: dict[str, tuple[Path, ...]] = {}
     known = {each.resolve() for each in sources}
@@ -40,7 +42,7 @@ def definitions(
         defined = [name for name, defines in wanted.items() if defines(text)]
         if defined and not has_main(code_of(file), build):
             found |= {name: (*found.get(name, ()), file) for name in defined}
-    return {name: found[name] for name in wanted if name in found}
+    return {name: _for_this_system(found[name]) for name in wanted if name in found}
 
 
 def is_of_c_library(name: str) -> bool | None:
@@ -61,7 +63,12 @@ def _symbols_of_glibc() -> bytes | None:
 
 def _files(folders: Iterable[Path]) -> Iterator[Path]:
     roots = (each.parent if each.name in _HEADERS else each for each in folders)
-    return (Path(file) for file in files_below(roots, _MOST) if _is_source(file))
+    sources = (Path(file) for file in files_below(roots, _MOST) if _is_source(file))
+    return itertools.islice(sources, _MOST_READ)
+
+
+def _for_this_system(files: tuple[Path, ...]) -> tuple[Path, ...]:
+    return tuple(each for each in files if not is_for_another_system(str(each))) or files
 
 
 def _is_source(name: str) -> bool:

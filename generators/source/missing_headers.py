@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from weakspot.generators.source.files_below import files_below
+from weakspot.generators.source.files_below import files_below, is_for_another_system
 
 _ROOT = re.compile(
     r"\.git|(?:LICEN[CS]E|COPYING|README)\b.*|CMakeLists\.txt|meson\.build|configure(?:\.ac)?",
@@ -22,8 +22,6 @@ _ROOT = re.compile(
 _SCRIPT = re.compile(
     r"CMakeLists\.txt|.*\.cmake|meson\.build|configure(?:\.ac)?|(?:GNU)?[Mm]akefile(?:\.\w+)?"
 )
-_ELSEWHERE = re.compile(r"win|mac|darwin|apple|android|bsd|solaris|qnx|rtos|bare|deprecated", re.I)
-"""In names of folders for other systems than Linux."""
 _FOLDER = re.compile(r"-(?:I|isystem|iquote)(.+)")
 _MOST = 20_000
 """How many files of a library are looked at, at most."""
@@ -44,7 +42,7 @@ def advice(header: str, includer: Path, options: Sequence[str]) -> str:
     templates = _sorted(os.path.relpath(file) for file in files if file.endswith(f"/{name}.in"))
     shown = " or ".join(f"-I {each}" for each in folders[:_SHOWN])
     listed = f"name the folder that holds it: {shown}"
-    if any(not _ELSEWHERE.search(each) for each in folders):
+    if any(not is_for_another_system(each) for each in folders):
         return listed + (f"; a build makes it of {templates[0]}" if templates else "")
     if templates:
         return f"the library's build makes it of {templates[0]}: {configure}"
@@ -74,5 +72,5 @@ def _sorted(paths: Iterable[str]) -> list[str]:
     """Each path once: those for Linux first, then the shortest."""
     return sorted(
         set(paths),
-        key=lambda each: (bool(_ELSEWHERE.search(each)), "linux" not in each, len(each), each),
+        key=lambda each: (is_for_another_system(each), "linux" not in each, len(each), each),
     )

@@ -156,6 +156,17 @@ def test_a_source_that_alone_defines_what_is_missing_is_linked(folder: Path) -> 
     assert (error.value.place or "").startswith("src/mail.c:7:")
 
 
+def test_a_source_is_linked_beside_a_build_and_sources_for_other_systems(folder: Path) -> None:
+    for name in ("build", "src/os_win"):
+        (folder / name).mkdir()
+    for number in range(2001):
+        (folder / "build" / f"{number}.o").touch()
+    (folder / "src/os_win/mail.c").write_text("int mail_get(int *letter) { return 0; }\n")
+    build = weakspot.Build(defines=("ORDER=memory_order_release",))
+    (found,) = weakspot.explore("driver.c", models=["rc20"], build=build)
+    assert (found.result, found.notes) == ("Safe", ("linked with what it calls: src/mail.c",))
+
+
 def test_a_function_that_is_missing_is_named_at_its_call(folder: Path) -> None:
     """It is not chosen between two that define it."""
     (folder / "src" / "other.c").write_text("int mail_get(int *letter) { return 0; }\n")
