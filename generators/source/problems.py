@@ -1,7 +1,7 @@
 """What the engine reports about a program, as errors that show the source line and give advice.
 
 In: an EngineError, the program's source and files, and its build. Out: BadInput or Unsupported, or
-the sources that define what is missing.
+the files that define what is missing.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from weakspot.generators.source.definitions import definitions, is_of_c_library
 if TYPE_CHECKING:
     from weakspot._engine import Problem
 
+Definitions = dict[str, tuple[Path, ...]]
+"""The files that define each of some functions and variables."""
+
 
 def placed(
     error: _engine.EngineError,
@@ -26,10 +29,14 @@ def placed(
     files: dict[str, Path],
     build: Build,
     text: str = "",
+    defined: Definitions | None = None,
 ) -> BadInput | Unsupported:
     """An engine error that shows the line it is about, in the source or in the model. `text` is the
-    IR, which tells the source's line where the engine only has that of the IR."""
+    IR, which tells the source's line where the engine only has that of the IR; `defined` are the
+    `missing_definitions`, if they are known."""
     problem = error.problem
+    if defined is None:
+        defined = missing_definitions(error, source, files, build)
     from weakspot.generators.source import debug_info  # only errors need it
 
     of_ir = 0 if problem["file"] else problem["line_of_ir"]
@@ -42,7 +49,7 @@ def placed(
             message,
             place=":".join(str(each) for each in (path, *place[1:]) if each),
             excerpt=excerpt(path, place[1], place[2]),
-            advice=_advice(problem, source, path, build),
+            advice=_advice(problem, path, defined),
         )
     if of_ir:
         problem = {**problem, "message": f"{problem['message']}, line {of_ir} of the IR"}
@@ -53,13 +60,13 @@ def placed(
         path = Path(problem["file"] or source)
     if problem["kind"] == "invalid":
         advice = None
-        if not problem["file"] and "no function main" in problem["message"]:
+        if not problem["file"] and problem["construct"] == "no main":
             advice = (
                 "name the file that has one too (weakspot check driver.c library.c); the scenarios "
                 "of a gate are files with a main"
             )
         return reported(problem, BadInput, source=path, advice=advice)
-    advice = _advice(problem, source, path, build)
+    advice = _advice(problem, path, defined)
     return reported(problem, Unsupported, source=path, advice=advice)
 
 
@@ -69,25 +76,15 @@ _ANY_VALUE = re.compile(r"__VERIFIER_nondet_\w+|[dm]rand48(_r)?|arc4random")
 _STREAM = re.compile(r"\bstd::basic_\w*(?:stream|buf)<|\bstd::basic_ios<|\bstd::ios_base\b")
 
 
-def missing_sources(
+def missing_definitions(
     error: _engine.EngineError, source: Path, files: dict[str, Path], build: Build
-) -> tuple[Path, ...]:
-    """The sources that define what is missing: none unless one file alone defines what the error is
-    about."""
+) -> Definitions:
+    """The files that define what is missing: none if the error is about something that no file
+    defines, or that is the C library's."""
     problem = error.problem
     path = files.get(problem["file"], source)
     if not problem["missing"] or path.suffix == ".rs":
-        return ()
-    found = _definitions(problem, source, path, build)
-    first, *_ = (*found.values(), ())
-    return _single(found) if len(first) == 1 else ()
-
-
-def _definitions(
-    problem: Problem, source: Path, path: Path, build: Build
-) -> dict[str, tuple[Path, ...]]:
-    """The files that define what is missing in the file at the path: none if the problem is about
-    something that no file defines, or that is the C library's."""
+        return {}
     names = [re.sub(r"\(anonymous namespace\)::|\(.*", "", one) for one in problem["missing"]]
     if is_of_c_library(names[0]):
         return {}
@@ -97,14 +94,20 @@ def _definitions(
     return found if names[0] in found else {}
 
 
-def _single(found: dict[str, tuple[Path, ...]]) -> tuple[Path, ...]:
+def linkable(found: Definitions) -> tuple[Path, ...]:
+    """The sources that define what is missing: none unless one file alone defines what the error is
+    about."""
+    first, *_ = (*found.values(), ())
+    return _single(found) if len(first) == 1 else ()
+
+
+def _single(found: Definitions) -> tuple[Path, ...]:
     """The files that alone define something."""
     return tuple(dict.fromkeys(files[0] for files in found.values() if len(files) == 1))
 
 
-def _advice(problem: Problem, source: Path, path: Path, build: Build) -> str:
+def _advice(problem: Problem, path: Path, found: Definitions) -> str:
     """What to do about something in the file at the path that the engine does not support."""
-    message = problem["message"]
     rust = path.suffix == ".rs"
     guard = "guard it with #ifndef WEAKSPOT, which is defined while weakspot reads a source"
     if rust:
@@ -115,14 +118,13 @@ def _advice(problem: Problem, source: Path, path: Path, build: Build) -> str:
             "streams other than std::cout and std::cerr are not modelled: make text of numbers "
             f"with std::format, and numbers of text with std::stoi, or {guard}"
         )
-    if "a random number" in message or (missing and _ANY_VALUE.fullmatch(missing[0])):
+    if problem["construct"] == "random number" or (missing and _ANY_VALUE.fullmatch(missing[0])):
         return (
             "it returns too many values to explore: define the function with the values that "
             "matter, for example { return weakspot_choose(4); } for 0 to 3, where "
             "unsigned weakspot_choose(unsigned) returns each value below its argument"
         )
     if missing and not rust:
-        found = _definitions(problem, source, path, build)
         if not found and is_of_c_library(missing[0]):
             return (
                 "weakspot does not have this function of the C library: define it in the driver, "
@@ -135,7 +137,7 @@ def _advice(problem: Problem, source: Path, path: Path, build: Build) -> str:
             what = (" or " if len(first) > 1 else ", ").join(map(os.path.relpath, files))
             what += " too, which defines it" if len(files) == 1 else " too, which define it"
         return f"name {what}: weakspot check driver.c library.c; or {guard}"
-    if "inline assembly" in message:
+    if problem["construct"] == "inline assembly":
         return (
             'say what it does in weakspot.toml, as C: [[asm]] with pattern = "the text of the '
             f'assembly" and body = "statements in which %0, %1, … are the operands"; or {guard}'

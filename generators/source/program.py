@@ -21,7 +21,7 @@ from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.clang import text_of
 from weakspot.generators.source.frontend import Question, Units, compile_source
 from weakspot.generators.source.language import sources
-from weakspot.generators.source.problems import missing_sources, placed
+from weakspot.generators.source.problems import linkable, missing_definitions, placed
 from weakspot.system.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
@@ -248,9 +248,10 @@ def read_program(
                 lowered.trace(interleavings=1, seconds=_TRIED)
             break
         except _engine.EngineError as error:
-            more = missing_sources(error, source, ir.files, build)
+            found = missing_definitions(error, source, ir.files, build)
+            more = linkable(found)
             if not more:
-                raise placed(error, source, ir.files, build, ir.text) from error
+                raise placed(error, source, ir.files, build, ir.text, found) from error
             asked, linked = None, (*linked, *more)
             build = build.with_sources(more)
     return Program(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import weakspot
 from weakspot.errors import BadInput, Unsupported
+from weakspot.generators.source import problems
+from weakspot.generators.source.definitions import definitions
 from weakspot.harness.corpus.resolution import resolve
 from weakspot.harness.gate.config import ProjectFile
 
@@ -174,6 +177,23 @@ def test_a_function_that_is_missing_is_named_at_its_call(folder: Path) -> None:
         list(weakspot.explore("driver.c"))
     assert error.value.place == "driver.c:9:7"
     assert "name src/mail.c or src/other.c too, which define it" in (error.value.advice or "")
+
+
+def test_the_sources_beside_a_program_are_searched_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is found for a link that fails is used for the advice."""
+    (folder / "src" / "other.c").write_text("int mail_get(int *letter) { return 0; }\n")
+    searched = []
+
+    def search(*given: Any) -> dict[str, tuple[Path, ...]]:
+        searched.append(given)
+        return definitions(*given)
+
+    monkeypatch.setattr(problems, "definitions", search)
+    with pytest.raises(Unsupported, match="mail_get is called but not defined"):
+        list(weakspot.explore("driver.c"))
+    assert len(searched) == 1
 
 
 def test_sources_are_linked_until_nothing_is_missing(folder: Path) -> None:
