@@ -55,7 +55,14 @@ class _Variant(msgspec.Struct, frozen=True):
     code: str
 
 
-_Keep = Callable[[_Variant | str], object]
+class _Refusal(msgspec.Struct, frozen=True):
+    """Why there is no compiled program; `problem` is the same without the place in a source."""
+
+    why: str
+    problem: str = ""
+
+
+_Keep = Callable[[_Variant | _Refusal], object]
 """Receives a compiled program, or the reason why it could not be compiled."""
 
 
@@ -103,10 +110,10 @@ class Costing:
             ]
             for number in range(len(self._annotations))
         }
-        self._counting: dict[str, _Variant | str] = {}
+        self._counting: dict[str, _Variant | _Refusal] = {}
         self._counts: dict[tuple[str, str], dict[int, Times]] = {}  # by mode and scenario
-        self._written: dict[str, _Variant | str] = {}
-        self._variants: dict[tuple[int, str], _Variant | str] = {}
+        self._written: dict[str, _Variant | _Refusal] = {}
+        self._variants: dict[tuple[int, str], _Variant | _Refusal] = {}
         self._entries: list[_Entry] = []
         self._failed: dict[tuple[str, str], str] = {}
         self._seconds = 0.0
@@ -166,7 +173,7 @@ class Costing:
                 keep: _Keep = partial(self._variants.__setitem__, (number, order))
                 changed = rewrite([annotation], (order,), through_macros=True)
                 if changed.by_hand:
-                    keep(changed.by_hand[0].why)
+                    keep(_Refusal(changed.by_hand[0].why))
                 else:
                     jobs.append(_Job(keep, program, changed.after))
         return jobs
@@ -176,7 +183,7 @@ class Costing:
         orders = allowed(each.scale)
         return fenced(each.scale, orders[-1], full=True) if self._fences else orders
 
-    def _variant(self, job: _Job, folder: Path, until: Deadline) -> _Variant | str:
+    def _variant(self, job: _Job, folder: Path, until: Deadline) -> _Variant | _Refusal:
         try:
             if until.passed:
                 raise Failed(programs.COMPILING)
@@ -185,18 +192,20 @@ class Costing:
                 made = whole_programs.made(
                     program, self._machine, folder, counting=job.counting, end=until
                 )
-        except (Failed, Unsupported) as error:
-            return " ".join(str(error.args[0]).split())
+        except Failed as error:
+            return _Refusal(_one_line(error.args[0]), _one_line(error.problem))
+        except Unsupported as error:
+            return _Refusal(_one_line(error.message))
         text = made.assembly.read_text(encoding="utf-8")
         return _Variant(made, _NO_CODE.sub("", text))
 
-    def _groups(self, number: int) -> Iterator[tuple[str, str, _Variant | str]]:
+    def _groups(self, number: int) -> Iterator[tuple[str, str, _Variant | _Refusal]]:
         """For each memory order of an annotation: the order, an earlier order with the same machine
         code or "", and the program of whichever came first."""
         first: dict[str, tuple[str, _Variant]] = {}
         for order in self._orders(self._annotations[number]):
-            variant = self._variants.get((number, order), self._ended or "not compiled")
-            if isinstance(variant, str):
+            variant = self._variants.get((number, order), _Refusal(self._ended or "not compiled"))
+            if isinstance(variant, _Refusal):
                 yield order, "", variant
                 continue
             known, one = first.setdefault(variant.code, (order, variant))
@@ -214,8 +223,8 @@ class Costing:
         self._compile(jobs, folder, until)
         for scenario, variant in self._counting.items():
             for mode, setting in _MODES.items():
-                if isinstance(variant, str):
-                    self._failed[mode, scenario] = variant
+                if isinstance(variant, _Refusal):
+                    self._failed[mode, scenario] = variant.why
                     continue
                 counts = {**setting, "counts": len(self._annotations)}
                 try:
@@ -294,9 +303,9 @@ class Costing:
         found = [each for each in self._entries if (each.mode, each.scenario, each.number) == key]
         return found[0] if found and self._goes_on(found[0]) else None
 
-    def _run_cost(self, scenario: str, variant: _Variant | str) -> RunCost:
-        if isinstance(variant, str):
-            return RunCost(scenario=scenario, why=variant)
+    def _run_cost(self, scenario: str, variant: _Variant | _Refusal) -> RunCost:
+        if isinstance(variant, _Refusal):
+            return RunCost(scenario=scenario, why=variant.why)
         alone, together = (
             entry.typical() if (entry := self._entry(mode, scenario, None)) else None
             for mode in _MODES
@@ -326,8 +335,8 @@ class Costing:
         orders: list[OrderCost] = []
         different: list[Path] = []
         for order, same_as, variant in self._groups(number):
-            if isinstance(variant, str):
-                orders.append(OrderCost(order=order, why=variant))
+            if isinstance(variant, _Refusal):
+                orders.append(OrderCost(order=order, why=variant.why, problem=variant.problem))
                 continue
             if not same_as:
                 different.append(variant.program.path)
@@ -358,6 +367,10 @@ class Costing:
             alone=alone,
             together=together,
         )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _slice(

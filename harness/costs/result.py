@@ -14,7 +14,8 @@ from weakspot.harness.values.histogram import INTERRUPTED
 
 class OrderCost(msgspec.Struct, frozen=True, kw_only=True):
     """A memory order of an annotation. `same_as` is an earlier order with the same machine code;
-    `why` is the reason why no program with the memory order exists. A Timing is None if it could
+    `why` is the reason why no program with the memory order exists, `problem` the same without the
+    place that a compiler names, if it names one. A Timing is None if it could
     not be measured, and for the weakest memory order."""
 
     order: str
@@ -22,6 +23,7 @@ class OrderCost(msgspec.Struct, frozen=True, kw_only=True):
     alone: Timing | None = None
     together: Timing | None = None
     why: str = ""
+    problem: str = ""
 
 
 class SiteCost(msgspec.Struct, frozen=True, kw_only=True):

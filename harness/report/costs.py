@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from rich.console import Console
 from rich.text import Text
 
@@ -13,7 +11,6 @@ from weakspot.harness.report.terminal import print_dim, print_table
 from weakspot.harness.runners.whole_programs import Times
 
 _PLACES = 3  # that are named for one reason
-_PLACE = re.compile(r"(?:[^\s:]+:)?\d+:\d+: ")  # that a compiler names
 
 
 def costs(found: Costs, out: Console) -> None:
@@ -30,7 +27,7 @@ def costs(found: Costs, out: Console) -> None:
     for site in found.sites:
         if refused := [each for each in site.orders if each.why]:
             what = f"{site.annotation} {', '.join(each.order for each in refused)}"
-            without.setdefault(_PLACE.sub("", refused[0].why), []).append(what)
+            without.setdefault(refused[0].problem or refused[0].why, []).append(what)
         if sum(not each.same_as and not each.why for each in site.orders) > 1:
             if site.is_executed or site.alone is site.together is None:
                 rows += _rows(site)

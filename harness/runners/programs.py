@@ -64,7 +64,12 @@ class Slice(msgspec.Struct, frozen=True):
 
 
 class Failed(Exception):
-    """A program could not be compiled or run, or what it printed is inconsistent."""
+    """A program could not be compiled or run, or what it printed is inconsistent. `problem` is the
+    message without the place that a compiler names."""
+
+    def __init__(self, message: str, problem: str = "") -> None:
+        super().__init__(message)
+        self.problem = problem or message
 
 
 @contextlib.contextmanager
@@ -230,9 +235,12 @@ def _compiler(
                 "defines it too, or define it where weakspot has a meaning of its own for it"
             )
         found = re.search(r"^(?:(\S+:\d+)\S* )?.*?[Ee]rror: (.*)", ended.err, re.M)
-        problem = filter(None, found.groups()) if found else ended.err.splitlines()[-1:]
-        what = "".join(f": {each}" for each in problem)
-        raise Failed(f"{compiler.name} does not compile it{what}")
+        place, problem = found.groups() if found else ("", "".join(ended.err.splitlines()[-1:]))
+        what = f"{compiler.name} does not compile it"
+        named = (
+            ": ".join(filter(None, parts)) for parts in ((what, place, problem), (what, problem))
+        )
+        raise Failed(*named)
     return ended
 
 
