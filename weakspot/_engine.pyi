@@ -27,6 +27,8 @@ class Problem(TypedDict):
     help: str  # what to do about it; may be empty
     # the functions and variables of a program that are not defined, the one that it is about first
     missing: list[str]
+    # what it is about, where the advice depends on it
+    construct: Literal["inline assembly", "random number", "no main", ""]
 
 class EngineError(Exception):
     """The engine cannot use what it is given; the argument is the problem's message."""
@@ -145,6 +147,7 @@ class ViolationDict(TypedDict):
     kind: str  # assertion race hang uninitialised memory lock linearizability flag
     message: str
     site: int | None  # for a race, the first access
+    accesses: list[int | None]  # of a race, both; of a flag, the two events that it is about
     executions: int  # number of executions with it
     witness: ExecutionDict
 

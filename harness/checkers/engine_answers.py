@@ -24,6 +24,7 @@ from weakspot.harness.values.exploration import (
     Result,
     Violation,
     ViolationKind,
+    between,
 )
 from weakspot.harness.values.reason import Reason
 from weakspot.harness.values.record import program_name
@@ -249,13 +250,16 @@ def _violation(
     if witness is not None:
         racing = [witness["events"][event]["site"] for event in witness["conflict"] or ()]
         places += racing[::-1] if places[0] in racing[1:] else racing
+    accesses = tuple(
+        "" if site is None else f"{sites[site]}:{sites[site].column}" for site in found["accesses"]
+    )
+    message = found["message"] + between(accesses)
     identity = [found["kind"], *_exact(sites, places)]
-    identity += [found["message"]] if found["kind"] == "flag" else []
+    identity += [message] if found["kind"] == "flag" else []
     if witness is not None:
         places += [wait["site"] for wait in witness["waits"]]
     named = (str(sites[site]) for site in places if site is not None)
     execution = _execution(witness, sites, libraries) if witness is not None else None
-    message = found["message"]
     history = execution.history if execution is not None else None
     if history is not None and history.differs is not None:
         call = history.calls[history.differs]
@@ -269,6 +273,7 @@ def _violation(
         test=test.name if test else "",
         witness=execution,
         identity=" ".join(identity),
+        accesses=accesses,
     )
 
 

@@ -31,7 +31,7 @@ from weakspot.harness.judge.findings import judge
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.judge.violations import violations_of
 from weakspot.harness.values.descriptions import describe_event
-from weakspot.harness.values.exploration import Exploration, Violation
+from weakspot.harness.values.exploration import Exploration, Violation, between
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.record import Plan, Record
 from weakspot.harness.values.repair import ELSEWHERE, SuggestedRepair
@@ -164,7 +164,7 @@ class GateFindings:
         at = places[0]
         reported = ReportedFinding(
             finding=finding,
-            message=self._with_project_paths(file, finding),
+            message=_with_project_paths(file, finding, given[0][1]),
             scenario=file,
             fingerprint=baseline.fingerprint(finding.id, at.file, at.function, at.text),
             places=places,
@@ -222,15 +222,6 @@ class GateFindings:
         for number, execution in unshown.items():
             asks = f"{required[number].asks} {ELSEWHERE}"
             yield msgspec.structs.replace(required[number], asks=asks, witness=execution)
-
-    def _with_project_paths(self, file: str, finding: Finding) -> str:
-        """The message, with file names relative to the project's folder."""
-        message = finding.what
-        for name in {site.file for site in self.sites[file]}:
-            spelled = rf"(?<![\w./-]){re.escape(name)}(?=:\d)"
-            path = os.path.normpath(Path(file).parent / name)
-            message = re.sub(spelled, path.replace("\\", r"\\"), message)
-        return message
 
     def _places(
         self, file: str, finding: Finding, witness: Execution | None
@@ -341,6 +332,14 @@ class SourceSuppressions:
         """The comments that have suppressed nothing."""
         for file, found in self._found.items():
             yield from ((file, each) for each in found if (file, each) not in self._used)
+
+
+def _with_project_paths(file: str, finding: Finding, violation: Violation) -> str:
+    """The message, in which a race names files relative to the project's folder."""
+    folder = Path(file).parent
+    accesses = (os.path.normpath(folder / access) for access in violation.accesses)
+    what = violation.message.removesuffix(between(violation.accesses))
+    return finding.what.replace(violation.message, what + between(accesses))
 
 
 def _at_root(folder: Path, witness: Execution | None) -> Execution | None:

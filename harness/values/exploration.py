@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -34,7 +35,8 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     if an interleaving reaches the error. `absent_under` is the model of earlier editions of the
     standard if exploring under it does not find the violation; see Model.earlier. `identity` is the
     same under every model: the kind, and the `file:line:column` of the failing operation, of both
-    accesses of a race, or of one of the threads that hang; of a flag, its name too. A violation of
+    accesses of a race, or of one of the threads that hang; of a flag, its name too. `accesses` are
+    the `file:line:column` of the two that the message of a race names. A violation of
     the kind "missed" was found by the audit and not by the search: weakspot is wrong.
     """
 
@@ -45,11 +47,18 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     witness: Execution | None = None
     absent_under: str = ""
     identity: str = ""
+    accesses: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """The identity, or what replaces it in an exploration that was stored without."""
         return self.identity or " ".join((self.kind, *self.sites))
+
+
+def between(accesses: Iterable[str]) -> str:
+    """How the message of a race ends, which names its accesses."""
+    places = " and ".join(accesses)
+    return f" between {places}" if places else ""
 
 
 class Audit(msgspec.Struct, frozen=True, kw_only=True):

@@ -397,7 +397,21 @@ def test_a_program_that_cannot_be_explored_is_located(tmp_path: Path) -> None:
     problem = caught.value.problem
     assert (problem["kind"], problem["file"]) == ("unsupported", "program.c")
     assert "other sizes" in problem["message"]
+    assert problem["construct"] == ""
     assert problem["line"] > 0
+
+
+def test_what_an_error_is_about_is_known_without_its_message(tmp_path: Path) -> None:
+    text = """
+    void *one(void *p) { __asm__("nonsense"); return 0; }
+    void *two(void *p) { return 0; }
+    """
+    with pytest.raises(EngineError, match="the inline assembly") as caught:
+        explored(program(tmp_path, text, "one", "two"), "sc")
+    assert caught.value.problem["construct"] == "inline assembly"
+    with pytest.raises(EngineError) as caught:
+        Program("define i32 @other() {\n  ret i32 0\n}\n")
+    assert caught.value.problem["construct"] == "no main"
     found = program(tmp_path, SB, "one", "two")
     with pytest.raises(EngineError, match=r"po \| rf"):
         found.explore(str(MODELS / "c11.cat"), folders=[str(MODELS)])

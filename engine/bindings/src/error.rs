@@ -3,7 +3,7 @@
 use cat::CatError;
 use explore::ExploreError;
 use litmus::LitmusError;
-use program::error::Error as ProgramError;
+use program::error::{Construct, Error as ProgramError};
 use program::ir::{Program, SiteId};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -33,6 +33,7 @@ pub struct Problem {
     help: String,
     /// The functions and variables that are not defined, the one that it is about first.
     missing: Vec<String>,
+    construct: Construct,
 }
 
 impl Problem {
@@ -48,6 +49,7 @@ impl Problem {
         dict.set_item(intern!(py, "line_of_ir"), self.line_of_ir)?;
         dict.set_item(intern!(py, "help"), &self.help)?;
         dict.set_item(intern!(py, "missing"), &self.missing)?;
+        dict.set_item(intern!(py, "construct"), self.construct.name())?;
         Ok(dict)
     }
 
@@ -97,12 +99,14 @@ impl Problem {
     /// Something that the engine does not model, at a site of the program.
     pub fn unsupported(program: &Program, message: String, site: Option<SiteId>) -> Problem {
         let place = site.map(|s| program.sites[s as usize].place());
+        let construct = program.refused(site, &message);
         let (message, missing) = with_the_others(program, message, site);
         let problem = Problem {
             about: "program",
             kind: "unsupported",
             message,
             missing,
+            construct,
             ..Problem::default()
         };
         problem.at(&place.unwrap_or_default())
@@ -195,6 +199,7 @@ impl From<ProgramError> for Problem {
                 "" => Vec::new(),
                 what => vec![name(what).to_owned()],
             },
+            construct: e.construct,
             message: e.message,
             line_of_ir: e.line,
             ..Problem::default()

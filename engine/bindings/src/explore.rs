@@ -3,7 +3,7 @@ use super::arguments::load_model;
 use super::error::Problem;
 use super::work::{catch_panic, in_parallel, Caller};
 use cat::Model;
-use explore::witness::{ReturnedCalls, Witness, WitnessEvent};
+use explore::witness::{ReturnedCalls, Witness};
 use explore::{
     self, Acyclic, Checkpoint, Doubt, Estimate, Exploration, ExploreError, ExploredProgram,
     FaultKind, Guarantee, Limit, Options, ProgramSource, Reduction, Reductions, Request, Violation,
@@ -367,30 +367,23 @@ fn violation_dict<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let fault = &violation.fault;
     let (mut message, mut site) = (fault.message.clone(), fault.site);
+    let mut accesses = Vec::new();
     if let Some((witness, (a, b))) = witness.and_then(|w| Some((w, w.conflict?))) {
         let mut pair = [&witness.events[a], &witness.events[b]];
-        let place = |shown: &WitnessEvent| {
-            let site = shown.site.map(|s| program.sites[s as usize].place());
-            site.unwrap_or_default()
-        };
         // a race is one violation, whichever access comes first in an execution
         pair.sort_by_key(|shown| {
             let site = shown.site.map(|s| &program.sites[s as usize]);
             site.map(|site| (&site.file, site.line, site.column))
         });
-        let [a, b] = pair;
-        message = format!(
-            "{message} on {} between {} and {}",
-            a.location,
-            place(a),
-            place(b)
-        );
-        site = a.site;
+        message = format!("{message} on {}", pair[0].location);
+        accesses.extend(pair.map(|shown| shown.site));
+        site = pair[0].site;
     }
     let dict = PyDict::new(py);
     dict.set_item(intern!(py, "kind"), kind(fault.kind))?;
     dict.set_item(intern!(py, "message"), message)?;
     dict.set_item(intern!(py, "site"), site)?;
+    dict.set_item(intern!(py, "accesses"), accesses)?;
     // one that was drawn, and not explored, is not counted
     dict.set_item(intern!(py, "executions"), violation.count.max(1))?;
     let witness = witness

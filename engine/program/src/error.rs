@@ -17,6 +17,27 @@ impl ErrorKind {
     }
 }
 
+/// What an error is about, where the advice to the user depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Construct {
+    InlineAssembly,
+    RandomNumber,
+    NoMain,
+    #[default]
+    Other,
+}
+
+impl Construct {
+    pub fn name(self) -> &'static str {
+        match self {
+            Construct::InlineAssembly => "inline assembly",
+            Construct::RandomNumber => "random number",
+            Construct::NoMain => "no main",
+            Construct::Other => "",
+        }
+    }
+}
+
 /// An error in an IR text; `place` is `file:line:column` in the C source where debug information
 /// gives it, else empty; `line` is that of the text, 0 if it is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +48,7 @@ pub struct Error {
     pub line: u32,
     /// What the program uses and does not define, "the function f"; empty for other errors.
     pub undefined: String,
+    pub construct: Construct,
 }
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -39,6 +61,7 @@ impl Error {
             place: String::new(),
             line: 0,
             undefined: String::new(),
+            construct: Construct::Other,
         }
     }
 
@@ -60,6 +83,10 @@ impl Error {
 
     pub fn invalid(message: impl Into<String>) -> Error {
         Error::new(ErrorKind::Invalid, message.into())
+    }
+
+    pub fn about(self, construct: Construct) -> Error {
+        Error { construct, ..self }
     }
 
     /// With the line of the text.

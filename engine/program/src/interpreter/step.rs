@@ -552,7 +552,7 @@ fn run<W: Environment>(
             set!(*dst, exception);
             set!(*dst + 1, selector);
         }
-        Op::Refused { message, site } => {
+        Op::Refused { message, site, .. } => {
             let end = RunEnd::new(Outcome::Unsupported, message.as_str(), Some(*site));
             return Err(end.into());
         }

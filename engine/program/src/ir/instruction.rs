@@ -3,6 +3,7 @@
 pub use super::annotation::Annotation;
 pub use super::library_function::*;
 pub use super::operators::*;
+use crate::error::Construct;
 use borsh::{BorshDeserialize, BorshSerialize};
 
 pub type Register = u32;
@@ -348,6 +349,7 @@ pub enum Op {
     Refused {
         message: String,
         site: SiteId,
+        construct: Construct,
     },
 }
 

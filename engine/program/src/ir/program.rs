@@ -10,6 +10,7 @@ use super::instruction::{Extern, FuncId, Inst, Op, Operand, Order, Register, Sit
 use super::operators::{Predicate, RmwOp};
 use super::shapes::Shapes;
 use super::sites::Site;
+use crate::error::Construct;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -235,6 +236,19 @@ impl Program {
     fn ops(&self) -> impl Iterator<Item = &Op> {
         let code = self.functions.iter().flat_map(|function| &function.code);
         code.map(|inst| &inst.op)
+    }
+
+    /// What the refused instruction at a site is about, whose message this is.
+    pub fn refused(&self, at: Option<SiteId>, said: &str) -> Construct {
+        let mut refused = self.ops().filter_map(|op| match op {
+            Op::Refused {
+                message,
+                site,
+                construct,
+            } if Some(*site) == at && message == said => Some(*construct),
+            _ => None,
+        });
+        refused.next().unwrap_or_default()
     }
 
     /// Whether some function calls a function of the library.

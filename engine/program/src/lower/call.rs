@@ -1,5 +1,5 @@
 //! Lowers calls: of the program's functions and of the library.
-use crate::error::{Error, Result};
+use crate::error::{Construct, Error, Result};
 use crate::ir::allocation::Allocation;
 use crate::ir::instruction::*;
 use crate::ir::sites::{DESTROY, INIT};
@@ -91,9 +91,8 @@ impl<'a> Lower<'_, '_, 'a> {
         match callee {
             // the front end has replaced what it understands
             Value::Asm(template) => {
-                return Err(Error::unsupported(format!(
-                    "the inline assembly {template:?}"
-                )))
+                let error = Error::unsupported(format!("the inline assembly {template:?}"));
+                return Err(error.about(Construct::InlineAssembly));
             }
             Value::Global(name) => {
                 if let Some(id) = self.l.functions.get(name).copied() {

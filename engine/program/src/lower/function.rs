@@ -108,9 +108,13 @@ fn refuse(l: &mut Lowering, id: FuncId, error: Error) {
     let site = sites::site(metadata, function.dbg, &name, "call", Order::Na);
     l.program.sites.push(site);
     let site = l.program.sites.len() as SiteId - 1;
-    let message = error.message;
+    let (message, construct) = (error.message, error.construct);
     l.program.functions[id as usize].code = vec![crate::ir::instruction::Inst {
-        op: Op::Refused { message, site },
+        op: Op::Refused {
+            message,
+            site,
+            construct,
+        },
         dbg: 0,
         call: NO_CALL,
         unwind: None,
@@ -198,8 +202,12 @@ impl<'l, 'm, 'a> Lower<'l, 'm, 'a> {
                         if !error.undefined.is_empty() && !known {
                             undefined.push((error.undefined, site));
                         }
-                        let message = error.message;
-                        self.emit(inst, Op::Refused { message, site });
+                        let refused = Op::Refused {
+                            message: error.message,
+                            site,
+                            construct: error.construct,
+                        };
+                        self.emit(inst, refused);
                     }
                     Err(error) => {
                         let place = || module.metadata.place(inst.dbg);

@@ -1,5 +1,5 @@
 //! [`Module`] → [`Program`]: what `main` and the global constructors reach.
-use crate::error::{Error, Result};
+use crate::error::{Construct, Error, Result};
 use crate::ir::instruction::FuncId;
 use crate::ir::program::{Function, Program};
 use crate::llvm::ast::Module;
@@ -53,7 +53,8 @@ pub fn lower(module: &Module) -> Result<Program> {
     }
     lowering.place_globals()?;
     let Some(main) = lowering.functions.get("main") else {
-        return Err(Error::invalid("the program has no function main"));
+        let error = Error::invalid("the program has no function main");
+        return Err(error.about(Construct::NoMain));
     };
     lowering.program.main = *main;
     lowering.reach(lowering.program.main);

@@ -6,6 +6,7 @@
 //!
 //! What an instruction computes may be assumed to end: a loop without effects is relevant to
 //! nothing after it. Whether such a loop ends is decided from all of its registers.
+use crate::error::Construct;
 use crate::ir::instruction::{BinOp, Extern, Inst, Op, Operand, Register};
 use crate::ir::program::Global;
 use crate::lower::cfg::ControlFlowGraph;
@@ -518,6 +519,7 @@ pub fn settle_random(code: &mut [Inst], relevant: &Relevance) -> bool {
                 inst.op = Op::Refused {
                     message: message.to_string(),
                     site: *site,
+                    construct: Construct::RandomNumber,
                 };
             }
             true => {
