@@ -34,7 +34,7 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
 from weakspot.harness.machines import Machine
 from weakspot.harness.runners import RunLimits, Runner
-from weakspot.harness.values.descriptions import resumption
+from weakspot.harness.values.descriptions import notes_of
 from weakspot.harness.values.record import MachineInfo, ModelInfo, Plan, Record, Timing
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system.durations import duration_text
@@ -135,12 +135,8 @@ class Campaign(Rounds):
         self.ask_due()
         explorations = self.store.record().explorations
         self.material = joined(self.material, explorations)
-        under: dict[tuple[str, str], list[str]] = {}
-        for each in explorations:
-            for note in resumption(each):
-                under.setdefault((each.program, note), []).append(each.model)
-        for (program, note), names in under.items():
-            self.note(f"{program} under {', '.join(names)}: {note}")
+        for program, note in notes_of((each.program, each) for each in explorations):
+            self.note(f"{program}{note}")
         self._subjects()
         if self.tools.repairs is not None:
             self.ask(self.tools.repairs(self.material, explorations, self._under, self.plan.bounds))

@@ -32,7 +32,7 @@ from weakspot.harness.gate.outcome import Note, ScenarioResult
 from weakspot.harness.gate.repairs import FindRepair
 from weakspot.harness.gate.scenarios import ExploreScenario, Scenario, read
 from weakspot.harness.gate.store import Answer, CacheStore, project_folder
-from weakspot.harness.values.descriptions import resumption
+from weakspot.harness.values.descriptions import notes_of
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.reason import Reason
 from weakspot.harness.values.repair import SuggestedRepair
@@ -106,6 +106,7 @@ class GateCampaign(Rounds):
         self._questions: dict[Scenario, list[Question]] = {}
         self._by_key: dict[str, Question] = {}
         self._skipped: list[Skipped] = []
+        self._explored: list[tuple[str, Exploration]] = []  # in this run
         self._digests: dict[Path, str] = {}
         self._later = 0
         self._explorer = EngineExplorer(part=config.explore.part)
@@ -131,6 +132,7 @@ class GateCampaign(Rounds):
                 except BadInput as error:
                     self.unreadable[each.name] = error
             self.ask_due()
+            self.notes += [Note(file, note) for file, note in notes_of(self._explored)]
             self._ask_repairs()
 
     @property
@@ -221,10 +223,7 @@ class GateCampaign(Rounds):
                 continue
             each.unchanged = each.key in self._store.stored
             if answer.exploration and not each.unchanged and not each.answer.is_known:
-                self.notes += [
-                    Note(each.file, f" under {each.model.name}: {note}")
-                    for note in resumption(answer.exploration)
-                ]
+                self._explored.append((each.file, answer.exploration))
             each.answer = answer
             each.seconds += answer.seconds
 

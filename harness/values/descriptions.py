@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from weakspot.harness.values.claims import Claim
@@ -228,6 +228,17 @@ def resumption(exploration: Exploration) -> tuple[str, ...]:
     plural = "" if before == 1 else "s"
     resumed = f"resumed: {rounded(before)} execution{plural} explored before"
     return (resumed, *exploration.notes) if before else exploration.notes
+
+
+def notes_of(answers: Iterable[tuple[str, Exploration]]) -> Iterator[tuple[str, str]]:
+    """What is noted about explorations, each of what the text before it names: that, and
+    ` under rc11, rc20: note`."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for about, exploration in answers:
+        for note in resumption(exploration):
+            found.setdefault((about, note), []).append(exploration.model)
+    for (about, note), names in found.items():
+        yield about, f" under {', '.join(names)}: {note}"
 
 
 def limits_reached(exploration: Exploration) -> str:
