@@ -11,13 +11,17 @@ import functools
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+
+import msgspec
 
 from weakspot.generators.source import language
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.files_below import files_below, is_for_another_system
+from weakspot.generators.source.frontend import question
 from weakspot.generators.source.mains import code_of, has_main
+from weakspot.system import cache
 from weakspot.system.compilers import zig
 
 _HEADERS = frozenset(("include", "inc"))
@@ -28,14 +32,15 @@ _MOST_READ = 2_000
 
 
 def definitions(
-    names: Iterable[str], sources: Sequence[Path], folders: Iterable[Path], build: Build
+    names: Iterable[str], sources: Iterable[Path], folders: Iterable[Path], build: Build
 ) -> dict[str, tuple[Path, ...]]:
-    """The files that define each of the functions and variables, for those that have one. A file
-    with a `main` is another program. Where some are for another system, the others are meant."""
+    """The files in these folders, but for the sources, that define each of the functions and
+    variables, for those that have one. A file with a `main` is another program. Where some are for
+    another system, the others are meant."""
     wanted = {name: _definition(name) for name in names}
     found: dict[str, tuple[Path, ...]] = {}
     known = {each.resolve() for each in sources}
-    for file in _files((*(each.parent for each in sources), *folders)):
+    for file in _files(folders):
         if file.resolve() in known or not os.access(file, os.R_OK):
             continue
         text = file.read_text(encoding="utf-8", errors="replace")
@@ -43,6 +48,37 @@ def definitions(
         if defined and not has_main(code_of(file), build):
             found |= {name: (*found.get(name, ()), file) for name in defined}
     return {name: _for_this_system(found[name]) for name in wanted if name in found}
+
+
+def digest_of_sources(folders: Iterable[Path]) -> str:
+    """A digest of all that `definitions` looks at in these folders."""
+    files = (file for file in _files(folders) if os.access(file, os.R_OK))
+    return cache.digest(*(f"{file} {cache.digest_of(file)}" for file in files))
+
+
+class Links(msgspec.Struct, frozen=True):
+    """Sources that nobody named, which are linked because they define what the program calls. `key`
+    stands for the text that the program with them was read from, `searched` for the sources in each
+    group of folders that was searched."""
+
+    sources: tuple[str, ...]
+    key: str
+    searched: tuple[tuple[tuple[str, ...], str], ...]
+
+    def __str__(self) -> str:
+        return f"linked with what it calls: {', '.join(map(os.path.relpath, self.sources))}"
+
+    def hold(self, source: Path, build: Build) -> bool:
+        """Whether the program that the source is would be read again from the same text."""
+        sources = [Path(each) for each in self.sources]
+        if not all(each.is_file() for each in sources):
+            return False
+        return (
+            all(
+                digest_of_sources(map(Path, folders)) == digest for folders, digest in self.searched
+            )
+            and question(source, build=build.with_sources(sources)).key == self.key
+        )
 
 
 def is_of_c_library(name: str) -> bool | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from weakspot import _engine
 from weakspot.errors import BadInput, Unsupported, excerpt, reported
@@ -19,8 +19,13 @@ from weakspot.generators.source.definitions import definitions, is_of_c_library
 if TYPE_CHECKING:
     from weakspot._engine import Problem
 
-Definitions = dict[str, tuple[Path, ...]]
-"""The files that define each of some functions and variables."""
+
+class Definitions(NamedTuple):
+    """The files that define each of some functions and variables, and the folders that were
+    searched for them."""
+
+    files: dict[str, tuple[Path, ...]] = {}  # noqa: RUF012
+    folders: tuple[Path, ...] = ()
 
 
 def placed(
@@ -84,26 +89,28 @@ def missing_definitions(
     problem = error.problem
     path = files.get(problem["file"], source)
     if not problem["missing"] or path.suffix == ".rs":
-        return {}
+        return Definitions()
     names = [re.sub(r"\(anonymous namespace\)::|\(.*", "", one) for one in problem["missing"]]
     if is_of_c_library(names[0]):
-        return {}
+        return Definitions()
     wanted = [name for name in names if not is_of_c_library(name)]
-    folders = (path.parent, *build.folders)  # a library has sources beside its headers
-    found = definitions(wanted, (source, *build.other_sources(source)), folders, build)
-    return found if names[0] in found else {}
+    sources = (source, *build.other_sources(source))
+    # a library has sources beside its headers
+    folders = (*(each.parent for each in sources), path.parent, *build.folders)
+    found = definitions(wanted, sources, folders, build)
+    return Definitions(found if names[0] in found else {}, folders)
 
 
 def linkable(found: Definitions) -> tuple[Path, ...]:
     """The sources that define what is missing: none unless one file alone defines what the error is
     about."""
-    first, *_ = (*found.values(), ())
+    first, *_ = (*found.files.values(), ())
     return _single(found) if len(first) == 1 else ()
 
 
 def _single(found: Definitions) -> tuple[Path, ...]:
     """The files that alone define something."""
-    return tuple(dict.fromkeys(files[0] for files in found.values() if len(files) == 1))
+    return tuple(dict.fromkeys(files[0] for files in found.files.values() if len(files) == 1))
 
 
 def _advice(problem: Problem, path: Path, found: Definitions) -> str:
@@ -125,14 +132,14 @@ def _advice(problem: Problem, path: Path, found: Definitions) -> str:
             "unsigned weakspot_choose(unsigned) returns each value below its argument"
         )
     if missing and not rust:
-        if not found and is_of_c_library(missing[0]):
+        if not found.files and is_of_c_library(missing[0]):
             return (
                 "weakspot does not have this function of the C library: define it in the driver, "
                 f"as far as it matters there; or {guard}"
             )
         what = "the source that defines it too"
-        if found:
-            first = next(iter(found.values()))
+        if found.files:
+            first = next(iter(found.files.values()))
             files = first if len(first) > 1 else _single(found)
             what = (" or " if len(first) > 1 else ", ").join(map(os.path.relpath, files))
             what += " too, which defines it" if len(files) == 1 else " too, which define it"

@@ -4,9 +4,9 @@ source line that they are about."""
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import WRAPPER
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.clang import text_of
+from weakspot.generators.source.definitions import Links, digest_of_sources
 from weakspot.generators.source.frontend import Question, Units, compile_source
 from weakspot.generators.source.language import sources
 from weakspot.generators.source.problems import linkable, missing_definitions, placed
@@ -69,13 +70,12 @@ _ASSERTS = re.compile(r"\bassert\s*\(")
 _NDEBUG = re.compile(r"((?:.*\n)*?)[ \t]*#[ \t]*define[ \t]+NDEBUG\b")
 
 
-class Program(msgspec.Struct, frozen=True):
+class Program(msgspec.Struct, frozen=True, dict=True):
     """A program. The engine refers to `sites` by number. `digest` changes with its LLVM IR. `files`
     maps the names of its source files to files; `others` are its translation units besides
     `source`; `given` are the options of the `build` that it was read with, with names relative to
-    `base`. `key` stands for the text that it was read from; see Ir. `assembly`: it contains inline
-    assembly, which orders as its machine does. `linked` are those of `others` that nobody named:
-    they define what the program calls."""
+    `base`. `key` stands for the text that it was read from, but for `links`; see Ir. `assembly`: it
+    contains inline assembly, which orders as its machine does."""
 
     source: Path
     files: dict[str, Path]
@@ -89,7 +89,7 @@ class Program(msgspec.Struct, frozen=True):
     base: Path | None = None
     key: str = ""
     assembly: bool = False
-    linked: tuple[Path, ...] = ()
+    links: Links | None = None
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -115,12 +115,7 @@ class Program(msgspec.Struct, frozen=True):
         """The file that sites name so."""
         return self.files.get(name, self.source.parent / name).resolve()
 
-    @property
-    def linked_with(self) -> str:
-        """That it is linked with sources that nobody named, if it is."""
-        return _linked_with(self.linked) if self.linked else ""
-
-    @property
+    @cached_property
     def without_assertions(self) -> str | None:
         """Where NDEBUG is defined, if `source` has assertions and none of them is compiled."""
         if any(site.kind == "assert" and site.file == self.name for site in self.sites):
@@ -232,15 +227,20 @@ def read_program(
 
     Raises BadInput, Unsupported, MissingTool, ToolFailed, or LimitReached at the `end`.
     """
-    linked: tuple[Path, ...] = ()
+    links: Links | None = None
+    key = ""
     units: Units = {}
     while True:
         try:
             ir = compile_source(source, build=build, base=base, end=end, asked=asked, units=units)
         except BadInput as error:
-            if linked:
-                error.message += f" ({_linked_with(linked)})"
+            if links:
+                error.message += f" ({links})"
             raise
+        if links is None:
+            key = ir.key
+        else:
+            links = msgspec.structs.replace(links, key=ir.key)
         try:
             lowered = _engine.Program(ir.text)
             if lowered.may_lack_definitions:
@@ -252,8 +252,12 @@ def read_program(
             more = linkable(found)
             if not more:
                 raise placed(error, source, ir.files, build, ir.text, found) from error
-            asked, linked = None, (*linked, *more)
-            build = build.with_sources(more)
+            folders = [each.resolve() for each in found.folders]
+            search = (tuple(map(str, folders)), digest_of_sources(folders))
+            before = links or Links((), "", ())
+            sources_ = (*before.sources, *(str(each.resolve()) for each in more))
+            links = Links(sources_, "", (*before.searched, search))
+            asked, build = None, build.with_sources(more)
     return Program(
         source=source,
         files=ir.files,
@@ -267,14 +271,10 @@ def read_program(
         ),
         build=build,
         base=base,
-        key=ir.key,
+        key=key,
         assembly=WRAPPER in ir.text,
-        linked=linked,
+        links=links,
     )
-
-
-def _linked_with(sources: Sequence[Path]) -> str:
-    return f"linked with what it calls: {', '.join(map(os.path.relpath, sources))}"
 
 
 _TRIED = 1.0

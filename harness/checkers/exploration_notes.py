@@ -40,7 +40,7 @@ def notes(
         *_volatile(found, program),
         *([_not_asserted(place)] if (place := program.without_assertions) else ()),
         *_unreached(found, program),
-        *([program.linked_with] if program.linked else ()),
+        *([str(program.links)] if program.links else ()),
     )
 
 

@@ -17,7 +17,8 @@ class FindRepair(SearchRepair, frozen=True, kw_only=True, dict=True):
     def program(self, name: str) -> Program:
         scenario = self.scenarios[name]
         program = read_program(scenario.path, build=scenario.build, asked=scenario.question)
-        self._read[name] = program.key
+        # what is linked is not part of the question
+        self._read[name] = "" if program.links else program.key
         return program
 
     @cached_property

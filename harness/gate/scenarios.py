@@ -115,7 +115,12 @@ class Scenario:
     @property
     def is_current(self) -> bool:
         """Whether the program was compiled from the text that the question is about."""
-        return self.compiled is None or self.compiled.program.key == self.question.key
+        if self.compiled is None:
+            return True
+        program = self.compiled.program
+        return program.key == self.question.key and (
+            program.links is None or program.links.key != ""
+        )
 
     def is_unchanged(self, compiled: str) -> bool:
         """Whether a program with this key was compiled from the text that the question is about,

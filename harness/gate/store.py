@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weakspot.generators.litmus import Site
+from weakspot.generators.source.definitions import Links
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.gate.architectures import possible_on
 from weakspot.harness.gate.scenarios import Scenario
@@ -38,7 +39,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a scenario under a model: its exploration, a litmus test's verdict, or how
     the scenario is repaired. `sites` are those of the exploration's violations, `machines` says for
     each of its tests which kinds of machine can show it. `files` are the source files that the
-    explored program was made of, relative to its folder."""
+    explored program was made of, relative to its folder, `links` those of them that nobody named:
+    the key of the answer does not stand for them."""
 
     exploration: Exploration | None = None
     verdict: Verdict | None = None
@@ -46,6 +48,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     sites: tuple[Site, ...] = ()
     machines: dict[str, dict[str, bool]] = {}
     files: tuple[str, ...] = ()
+    links: Links | None = None
 
     @property
     def seconds(self) -> float:
@@ -79,8 +82,10 @@ class CacheStore(MemoryStore):
 
     def has(self, key: str) -> bool:
         if key not in self._answers and (found := cache.read(self._path(key), Answer)) is not None:
-            self._answers[key] = found
-            self.stored.add(key)
+            scenario, links = self.scenarios.get(key), found.links
+            if not (links and scenario) or links.hold(scenario.path, scenario.build):
+                self._answers[key] = found
+                self.stored.add(key)
         return super().has(key)
 
     def get(self, key: str) -> Answer | None:
@@ -136,6 +141,7 @@ def _with_sources(found: Exploration, program: Program | None) -> Answer:
         sites=tuple(dict.fromkeys(sites)),
         machines={test.name: possible_on(test) for test in found.tests},
         files=tuple(program.files),
+        links=program.links,
     )
 
 

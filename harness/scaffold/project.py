@@ -147,7 +147,7 @@ def _tried(
         with trial(path, scenario.text) as source:
             try:
                 program = read_program(source, build=build, base=Path.cwd())
-                if not program.linked:
+                if program.links is None:
                     return program, scenario, ""
                 linked = linked or (program, scenario, "")
             except Unsupported as error:

@@ -270,3 +270,35 @@ def test_ctrl_c_while_a_repair_is_searched_prints_the_answers(
     project.weaken()
     monkeypatch.setattr(FindRepair, "program", interrupted)
     assert "tests/push_pop.cpp under rc20: Violated" in project.gate().printed(130)
+
+
+LINKED = {
+    "src/box.h": "int box_get(void);\n",
+    "src/box.c": '#include "box.h"\nint box_get(void) { return 0; }\n',
+    "tests/box.c": '#include "../src/box.h"\nint main(void) { return box_get(); }\n',
+}
+LINKED_CHANGES = {
+    "what is linked": ("src/box.c", LINKED["src/box.c"] + "//\n"),
+    "another that defines it": ("src/other.c", LINKED["src/box.c"]),
+    "nothing": ("tests/box.c", LINKED["tests/box.c"]),
+}
+
+
+@pytest.mark.parametrize("what", LINKED_CHANGES)
+def test_an_answer_depends_on_the_sources_that_nobody_named(project: Project, what: str) -> None:
+    for name, text in LINKED.items():
+        project.write(name, text)
+    project.write("weakspot.toml", 'build.include = ["src"]\ngate.scenarios = ["tests/*.c"]\n')
+    assert project.gate().err == ""
+    project.write(*LINKED_CHANGES[what])
+    assert ("1 unchanged" in project.gate().out) == (what == "nothing")
+
+
+def test_a_note_names_the_models_that_it_is_about(project: Project) -> None:
+    for name, text in LINKED.items():
+        project.write(name, text)
+    config = 'models = ["rc11", "rc20"]\nbuild.include = ["src"]\ngate.scenarios = ["tests/*.c"]\n'
+    project.write("weakspot.toml", config)
+    printed = project.gate().out
+    assert printed.count("linked with what it calls") == 1
+    assert "tests/box.c under rc11, rc20" in printed
