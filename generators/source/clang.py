@@ -1,8 +1,8 @@
-"""Running clang on a source file, and reading its errors.
+"""Running clang on a source file.
 
 In: the name of a clang or none, the path of a C or C++ file and options. Out: the raw text of LLVM
 IR and the names of the user's files that it was made from; a compile error is raised as one that
-names the place.
+names the place (`clang_errors`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.errors import BadInput, LimitReached, MissingTool, ToolFailed, excerpt, quoted
-from weakspot.generators.source import missing_headers
+from weakspot.errors import LimitReached, MissingTool, ToolFailed
+from weakspot.generators.source.clang_errors import INCLUDED, compile_error, plain_name
 from weakspot.generators.source.language import HEADERS, sources
 from weakspot.generators.source.languages.cpp import LEAN
 from weakspot.system import process, tools
@@ -59,9 +59,6 @@ SYSTEM = ("/usr/include", "/usr/local/include", "/usr/lib", "/opt")
 
 LIBRARY = Path(__file__).resolve().parent / "library"
 """C sources of library functions that a program may call without defining them."""
-
-LIBCXX = 22
-"""The version of libc++ that the headers in HEADERS fit."""
 
 LIBRARY_FLAGS = [
     *("-x", "c++", "-std=gnu++23", "-gline-tables-only", LEAN),
@@ -156,9 +153,7 @@ def run(clang: Clang, path: Path, options: Sequence[str]) -> tuple[str, list[str
     name = _argument(path)
     language = sources()[path.suffix]
     flags = [*options, *language.flags]
-    text, status, stderr = _compiled(clang, language.name, flags, path, name)
-    if text is None:
-        raise _compile_error(stderr, clang, path, status, options)
+    text, stderr = _required(clang, language.name, flags, path, name, options)
     return text, sorted({path.name, *_included(stderr, clang, path.parent)})
 
 
@@ -190,9 +185,7 @@ def own_text(clang: Clang, path: Path, options: Sequence[str], header: Path) -> 
     BadInput, ToolFailed."""
     language = sources()[path.suffix]
     flags = [*options, *language.flags, "-E"]
-    text, status, stderr = _compiled(clang, language.name, flags, path, _argument(path))
-    if text is None:
-        raise _compile_error(stderr, clang, path, status, options)
+    text, _ = _required(clang, language.name, flags, path, _argument(path), options)
     parts = _MARKER.split(text)[1:]  # by turns a file's name, and lines of it
     lines: dict[str, list[str]] = {}
     for name, piece in zip(parts[::2], parts[1::2], strict=True):
@@ -213,15 +206,28 @@ def compile_library(clang: Clang, source: str) -> str:
     assert clang.library is not None
     path = clang.library / source
     flags = [*LIBRARY_FLAGS, *(f"-I{clang.library / folder}" for folder in LIBRARY_FOLDERS)]
-    text, status, stderr = _compiled(clang, "c++", flags, path, str(path))
-    if text is None:
-        raise _compile_error(stderr, clang, path, status, ())
-    return text
+    return _required(clang, "c++", flags, path, str(path), ())[0]
 
 
 def _argument(path: Path) -> str:
     """A file's name in its folder, where clang runs."""
     return path.name if not path.name.startswith("-") else f"./{path.name}"
+
+
+def _required(
+    clang: Clang,
+    language: str,
+    flags: Sequence[str],
+    path: Path,
+    name: str,
+    options: Sequence[str],
+) -> tuple[str, str]:
+    """The IR and the error output; `options` are those of the user. Raises BadInput, ToolFailed."""
+    text, status, stderr = _compiled(clang, language, flags, path, name)
+    if text is None:
+        has_libcxx = clang.library is not None
+        raise compile_error(stderr, clang.system_name, path, status, options, has_libcxx=has_libcxx)
+    return text, stderr
 
 
 def _compiled(
@@ -289,113 +295,8 @@ def _execute(
     )
 
 
-_INCLUDED = re.compile(r"^\.+ (.+)$", re.MULTILINE)
-
-
 def _included(stderr: str, clang: Clang, folder: Path) -> Iterator[str]:
     """The user's headers, from what clang's -H lists, relative to the folder."""
-    for name in _INCLUDED.findall(stderr):
+    for name in INCLUDED.findall(stderr):
         if clang.system_name(name) is None:
             yield plain_name(name, folder)
-
-
-def plain_name(name: str, folder: Path) -> str:
-    """A file's name, which is relative to the folder, without needless parts: `a/../b.h` is `b.h`,
-    unless `a` is a symbolic link to another folder."""
-    short = posixpath.normpath(name)
-    there = os.path.realpath(folder / posixpath.dirname(name))
-    if there == os.path.realpath(folder / posixpath.dirname(short)):
-        return short
-    path = posixpath.join(there, posixpath.basename(name))
-    return path if posixpath.isabs(name) else os.path.relpath(path, os.path.realpath(folder))
-
-
-_DIAGNOSTIC = re.compile(
-    r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$",
-    re.MULTILINE,
-)
-
-
-_UNDECLARED = re.compile(
-    "call to undeclared function|use of undeclared identifier|unknown type name"
-    "|variable has incomplete type|type specifier missing"
-)
-
-
-def text_of(path: Path) -> str:
-    """What is in a file; nothing if it is not there."""
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-
-
-def _compile_error(
-    stderr: str, clang: Clang, path: Path, status: int, options: Sequence[str]
-) -> BadInput | ToolFailed:
-    first = _DIAGNOSTIC.search(stderr)
-    if first is None:
-        lines = _INCLUDED.sub("", stderr).strip().splitlines()
-        what = re.sub(r"^.*?error: ", "", lines[0]) if lines else f"exit status {status}"
-        return ToolFailed(
-            f"the compiler failed: {what}",
-            place=str(path),
-            excerpt=quoted(lines[1:8]),
-            advice="the compiler must be a clang; `weakspot doctor` shows which one is used",
-        )
-    name, *numbers = _users_place(stderr, first, clang).split(":")
-    message = first["message"]
-    if name.startswith("<"):  # the command line
-        return BadInput(
-            f"an option for the compiler: {message}",
-            place=str(path),
-            advice="-v shows the options of each source",
-        )
-    more = len(_DIAGNOSTIC.findall(stderr)) - 1
-    advice = f"{more} more error{'s' if more > 1 else ''} in this file" if more else None
-    if message.endswith("file not found"):
-        if sources()[path.suffix].name == "c" and re.match(r"'\w+' ", message):
-            advice = (
-                "C++ headers have such names, and this is read as C: name the source .cpp, or give "
-                "-x c++ for standard input"
-            )
-        elif sources()[path.suffix].name == "c++" and clang.library is None:
-            advice = (
-                f"C++ is read with libc++ {LIBCXX}: {tools.advice(zig.ZIGLANG)}, which contains "
-                "it, or install it with its clang; if it is a header of yours, name its folder as "
-                "an include folder"
-            )
-        else:
-            advice = missing_headers.advice(message.split("'")[1], path.parent / name, options)
-    elif _UNDECLARED.match(message) and "<weakspot/kernel.h>" in text_of(path):
-        advice = (
-            "<weakspot/kernel.h> does not have it: define it in terms of what docs/linux-kernel.md "
-            "lists"
-        )
-    file = plain_name(str(path.parent / name), Path())
-    return BadInput(
-        message,
-        place=":".join((file, *numbers)),
-        excerpt=excerpt(Path(file), *map(int, numbers)),
-        advice=advice,
-    )
-
-
-_NOTE = re.compile(r"^(?P<place>(?P<file>[^\n:]+):\d+:\d+): note: .*$", re.MULTILINE)
-_INCLUDED_FROM = re.compile(
-    r"^In file included from (?P<place>(?P<file>[^\n:]+):\d+):$", re.MULTILINE
-)
-
-
-def _users_place(stderr: str, error: re.Match[str], clang: Clang) -> str:
-    """The place in the user's files that an error refers to: its own, else that of the first note
-    in a user's file, else that of the include."""
-    own = f"{error['file']}:{error['line']}:{error['column']}"
-    if clang.system_name(error["file"]) is None:
-        return own
-    following = _DIAGNOSTIC.search(stderr, error.end())
-    end = following.start() if following else len(stderr)
-    for note in _NOTE.finditer(stderr, error.end(), end):
-        if clang.system_name(note["file"]) is None:
-            return note["place"]
-    for include in _INCLUDED_FROM.finditer(stderr, 0, error.start()):
-        if clang.system_name(include["file"]) is None:
-            return include["place"]
-    return own

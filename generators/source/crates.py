@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput
-from weakspot.generators.source import cargo, overlay, rust
+from weakspot.generators.source import cargo, overlay, rust, rust_modules
 from weakspot.generators.source.build import Build, Entry, Target, options
 from weakspot.system import cache
 from weakspot.system.deadline import Deadline
@@ -76,12 +76,12 @@ def bitcode(entry: Entry, build: Build, end: Deadline) -> Path:
 
 
 def text(entry: Entry, build: Build, end: Deadline) -> str:
-    """The text of a program; see rust.program_of."""
+    """The text of a program; see rust_modules.program_of."""
     made, symbol = bitcode(entry, build, end), entry.symbol
     root, _ = overlay.mirror(_words(entry, build))
     if root != Path("/") and symbol != "main":  # its name depends on where the crate is
         symbol = next(each.symbol for each in _tests(made).tests if each.path == _path(symbol))
-    return rust.program_of(made.read_bytes(), symbol, root)
+    return rust_modules.program_of(made.read_bytes(), symbol, root)
 
 
 def _words(entry: Entry, build: Build) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ def _tests(made: Path) -> _Tests:
     place = cache.path_of(key)
     known = cache.read(place, _Tests)
     if known is None:
-        known = _Tests(tuple(_in_module(rust.text_of(made.read_bytes()))))
+        known = _Tests(tuple(_in_module(rust_modules.text_of(made.read_bytes()))))
         cache.write(place, known)
     return known
 
@@ -135,7 +135,7 @@ def _in_module(text: str) -> Iterator[_Test]:
             name = ""
         elif name and "@" in line:
             references[name].update(_NAME.findall(line))
-            if name.startswith("_RNC") and rust.RESULT in line:
+            if name.startswith("_RNC") and rust_modules.RESULT in line:
                 wrappers[name] = where
         elif line.startswith("@"):
             first, *others = _NAME.findall(line)

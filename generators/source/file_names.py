@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 
 from weakspot.generators.litmus import of_library
-from weakspot.generators.source.clang import PACKAGED, Clang, plain_name
+from weakspot.generators.source.clang import PACKAGED, Clang
+from weakspot.generators.source.clang_errors import plain_name
 
 STANDARD_INPUT = "weakspot-stdin-"
 """How the name of a folder begins that holds a program from standard input, which is named without

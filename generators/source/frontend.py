@@ -39,6 +39,7 @@ from weakspot.generators.source import clang, crates, file_names, rust
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import NO_OPTIONS, Build, Entry
 from weakspot.generators.source.build import options as build_options
+from weakspot.generators.source.clang_errors import plain_name
 from weakspot.generators.source.language import is_source, sources
 from weakspot.system import cache
 from weakspot.system.deadline import NEVER, Deadline
@@ -95,7 +96,7 @@ def compile_source(
         asked = _asked(asked.path, build, compiler, end, lean=False)
         asked, known = _answer(asked, build, end, units)
     folder = asked.path.parent
-    files = {name: Path(clang.plain_name(str(folder / name), Path())) for name in known.names}
+    files = {name: Path(plain_name(str(folder / name), Path())) for name in known.names}
     text = known.text
     if base is not None:
         text = file_names.renamed(text, folder, base)
@@ -137,7 +138,7 @@ def _answer(
     for unit in every:
         texts[unit.path], read = units[unit.own]
         away = os.path.relpath(*map(os.path.realpath, (unit.path.parent, folder)))
-        names.update(clang.plain_name(posixpath.join(away, name), folder) for name in read)
+        names.update(plain_name(posixpath.join(away, name), folder) for name in read)
     limited = msgspec.structs.replace(asked.compiler, end=end)
     raw = linking.linked(texts, limited, folder, asked.meanings)
     text = irtext.clean(raw, limited, _own_digest(), asked.path)

@@ -18,6 +18,7 @@ from weakspot.generators.source import debug_info, file_names, irtext, members
 from weakspot.generators.source.assembly import calls
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.clang import LIBRARY, Clang
+from weakspot.generators.source.clang_errors import plain_name
 from weakspot.generators.source.definitions import is_of_c_library
 from weakspot.generators.source.function_pointers import callable_pointers
 from weakspot.generators.source.language import sources
@@ -134,7 +135,7 @@ def _defined_twice(name: str, message: str, units: Mapping[Path, str], folder: P
             advice=f"define {name or 'each variable'} in one of them and declare it in the others",
         )
     (first, line), (file, second) = places[:2]
-    path, other = (compiler.plain_name(str(folder / name), Path()) for name in (file, first))
+    path, other = (plain_name(str(folder / name), Path()) for name in (file, first))
     return BadInput(
         f"{name} is defined twice",
         place=f"{path}:{second}",

@@ -33,7 +33,7 @@ from weakspot.harness.values.bounds import (
 from weakspot.system.durations import seconds_of
 
 if TYPE_CHECKING:
-    from weakspot.harness.gate.config import Explore
+    from weakspot.harness.gate.tables import Explore
 
 _WHOLE = ("without", "reference", "weak_failures", "mixed_sizes", "audit")
 """The fields of Part that say what every execution is."""

@@ -322,11 +322,11 @@ def configured(key: Literal["machines", "seconds"]) -> Callable[[], Any]:
     """The default of an option of runs: what [run] of the project's configuration says."""
 
     def wanted() -> Any:
-        from weakspot.harness.gate import config
+        from weakspot.harness.gate import config, tables
         from weakspot.system import project_file
 
         file = project_file.find(Path.cwd())
-        run = config.read(file).run if file is not None else config.Run()
+        run = config.read(file).run if file is not None else tables.Run()
         return str(run.seconds) if key == "seconds" else run.machines
 
     return wanted
