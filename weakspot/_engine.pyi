@@ -152,31 +152,31 @@ class ViolationDict(TypedDict):
     witness: ExecutionDict
 
 class AuditDict(TypedDict):
-    """What random descents of the reference have shown."""
+    """A harness.values.exploration.Audit, and what the search did not find."""
 
     descents: int
     seconds: float
-    refused: str | None  # why the reference does not explore the program under the model
+    refused: str  # why the reference does not explore the program under the model
     missed: list[tuple[str, str, int | None]]  # kind, message, site: not found by the search
 
 class EvidenceDict(TypedDict):
-    """What the answer rests on."""
+    """What the answer rests on: a harness.values.exploration.ExplorationEvidence."""
 
-    reductions: list[str]  # that were used
-    exhausted: bool  # nothing was left open
-    # how it is known that the model is suitable
-    guarantee: Literal["proved", "stated", "asked", "refuted", "unneeded"] | None
+    reductions: list[str]
+    exhausted: bool
+    model: Literal["proved", "stated", "asked", "refuted", "unneeded", ""]
     audit: AuditDict | None
 
 class ReasonDict(TypedDict):
-    """`limit` is an argument of explore, "" for a fixed limit, or what ended the exploration; the
-    others are "" or None where the kind does not have them."""
+    """Fields of a harness.values.reason.Reason. `limit` is an argument of explore, "" for a fixed
+    limit, or what ended the exploration; the others are "" or None where the kind does not have
+    them."""
 
     kind: Literal["truncated", "limit", "no execution", "unproved", "refuted", "missed", "refused"]
     limit: str
     message: str
     because: str
-    place: str | None  # file:line:column
+    site: str  # file:line:column
     number: float | None  # value of the limit
 
 class ExplorationDict(TypedDict):

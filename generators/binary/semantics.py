@@ -8,7 +8,7 @@ as it is written, with fields for its registers: `LDAXR {r},[{at}]`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import msgspec
 
@@ -19,6 +19,8 @@ FLAGS = "flags"
 """The condition flags, as one register; Power has eight fields instead, cr0 to cr7."""
 
 Arithmetic = Literal["add", "sub", "and", "or", "xor"]
+ARITHMETIC: dict[str, Arithmetic] = {name: name for name in get_args(Arithmetic)}
+"""The operations, by the names that several machines have for them."""
 
 
 class Copy(msgspec.Struct, frozen=True):

@@ -282,12 +282,4 @@ _TRIED = 1.0
 
 
 def site_of(site: SiteDict) -> Site:
-    return Site(
-        file=site["file"],
-        line=site["line"],
-        column=site["column"],
-        function=site["function"],
-        kind=site["kind"],
-        order=site["order"],
-        chain=tuple(site["chain"]),
-    )
+    return msgspec.convert(site, Site)

@@ -28,7 +28,7 @@ from weakspot.harness.campaign.progress import Progress, Quiet
 from weakspot.harness.campaign.rounds import Rounds
 from weakspot.harness.campaign.store import RecordStore
 from weakspot.harness.campaign.tools import Tools
-from weakspot.harness.checkers import CHECKERS, Checker, FileChecker
+from weakspot.harness.checkers import CHECKERS, Checker, FileChecker, version_of
 from weakspot.harness.corpus.material import Material, gather, joined
 from weakspot.harness.corpus.models import Model
 from weakspot.harness.judge.findings import judge
@@ -122,7 +122,7 @@ class Campaign(Rounds):
         self._subjects()
 
     def _subjects(self) -> None:
-        self.store.subjects(self.material.structures, self.material.entries, self.material.sources)
+        self.store.subjects(self.material)
         self.describe()
 
     # --- questions ------------------------------------------------------------------------------
@@ -200,8 +200,7 @@ class Campaign(Rounds):
         explorations = self.store.record().explorations
         only = planning.relevant(self.material, explorations, self.tools.explorer)
         for checker in checkers:
-            tool = checker.available()
-            self._versions[checker.name] = (tool and tool.version) or "unknown"
+            self._versions[checker.name] = version_of(checker)
         jobs = planning.checks(
             self.material,
             self._under,

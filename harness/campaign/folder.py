@@ -31,6 +31,7 @@ from weakspot import __version__
 from weakspot.errors import BadInput, WeakspotError
 from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.store import with_answers
+from weakspot.harness.corpus.material import Material
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
@@ -167,27 +168,21 @@ class FolderStore:
         self.manifest = manifest
         replace(self.folder / MANIFEST, pretty(manifest))
 
-    def subjects(
-        self,
-        structures: Sequence[StructureInfo],
-        entries: Sequence[Entry],
-        sources: Sequence[SourceFile],
-    ) -> None:
-        """Replace the structures, the tests and the sources."""
-        replace(self.folder / "structures.json", pretty(structures))
-        replace(self.folder / "sources.jsonl", lines(sources))
+    def subjects(self, material: Material | Record) -> None:
+        replace(self.folder / "structures.json", pretty(material.structures))
+        replace(self.folder / "sources.jsonl", lines(material.sources))
         tests = self.folder / "tests"
         with disk(tests):
             tests.mkdir(exist_ok=True)
             stale = {path.name for path in tests.glob("*.litmus")}
-            for entry in entries:
+            for entry in material.entries:
                 path = tests / entry.file
                 if entry.file not in stale or path.read_text(encoding="utf-8") != entry.test.text:
                     path.write_text(entry.test.text, encoding="utf-8")
                 stale.discard(entry.file)
             for name in stale:
                 (tests / name).unlink()
-        replace(tests / "tests.jsonl", lines(entries))
+        replace(tests / "tests.jsonl", lines(material.entries))
 
     def findings(self, findings: Sequence[Finding]) -> None:
         replace(self.folder / "findings.jsonl", lines(findings))

@@ -21,7 +21,7 @@ from weakspot.harness.campaign.check_jobs import Check, CheckFiles, CodeComparis
 from weakspot.harness.campaign.exploration_jobs import Explore
 from weakspot.harness.campaign.frontiers import Frontiers
 from weakspot.harness.campaign.jobs import Job
-from weakspot.harness.checkers import Checker, FileChecker, unknown
+from weakspot.harness.checkers import Checker, FileChecker, unknown, version_of
 from weakspot.harness.checkers.explorer import Explorer
 from weakspot.harness.corpus import models as corpus_models
 from weakspot.harness.corpus.material import FolderTests, Material
@@ -200,8 +200,7 @@ def checks(
     refused: dict[tuple[str, str], Skipped] = {}
     taken: set[tuple[str, str]] = set()
     for checker in checkers:
-        tool = checker.available()
-        version = (tool and tool.version) or "unknown"
+        version = version_of(checker)
         for model in asked.models.values():
             for entry in material.entries:
                 if model.name not in entry.models or not (
@@ -239,8 +238,7 @@ def file_checks(
     tests: FolderTests, asked: UnderModels, checker: FileChecker, form: str, seconds: float
 ) -> list[Job]:
     """The tests of folders, each under its models."""
-    tool = checker.available()
-    version = (tool and tool.version) or "unknown"
+    version = version_of(checker)
     under = {arch: tests.models_of(arch) for arch in tests.files.dialects}
     models = [
         (model, [arch for arch, names in under.items() if model.name in names])

@@ -13,12 +13,13 @@ from typing import Protocol
 import msgspec
 
 from weakspot.harness.campaign.frontiers import Frontiers
+from weakspot.harness.corpus.material import Material
 from weakspot.harness.values.codegen import Codes
 from weakspot.harness.values.exploration import Exploration
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.program_run import ProgramRun
-from weakspot.harness.values.record import Entry, Manifest, Record, SourceFile, StructureInfo
+from weakspot.harness.values.record import Manifest, Record
 from weakspot.harness.values.repair import SuggestedRepair
 from weakspot.harness.values.verdict import Verdict
 
@@ -55,13 +56,8 @@ class RecordStore(Store, Protocol):
     def describe(self, manifest: Manifest) -> None:
         """Replace the manifest."""
 
-    def subjects(
-        self,
-        structures: Sequence[StructureInfo],
-        entries: Sequence[Entry],
-        sources: Sequence[SourceFile],
-    ) -> None:
-        """Replace what the answers are about."""
+    def subjects(self, material: Material | Record) -> None:
+        """Replace what the answers are about: structures, tests and sources."""
 
     def findings(self, findings: Sequence[Finding]) -> None:
         """Replace the findings."""
@@ -109,17 +105,12 @@ class MemoryStore:
     def describe(self, manifest: Manifest) -> None:
         self._record = msgspec.structs.replace(self._about, manifest=manifest)
 
-    def subjects(
-        self,
-        structures: Sequence[StructureInfo],
-        entries: Sequence[Entry],
-        sources: Sequence[SourceFile],
-    ) -> None:
+    def subjects(self, material: Material | Record) -> None:
         self._record = msgspec.structs.replace(
             self._about,
-            structures=tuple(structures),
-            entries=tuple(entries),
-            sources=tuple(sources),
+            structures=material.structures,
+            entries=material.entries,
+            sources=material.sources,
         )
 
     def findings(self, findings: Sequence[Finding]) -> None:

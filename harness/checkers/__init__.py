@@ -52,6 +52,12 @@ class Checker(ToolEntry, Protocol):
         ...
 
 
+def version_of(checker: Checker) -> str:
+    """The version of the tool behind a checker; "unknown" if it does not say."""
+    tool = checker.available()
+    return (tool and tool.version) or "unknown"
+
+
 class FilesCheck(Protocol):
     """Decides files that were found in folders under one model."""
 

@@ -220,18 +220,11 @@ def _witness(found: WitnessDict | None, test: Test) -> Witness | None:
     if found is None:
         return None
     sites = _sites(found, test)
-    return Witness(
-        events=tuple(
-            WitnessEvent(**event, site=sites.get(number, ""))
-            for number, event in enumerate(found["events"])
-        ),
-        rf=tuple(found["rf"]),
-        co=tuple(found["co"]),
-        fr=tuple(found["fr"]),
-        cycle=tuple(found["cycle"]),
-        state=found["state"],
-        axiom=found["axiom"],
-    )
+    events = [
+        WitnessEvent(**event, site=sites.get(number, ""))
+        for number, event in enumerate(found["events"])
+    ]
+    return msgspec.convert({**found, "events": events}, Witness)
 
 
 def _sites(found: WitnessDict, test: Test) -> dict[int, str]:

@@ -18,7 +18,6 @@ from weakspot.harness.corpus.models import Model
 from weakspot.harness.values.bounds import Bounds, Part
 from weakspot.harness.values.estimate import Estimate, Sample
 from weakspot.harness.values.exploration import (
-    Audit,
     Exploration,
     ExplorationEvidence,
     Result,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from weakspot._engine import (
         CallsDict,
         EventOfExecution,
-        EvidenceDict,
         ExecutionDict,
         ExplorationDict,
         ViolationDict,
@@ -113,28 +111,13 @@ def exploration_of(
         sample=_sample(found, part),
         resumed=found["earlier"],
         notes=notes(found, model, bounds, part, program.program),
-        evidence=_evidence(found["evidence"]),
+        evidence=msgspec.convert(found["evidence"], ExplorationEvidence),
     )
 
 
 def executions_of(found: ExplorationDict) -> int:
     """The number of executions explored, of all four kinds."""
     return found["complete"] + found["blocked"] + found["truncated"] + found["faulty"]
-
-
-def _evidence(of: EvidenceDict) -> ExplorationEvidence:
-    audit = of["audit"]
-    return ExplorationEvidence(
-        reductions=tuple(of["reductions"]),
-        exhausted=of["exhausted"],
-        model=of["guarantee"] or "",
-        audit=audit
-        and Audit(
-            descents=audit["descents"],
-            seconds=round(audit["seconds"], 6),
-            refused=audit["refused"] or "",
-        ),
-    )
 
 
 def _missed(found: ExplorationDict, sites: Sequence[Site]) -> Iterator[Violation]:
@@ -173,19 +156,7 @@ def _sample(found: ExplorationDict, part: Part) -> Sample | None:
 
 def reasons_of(found: ExplorationDict) -> list[Reason]:
     """Why the engine did not explore everything, each reason once."""
-    return list(
-        dict.fromkeys(
-            Reason(
-                kind=each["kind"],
-                limit=each["limit"],
-                number=each["number"],
-                site=each["place"] or "",
-                message=each["message"],
-                because=each["because"],
-            )
-            for each in found["reasons"]
-        )
-    )
+    return list(dict.fromkeys(msgspec.convert(found["reasons"], list[Reason])))
 
 
 def _incomplete(found: ExplorationDict, bounds: Bounds, part: Part) -> Iterator[Reason]:
@@ -282,18 +253,8 @@ def _event(
 ) -> WitnessEvent:
     site = None if found["site"] is None else sites[found["site"]]
     call = ("", "") if site is None else library_call(site, found["call"] or "", libraries)
-    return WitnessEvent(
-        thread=found["thread"],
-        label=found["label"],
-        kind=found["kind"],
-        order=found["order"],
-        location=found["location"],
-        read=found["read"],
-        written=found["written"],
-        site="" if site is None else str(site),
-        call=call[0],
-        caller=call[1],
-    )
+    where = {"site": "" if site is None else str(site), "call": call[0], "caller": call[1]}
+    return msgspec.convert({**found, **where}, WitnessEvent)
 
 
 def _of_kernel(witness: Execution | None) -> Execution | None:
@@ -310,20 +271,15 @@ def _of_kernel(witness: Execution | None) -> Execution | None:
 def _execution(
     found: ExecutionDict, sites: Sequence[Site], libraries: Collection[str]
 ) -> Execution:
-    return Execution(
-        events=tuple(_event(each, sites, libraries) for each in found["events"]),
-        rf=tuple(found["rf"]),
-        co=tuple(found["co"]),
-        fr=tuple(found["fr"]),
-        cycle=tuple(found["cycle"]),
-        functions=tuple(found["functions"]),
-        conflict=found["conflict"],
-        waits=tuple(
+    own = {
+        "events": [_event(each, sites, libraries) for each in found["events"]],
+        "waits": [
             Wait(wait["thread"], wait["what"], str(site := sites[wait["site"]]), site.column)
             for wait in found["waits"]
-        ),
-        history=_history(calls) if (calls := found["calls"]) is not None else None,
-    )
+        ],
+        "history": _history(calls) if (calls := found["calls"]) is not None else None,
+    }
+    return msgspec.convert({**found, **own}, Execution)
 
 
 def _history(found: CallsDict) -> History:

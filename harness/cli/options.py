@@ -254,34 +254,29 @@ strict_option = click.option(
 
 
 def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--model",
-        "-m",
-        "models",
-        multiple=True,
-        callback=listed,
-        shell_complete=completion.models,
-        metavar="M[,M…]",
-        help="Names of models (`weakspot models` lists them) or paths of cat files.  "
-        "[default: the structure's own, else those that apply to the test]",
-    )(project_models(command))
+    text = (
+        "Names of models (`weakspot models` lists them) or paths of cat files.  "
+        "[default: the structure's own, else those that apply to the test]"
+    )
+    return _models(text)(project_models(command))
 
 
 def language_models(text: str) -> Decorator:
     """`--model` of a command that explores programs; by default the model of the language."""
     from weakspot.harness.corpus.models import LANGUAGE
 
+    return _models(text, default=(LANGUAGE,), show_default=True)
+
+
+def _models(text: str, **given: Any) -> Decorator:
     return click.option(
-        "--model",
-        "-m",
-        "models",
+        *("--model", "-m", "models"),
         multiple=True,
         callback=listed,
-        default=(LANGUAGE,),
-        show_default=True,
         shell_complete=completion.models,
         metavar="M[,M…]",
         help=text,
+        **given,
     )
 
 

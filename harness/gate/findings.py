@@ -152,7 +152,7 @@ class GateFindings:
     def _program(self, finding: Finding) -> ReportedFinding:
         file = self.files[finding.subject]
         given = violations_of(self.record, finding)
-        violation = min((each for _, each in given), key=_length)
+        violation = min((each for _, each in given), key=lambda each: each.size)
         witness = violation.witness
         places = self._places(file, finding, witness) or (SourceSpan(source_of(file), 1),)
         models = tuple(exploration.model for exploration, _ in given)
@@ -370,10 +370,6 @@ def _of_input(id: str, file: str, there: SourceSpan, message: str, advice: str |
         sites=(str(there),),
         fix=advice or kind.advice,
     )
-
-
-def _length(violation: Violation) -> int:
-    return len(violation.witness.events) if violation.witness is not None else 1 << 30
 
 
 def _has_order(site: Site, event: WitnessEvent) -> bool:

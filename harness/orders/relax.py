@@ -362,7 +362,7 @@ class Relaxing:
             )
             self._count += 1
             self._violations[here] = min(
-                exploration.violations, key=lambda one: (not one.test, _size(one)), default=None
+                exploration.violations, key=lambda one: (not one.test, one.size), default=None
             )
         return self._violations[here]
 
@@ -391,7 +391,3 @@ class Relaxing:
                 if number in scene.used
             )
         )
-
-
-def _size(violation: Violation) -> int:
-    return len(violation.witness.events) if violation.witness else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -163,9 +163,7 @@ def verdicts(record: Record, out: Console, *, witnesses: bool = False) -> None:
     for verdict in record.verdicts:
         if verdict.observation == "Unknown":
             reasons[f"{verdict.checker}: {verdict.reason}"].append(verdict.test)
-    for reason, names in reasons.items():
-        few = ", ".join(unique(names)[:3]) + (" …" if len(set(names)) > 3 else "")
-        print_dim(f"Unknown for {amount(len(names), 'question')}: {reason} ({few})", out)
+    _print_unknown(reasons, ", ", 3, out)
     if witnesses:
         _witnesses(record.verdicts, out)
     checkers = unique(verdict.checker for verdict in record.verdicts)
@@ -196,9 +194,7 @@ def codegen(record: Record, out: Console) -> None:
         out.print("nothing was compared")
         return
     print_table(rows, out)
-    for reason, which in reasons.items():
-        few = "; ".join(which[:2]) + (" …" if len(which) > 2 else "")
-        print_dim(f"Unknown for {amount(len(which), 'question')}: {reason} ({few})", out)
+    _print_unknown(reasons, "; ", 2, out)
     compilations = sum(map(Counter.total, counts.values()))
     codes = (
         f"{amount(len(record.compiled), 'distinct machine code')} from "
@@ -212,6 +208,16 @@ def codegen(record: Record, out: Console) -> None:
     )
     models = ", ".join(unique(each.model for each in record.compiled))
     print_dim(f"{codes}, compared with {models}{loops}", out)
+
+
+def _print_unknown(
+    reasons: Mapping[str, Sequence[str]], separator: str, most: int, out: Console
+) -> None:
+    """Print for how many questions each reason is, with the first of them."""
+    for reason, about in reasons.items():
+        names = unique(about)
+        few = separator.join(names[:most]) + (" …" if len(names) > most else "")
+        print_dim(f"Unknown for {amount(len(about), 'question')}: {reason} ({few})", out)
 
 
 def _cell(given: Sequence[Verdict]) -> Text:

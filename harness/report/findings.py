@@ -66,5 +66,6 @@ def findings(
 
 def _witness(record: Record, finding: Finding) -> Execution | None:
     """The shortest execution that shows the violation under one of its models."""
-    shown = [each.witness for _, each in violations_of(record, finding) if each.witness is not None]
-    return min(shown, key=lambda each: len(each.events), default=None)
+    violations = (each for _, each in violations_of(record, finding))
+    shortest = min(violations, key=lambda each: each.size, default=None)
+    return None if shortest is None else shortest.witness

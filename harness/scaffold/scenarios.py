@@ -263,9 +263,7 @@ def _cpp(
         *(f"  {each}" for each in after),
         "}",
     ]
-    headers = "#include <cassert>\n#include <thread>\n"
-    own = "".join(f'#include "{each}"\n' for each in includes)
-    return "\n".join(filter(None, (headers, own, "\n".join(lines)))) + "\n"
+    return _program(("cassert", "thread"), includes, "\n".join(lines))
 
 
 def _c(
@@ -292,10 +290,14 @@ def _c(
         "  return 0;",
         "}",
     ]
-    headers = "#include <assert.h>\n#include <pthread.h>\n"
+    parts = (f"{declaration}\n", functions, "\n".join(lines))
+    return _program(("assert.h", "pthread.h"), includes, *parts)
+
+
+def _program(headers: Sequence[str], includes: Sequence[str], *parts: str) -> str:
+    system = "".join(f"#include <{each}>\n" for each in headers)
     own = "".join(f'#include "{each}"\n' for each in includes)
-    parts = (headers, own, f"{declaration}\n", functions, "\n".join(lines))
-    return "\n".join(filter(None, parts)) + "\n"
+    return "\n".join(filter(None, (system, own, *parts))) + "\n"
 
 
 def _indented(body: str, by: str) -> str:

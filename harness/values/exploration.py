@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Literal
 
@@ -48,6 +49,11 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     absent_under: str = ""
     identity: str = ""
     accesses: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> float:
+        """How many events its execution has; infinite without one."""
+        return len(self.witness.events) if self.witness is not None else math.inf
 
     @property
     def key(self) -> str:

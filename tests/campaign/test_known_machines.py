@@ -41,7 +41,7 @@ def campaign(root: Path, started: str, machines: tuple[MachineInfo, ...], *ran: 
         for name, test in tests.items()
     ]
     with FolderStore.create(root / started, manifest) as store:
-        store.subjects((), entries, ())
+        store.subjects(msgspec.structs.replace(store.record(), entries=tuple(entries)))
         for number, each in enumerate(ran):
             store.put(f"d-{each.test}:{each.machine}:{number}", each)
 

@@ -39,7 +39,7 @@ def verdict(checker: str) -> Verdict:
 
 def campaign(folder: Path, *checkers: str) -> Path:
     with FolderStore.create(folder, MANIFEST) as store:
-        store.subjects((), (ENTRY,), ())
+        store.subjects(msgspec.structs.replace(store.record(), entries=(ENTRY,)))
         for checker in checkers:
             store.put(key("t", "m", checker), verdict(checker))
     return folder
@@ -103,7 +103,7 @@ def test_verdicts_that_are_read_are_those_written_and_share_their_events(tmp_pat
         found = msgspec.structs.replace(verdict(checker), witness=witness, states=({"x": "1"}, {}))
         written.append(found)
     with FolderStore.create(tmp_path / "campaign", MANIFEST) as store:
-        store.subjects((), (ENTRY,), ())
+        store.subjects(msgspec.structs.replace(store.record(), entries=(ENTRY,)))
         for each in written:
             store.put(key("t", "m", each.checker), each)
     one, two = load(tmp_path / "campaign").verdicts
@@ -117,7 +117,7 @@ def test_answers_about_a_test_that_has_changed_do_not_count(tmp_path: Path) -> N
     folder = campaign(tmp_path / "campaign", "a")
     with FolderStore.open(folder) as store:
         other = Entry(test=TEST, structures=(), models=("sc",), digest="u", file="SB.litmus")
-        store.subjects((), (other,), ())
+        store.subjects(msgspec.structs.replace(store.record(), entries=(other,)))
     assert load(folder).verdicts == ()
 
 

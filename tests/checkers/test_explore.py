@@ -53,7 +53,7 @@ class Lowered:
             "evidence": {
                 "reductions": ["waits"],
                 "exhausted": True,
-                "guarantee": "proved",
+                "model": "proved",
                 "audit": None,
             },
             "fails": False,
@@ -81,7 +81,7 @@ class Lowered:
 def said(message: str) -> dict[str, Any]:
     """A reason of the engine's."""
     given = {"kind": "truncated", "limit": "", "message": message}
-    return {**given, "because": "", "place": None, "number": None}
+    return {**given, "because": "", "site": "", "number": None}
 
 
 def explored(lowered: Lowered, model: str = "rc11", bounds: Bounds | None = None) -> Exploration:
@@ -119,6 +119,7 @@ RACE = {
     "kind": "race",
     "message": "data race on q.slot[0]",
     "site": 3,
+    "accesses": [3, 0],
     "witness": {
         "functions": ["main", "pusher", "popper"],
         "events": [
@@ -142,6 +143,7 @@ HANG = {
     "kind": "hang",
     "message": "all threads wait",
     "site": None,
+    "accesses": [],
     "witness": {
         "functions": ["main", "sleeper"],
         "events": [event(1, "R", "acq", "q.tail", label="a", read="0", site=2)],
@@ -219,6 +221,9 @@ def test_a_race_names_both_places_and_the_test_of_its_cycle() -> None:
     found = explored(Lowered(result="Violated", violations=[RACE]))
     (violation,) = found.violations
     assert violation.sites == ("queue.h:21", "queue.h:10")
+    one, other = violation.accesses
+    assert one.startswith("queue.h:21:") and other.startswith("queue.h:10:")
+    assert violation.message == f"data race on q.slot[0] between {one} and {other}"
     assert violation.test == "MP+ponarlx+ctrlacqna"
     (test,) = found.tests
     assert test.name == violation.test
@@ -302,7 +307,7 @@ def test_what_an_audit_finds_and_the_search_does_not_is_a_violation() -> None:
     given.given["evidence"]["audit"] = {
         "descents": 7,
         "seconds": 0.25,
-        "refused": None,
+        "refused": "",
         "missed": [("assertion", "assertion failed: x == 1", 3)],
     }
     found = explored(given)

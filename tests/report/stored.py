@@ -20,7 +20,7 @@ def store(record: Record, folder: Path) -> Path:
     tests = {entry.name: entry.digest for entry in record.entries}
     models = {model.name: model.digest for model in manifest.models}
     with FolderStore.create(folder, manifest) as written:
-        written.subjects(record.structures, record.entries, record.sources)
+        written.subjects(record)
         for verdict in record.verdicts:
             question = key(tests[verdict.test], models[verdict.model], verdict.checker)
             written.put(question, verdict)

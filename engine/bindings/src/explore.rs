@@ -236,7 +236,7 @@ fn reason_dict<'py>(py: Python<'py>, kind: &str, limit: &str) -> PyResult<Bound<
     dict.set_item(intern!(py, "limit"), limit)?;
     dict.set_item(intern!(py, "message"), "")?;
     dict.set_item(intern!(py, "because"), "")?;
-    dict.set_item(intern!(py, "place"), py.None())?;
+    dict.set_item(intern!(py, "site"), "")?;
     dict.set_item(intern!(py, "number"), py.None())?;
     Ok(dict)
 }
@@ -254,7 +254,10 @@ fn dict<'py>(
         reason.set_item(intern!(py, "message"), &truncation.message)?;
         reason.set_item(intern!(py, "because"), &truncation.because)?;
         let place = |site: SiteId| program.sites[site as usize].place();
-        reason.set_item(intern!(py, "place"), truncation.site.map(place))?;
+        reason.set_item(
+            intern!(py, "site"),
+            truncation.site.map(place).unwrap_or_default(),
+        )?;
         reasons.append(reason)?;
     }
     let limits = &options.limits;
@@ -341,8 +344,8 @@ fn evidence_dict<'py>(py: Python<'py>, found: &Exploration) -> PyResult<Bound<'p
     dict.set_item(intern!(py, "reductions"), Vec::from_iter(names))?;
     dict.set_item(intern!(py, "exhausted"), found.exhausted.is_some())?;
     dict.set_item(
-        intern!(py, "guarantee"),
-        found.guarantee.map(Guarantee::name),
+        intern!(py, "model"),
+        found.guarantee.map_or("", Guarantee::name),
     )?;
     dict.set_item(intern!(py, "checks"), found.checks)?;
     let audit = found.audit.as_ref().map(|audit| {
@@ -350,8 +353,9 @@ fn evidence_dict<'py>(py: Python<'py>, found: &Exploration) -> PyResult<Bound<'p
         let missed = missed.map(|fault| (kind(fault.kind), &fault.message, fault.site));
         let of = PyDict::new(py);
         of.set_item(intern!(py, "descents"), audit.descents)?;
-        of.set_item(intern!(py, "seconds"), audit.seconds)?;
-        of.set_item(intern!(py, "refused"), &audit.refused)?;
+        of.set_item(intern!(py, "seconds"), (audit.seconds * 1e6).round() / 1e6)?;
+        let refused = audit.refused.as_deref().unwrap_or_default();
+        of.set_item(intern!(py, "refused"), refused)?;
         of.set_item(intern!(py, "missed"), Vec::from_iter(missed))?;
         Ok::<_, PyErr>(of)
     });

@@ -10,6 +10,7 @@ import msgspec
 from weakspot.generators.binary.instructions import Instruction, Memory, Operand
 from weakspot.generators.binary.isa import InstructionSet, Log, Options
 from weakspot.generators.binary.semantics import (
+    ARITHMETIC,
     Access,
     Arithmetic,
     Barrier,
@@ -34,13 +35,6 @@ _NAMES = (
 )
 _LOADS = {"lw": 4, "ld": 8, "lbu": 1, "lwsp": 4, "ldsp": 8}
 _STORES = {"sw": 4, "sd": 8, "sb": 1, "swsp": 4, "sdsp": 8}
-_ARITHMETIC: dict[str, Arithmetic] = {
-    "add": "add",
-    "sub": "sub",
-    "and": "and",
-    "or": "or",
-    "xor": "xor",
-}
 _AMO = re.compile(r"amo(swap|add|and|or|xor)\.w(\.aq|\.rl|\.aqrl)?")
 _RESERVE = re.compile(r"(lr|sc)\.w(\.aq|\.rl|\.aqrl)?")
 _WIDTH = re.compile(r"(?P<direction>[ls])[bhwd]u?")
@@ -165,7 +159,7 @@ class RISCV(Semantics):
     def _arithmetic(self, name: str, given: tuple[Operand, ...]) -> list[Step]:
         base = name.removesuffix("w") if name not in ("lw", "sw") else name
         immediate = base.endswith("i")
-        op = _ARITHMETIC.get(base.removesuffix("i") if immediate else base)
+        op = ARITHMETIC.get(base.removesuffix("i") if immediate else base)
         match given:
             case (str(to), *rest) if op is not None and len(rest) in (1, 2):
                 left, right = (to, rest[0]) if len(rest) == 1 else (rest[0], rest[1])

@@ -7,6 +7,7 @@ import msgspec
 from weakspot.generators.binary.instructions import Instruction, Memory, Operand
 from weakspot.generators.binary.isa import InstructionSet, Log, Options
 from weakspot.generators.binary.semantics import (
+    ARITHMETIC,
     FLAGS,
     Access,
     Arithmetic,
@@ -32,13 +33,6 @@ _WHOLE = {
     **{f"r{n}": (f"r{n}", 8) for n in range(8, 16)},
     **{f"r{n}d": (f"r{n}", 4) for n in range(8, 16)},
     **{f"r{n}b": (f"r{n}", 1) for n in range(8, 16)},
-}
-_ARITHMETIC: dict[str, Arithmetic] = {
-    "add": "add",
-    "sub": "sub",
-    "and": "and",
-    "or": "or",
-    "xor": "xor",
 }
 _CONDITIONS = {"e", "ne", "g", "ge", "le", "s", "ns"}
 _NOT = {"e": "ne", "ne": "e"}
@@ -132,11 +126,11 @@ class X86(Semantics):
                 return [Compare(FLAGS, _destination(a), _value(b), _size(a) or _size(b), bits=True)]
             case (("xor" | "sub"), (str(to), str(of))) if to == of:
                 return [Compute("and", _register(to), 0, 0, _size(to), FLAGS)]
-            case _, (to, of) if name in _ARITHMETIC:
+            case _, (to, of) if name in ARITHMETIC:
                 destination = _destination(to)
                 size = _size(to) or _size(of)
                 return [
-                    Compute(_ARITHMETIC[name], destination, destination, _value(of), size, FLAGS)
+                    Compute(ARITHMETIC[name], destination, destination, _value(of), size, FLAGS)
                 ]
             case "neg", (to,):
                 return [Compute("sub", _destination(to), 0, _destination(to), _size(to), FLAGS)]
@@ -172,7 +166,7 @@ class X86(Semantics):
                 reads = {"n": _register(new), "o": "rax"}
                 writes = {"o": "rax", **flags}
                 return [Access(f"{name}l ({{at}}),{{n}}", at, reads, writes, at.size)]
-            case _, (Memory() as at, of) if name.removeprefix("lock ") in _ARITHMETIC and (
+            case _, (Memory() as at, of) if name.removeprefix("lock ") in ARITHMETIC and (
                 name.startswith("lock ")
             ):
                 code = f"{name}l {{v}},({{at}})"

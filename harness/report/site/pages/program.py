@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -73,7 +72,7 @@ def _violations(site: SiteData, explorations: Iterable[Exploration]) -> list[Vio
 def _violation(site: SiteData, given: Sequence[tuple[str, Violation]]) -> ViolationView:
     shown = min(
         (violation for _, violation in given),
-        key=lambda each: len(each.witness.events) if each.witness else math.inf,
+        key=lambda each: each.size,
     )
     return ViolationView(
         violation=shown,
