@@ -222,7 +222,8 @@ def test_a_race_names_both_places_and_the_test_of_its_cycle() -> None:
     (violation,) = found.violations
     assert violation.sites == ("queue.h:21", "queue.h:10")
     one, other = violation.accesses
-    assert one.startswith("queue.h:21:") and other.startswith("queue.h:10:")
+    assert one.startswith("queue.h:21:")
+    assert other.startswith("queue.h:10:")
     assert violation.message == f"data race on q.slot[0] between {one} and {other}"
     assert violation.test == "MP+ponarlx+ctrlacqna"
     (test,) = found.tests
