@@ -198,21 +198,14 @@ def _of_file(path: Path) -> Model:
         raise BadInput(
             "the model is not a text file", place=str(path), advice="name a cat file"
         ) from error
-    if path.suffix == _CONFIGURATION:
-        return Model(
-            name=path.stem,
-            file=str(path.resolve()),
-            title=_title_of_configuration(path, text) or path.stem,
-            role="language",
-            dialects=("C",),
-            digest=_digest(path.resolve()),
-        )
+    is_configuration = path.suffix == _CONFIGURATION
+    title = _title_of_configuration(path, text) if is_configuration else _title(text)
     return Model(
         name=path.stem,
         file=str(path.resolve()),
-        title=_title(text) or path.stem,
+        title=title or path.stem,
         role="language",
-        dialects=_dialects(text),
+        dialects=("C",) if is_configuration else _dialects(text),
         digest=_digest(path.resolve()),
     )
 

@@ -3,12 +3,14 @@ zig's clang, which knows every architecture and brings its own C library."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from weakspot.errors import MissingTool
 from weakspot.generators.binary.isa import ISAS
 from weakspot.harness.machines import Machine
 from weakspot.system import tools
 from weakspot.system.compilers import FAMILIES, Driver
-from weakspot.system.tools import Requirement
+from weakspot.system.tools import Program, Requirement
 
 
 def find(machine: Machine, language: str = "c") -> Driver | None:
@@ -34,3 +36,11 @@ def needed(machine: Machine, language: str = "c") -> list[Requirement]:
     triple = ISAS.get(machine.arch).triple
     found = (each.needed(triple, language, native=machine.native) for each in FAMILIES)
     return list(filter(None, found))
+
+
+def missing(machine: Machine, programs: Iterable[Program]) -> str:
+    """Which of the programs, and of the machine's compiler, are not installed, in one phrase."""
+    names = [each.name for each in programs if tools.find(each) is None]
+    if find(machine) is None:
+        names.append(needed(machine)[0].name)
+    return f"{' and '.join(names)} not installed" if names else ""

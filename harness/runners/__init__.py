@@ -7,7 +7,7 @@ value with what `Runner` asks for. Nothing else names it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -86,22 +86,24 @@ RUNNERS: Registry[Runner] = Registry(
 """The runners by name."""
 
 
+def histogram_of(test: Test, machine: Machine, runner: str, **found: Any) -> Histogram:
+    """The histogram of a test that ran on a machine, with what was `found` there."""
+    about = {
+        "test": test.name,
+        "machine": machine.name,
+        "runner": runner,
+        "condition": test.condition,
+        "arch": machine.arch,
+        "emulated": machine.emulated,
+        "sites": test.sites,
+    }
+    return Histogram(**{**about, **found})
+
+
 def not_run(
     test: Test, machine: Machine, runner: str, reason: str, *, lost: bool = False
 ) -> Histogram:
     """The histogram of a test that could not be run; `lost`: this time."""
-    return Histogram(
-        test=test.name,
-        machine=machine.name,
-        runner=runner,
-        histogram=(),
-        target=0,
-        iterations=0,
-        seconds=0.0,
-        condition=test.condition,
-        arch=machine.arch,
-        emulated=machine.emulated,
-        sites=test.sites,
-        reason=" ".join(reason.split()),
-        lost=lost,
-    )
+    nothing = {"histogram": (), "target": 0, "iterations": 0, "seconds": 0.0}
+    reason = " ".join(reason.split())
+    return histogram_of(test, machine, runner, **nothing, reason=reason, lost=lost)

@@ -28,7 +28,7 @@ from weakspot.generators.emit.kernel import OF_A_TEST
 from weakspot.generators.litmus import Test
 from weakspot.harness import machines
 from weakspot.harness.machines import Lost, Machine, Session, compilers
-from weakspot.harness.runners import TOO_LATE, not_run, share
+from weakspot.harness.runners import TOO_LATE, histogram_of, not_run, share
 from weakspot.harness.runners.programs import COMPILING
 from weakspot.harness.values.herdlog import parse_histograms
 from weakspot.harness.values.histogram import INTERRUPTED, Count, Histogram
@@ -66,10 +66,7 @@ class Litmus7(msgspec.Struct, frozen=True):
     whole_programs: bool = False
 
     def available(self, machine: Machine) -> str:
-        missing = [each.name for each in _needed(machine) if tools.find(each) is None]
-        if compilers.find(machine) is None:
-            missing.append(compilers.needed(machine)[0].name)
-        return f"{' and '.join(missing)} not installed" if missing else ""
+        return compilers.missing(machine, _needed(machine))
 
     def run(
         self,
@@ -289,17 +286,15 @@ class _Rounds:
     def histogram(self, reason: str, *, interrupted: bool = False) -> Histogram:
         """What was counted; `reason`: why nothing was, if so."""
         iterations = sum(self.counts.values())
-        return Histogram(
-            test=self.test.name,
-            machine=self.machine.name,
-            runner="litmus7",
+        return histogram_of(
+            self.test,
+            self.machine,
+            "litmus7",
             histogram=tuple(Count(dict(state), n) for state, n in sorted(self.counts.items())),
             target=self.target,
             iterations=iterations,
             seconds=round(self.spent, 4),
             condition=self.condition,
-            arch=self.machine.arch,
-            emulated=self.machine.emulated,
             parameters={
                 "options": " ".join(self.chosen),
                 "size": str(min(_SIZE, iterations)),
@@ -310,7 +305,6 @@ class _Rounds:
                 **({"ended_early": INTERRUPTED} if interrupted else {}),
             },
             hash=self.hash,
-            sites=self.test.sites,
             reason=reason if not iterations else "",
         )
 

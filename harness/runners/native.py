@@ -34,7 +34,7 @@ from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.corpus import models
 from weakspot.harness.machines import Lost, Machine, Session, compilers
 from weakspot.harness.machines.profile import profile
-from weakspot.harness.runners import TOO_LATE, not_run, share
+from weakspot.harness.runners import TOO_LATE, histogram_of, not_run, share
 from weakspot.harness.runners.measurement import Family, Measured, read, unnamed
 from weakspot.harness.runners.programs import Failed, SourceText, compiled, workshop
 from weakspot.harness.runners.tuning import Memory, setting_text
@@ -42,7 +42,7 @@ from weakspot.harness.values.histogram import INTERRUPTED, ControlTest, Histogra
 from weakspot.harness.values.numbers import times
 from weakspot.harness.values.state import state_text, within
 from weakspot.harness.values.verdict import Verdict
-from weakspot.system import process, tools
+from weakspot.system import process
 from weakspot.system.deadline import NEVER, Deadline, ending
 from weakspot.system.processors import cores
 from weakspot.system.tools import Requirement
@@ -66,11 +66,7 @@ class Native(msgspec.Struct, frozen=True):
     whole_programs: bool = True
 
     def available(self, machine: Machine) -> str:
-        emulator = machine.emulator
-        missing = [emulator.name] if emulator and tools.find(emulator) is None else []
-        if compilers.find(machine) is None:
-            missing.insert(0, compilers.needed(machine)[0].name)
-        return f"{' and '.join(missing)} not installed" if missing else ""
+        return compilers.missing(machine, (machine.emulator,) if machine.emulator else ())
 
     def run(
         self,
@@ -292,21 +288,17 @@ class _Bench:
             parameters["crowded"] = f"{it.threads} threads on {self.machine.cores} processors"
         if it.problem:
             parameters["ended_early"] = it.problem
-        return Histogram(
-            test=it.test.name,
-            machine=self.machine.name,
-            runner="native",
+        return histogram_of(
+            it.test,
+            self.machine,
+            "native",
             histogram=it.states,
             target=it.hits,
             target_independent=it.independent,
             iterations=it.iterations,
             seconds=round(it.seconds, 4),
-            condition=it.test.condition,
-            arch=self.machine.arch,
-            emulated=self.machine.emulated,
             parameters=parameters,
             hash=it.test.herd_hash,
-            sites=it.test.sites,
             control_tests=control_tests,
         )
 

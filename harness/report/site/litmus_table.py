@@ -6,6 +6,7 @@ rows of answers are written once and referred to by number.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -199,10 +200,7 @@ def _same(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _counted(names: Iterable[str]) -> list[tuple[str, int]]:
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def table_of(

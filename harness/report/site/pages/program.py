@@ -70,10 +70,7 @@ def _violations(site: SiteData, explorations: Iterable[Exploration]) -> list[Vio
 
 
 def _violation(site: SiteData, given: Sequence[tuple[str, Violation]]) -> ViolationView:
-    shown = min(
-        (violation for _, violation in given),
-        key=lambda each: each.size,
-    )
+    shown = min((violation for _, violation in given), key=lambda each: each.size)
     return ViolationView(
         violation=shown,
         models=tuple(dict.fromkeys(model for model, _ in given)),
