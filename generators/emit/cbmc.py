@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from weakspot.generators.emit.c11 import UNREACHED
+from weakspot.generators.emit.c11 import UNREACHED, guarded_registers
 from weakspot.generators.litmus import Body, Cas, Fence, Guard, Load, Order, Rmw, Statement, Store
 
 MemoryModel = Literal["sc", "tso", "pso"]
@@ -78,12 +78,7 @@ def _final(thread: int, reg: str) -> str:
 def _thread(
     number: int, statements: Sequence[Statement], memory: MemoryModel, registers: Sequence[str]
 ) -> list[str]:
-    guarded = False
-    unreached: set[str] = set()
-    for statement in statements:
-        guarded = guarded or isinstance(statement, Guard)
-        if guarded and isinstance(statement, Load | Rmw | Cas):
-            unreached.add(statement.reg)
+    unreached = guarded_registers(statements)
     lines = [f"__CPROVER_ASYNC_{number + 1}: {{"]
     lines += [f"  int {reg} = {UNREACHED if reg in unreached else 0};" for reg in registers]
     depth = 0

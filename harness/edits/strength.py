@@ -94,6 +94,11 @@ def spelled(order: str, file: str = "") -> str:
     return " with ".join(filter(None, (order, " and ".join(fences))))
 
 
+def short(order: str) -> str:
+    """The C name of a memory order without its prefix."""
+    return order.removeprefix("memory_order_")
+
+
 def spelled_fence(order: str, file: str = "") -> str:
     """A fence, as `spelled`."""
     language = language_of(PurePath(file))

@@ -19,6 +19,7 @@ from weakspot.harness.edits.strength import (
     Values,
     beside,
     cost,
+    short,
     spelled,
     split,
     stronger,
@@ -57,7 +58,7 @@ class Change(msgspec.Struct, frozen=True):
         """What the annotation needs: `at least release`, `a seq_cst fence before it`."""
         fence, own, last = split(self.after)
         there = self.annotation
-        least = there.spelled(own) if there.kernel else _short(spelled(own))
+        least = there.spelled(own) if there.kernel else short(spelled(own))
         parts = [f"at least {least}"] if own != self.before else []
         sides = ((fence, "before it"), (last, "after it"))
         for order, where in sides:
@@ -66,13 +67,9 @@ class Change(msgspec.Struct, frozen=True):
             if there.kernel:
                 parts.append(f"{there.spelled_fence(order)} {where}")
                 continue
-            word = _short(C_ORDER[order])
+            word = short(C_ORDER[order])
             parts.append(f"{'an' if word[0] in 'aeiou' else 'a'} {word} fence {where}")
         return " and ".join(parts)
-
-
-def _short(order: str) -> str:
-    return order.replace("memory_order_", "")
 
 
 class Repair(msgspec.Struct, frozen=True):

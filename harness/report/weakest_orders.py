@@ -56,12 +56,12 @@ def relaxed(found: Relaxed, out: Console, *, witnesses: bool = False) -> None:
     print_dim(_closing(found), out)
 
 
-def _first(lines: Iterable[str]) -> Iterator[str]:
+def _first(lines: Iterable[str], indent: str = "") -> Iterator[str]:
     """The first lines, and how many more there are."""
     every = list(lines)
-    yield from every[:_LINES]
+    yield from (f"{indent}{line}" for line in every[:_LINES])
     if len(every) > _LINES:
-        yield f"and {len(every) - _LINES:,} more, which --json lists"
+        yield f"{indent}and {len(every) - _LINES:,} more, which --json lists"
 
 
 def by_hand(places: Iterable[ByHand]) -> Iterator[str]:
@@ -131,12 +131,12 @@ def _others(found: Relaxed) -> Iterator[str]:
             if rest[0][0] > 2
             else "  alternatives, for --take N:"
         )
-    for number, one in rest[:_LINES]:
+    lines = []
+    for number, one in rest:
         orders = zip(found.annotations, one.orders, found.weakest[0].orders, strict=True)
         changes = (_with_fences(each, order) for each, order, first in orders if order != first)
-        yield f"  {number:>3}  {'; '.join(changes)}"
-    if len(rest) > _LINES:
-        yield f"  and {len(rest) - _LINES:,} more, which --json lists"
+        lines.append(f"{number:>3}  {'; '.join(changes)}")
+    yield from _first(lines, "  ")
 
 
 def _failing(found: Relaxed) -> Iterator[str]:
@@ -144,11 +144,11 @@ def _failing(found: Relaxed) -> Iterator[str]:
     seq_cst."""
     if found.failing:
         yield "  too weak, even with all other memory orders as strong as possible:"
-    for one in found.failing[:_LINES]:
+    lines = []
+    for one in found.failing:
         orders = (_with_fences(found.annotations[at], order) for at, order in one.orders.items())
-        yield f"    {'; '.join(orders)}: {one.kind} in {one.scenario}"
-    if len(found.failing) > _LINES:
-        yield f"    and {len(found.failing) - _LINES:,} more, which --json lists"
+        lines.append(f"{'; '.join(orders)}: {one.kind} in {one.scenario}")
+    yield from _first(lines, "    ")
 
 
 def _with_fences(each: Annotation, order: str) -> str:
