@@ -1,6 +1,6 @@
 """Running clang on a source file.
 
-In: the name of a clang or none, the path of a C or C++ file and options. Out: the raw text of LLVM
+In: the path of a C or C++ file and options. Out: the raw text of LLVM
 IR and the names of the user's files that it was made from; a compile error is raised as one that
 names the place (`clang_errors`).
 """
@@ -99,13 +99,12 @@ class Clang(msgspec.Struct, frozen=True):
         return f"<{name.rpartition('/include/')[2] or posixpath.basename(name)}>"
 
 
-def find(asked: str | None) -> Clang:
-    """The clang asked for, else what WEAKSPOT_CLANG names, else the one in ziglang, else the newest
-    on PATH."""
-    asked = asked or os.environ.get("WEAKSPOT_CLANG") or None
-    if asked is None and zig.program() is None and (system := newest(OLDEST)):
-        asked = system.path
-    return _ziglang() if asked in (None, *zig.NAMES) else _installed(asked)
+def find() -> Clang:
+    """What WEAKSPOT_CLANG names, else the clang in ziglang, else the newest on PATH."""
+    named = os.environ.get("WEAKSPOT_CLANG") or None
+    if named is None and zig.program() is None and (system := newest(OLDEST)):
+        named = system.path
+    return _ziglang() if named in (None, *zig.NAMES) else _installed(named)
 
 
 def _ziglang() -> Clang:

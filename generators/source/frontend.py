@@ -65,7 +65,6 @@ def compile_source(
     path: Path,
     *,
     build: Build = NO_OPTIONS,
-    compiler: str | None = None,
     base: Path | None = None,
     end: Deadline = NEVER,
     asked: Question | None = None,
@@ -75,17 +74,17 @@ def compile_source(
     names its other translation units and what inline assembly means that weakspot does not know.
     Files are named relative to `base`, by default the source's folder.
 
-    `compiler` is the path or name of a clang, by default what WEAKSPOT_CLANG names, and else the
-    clang in PyPI's ziglang. `WEAKSPOT` is defined as 1 for the source to know. `asked` is the
-    question of these arguments if the caller knows it: the answer has no key if that is not the
-    question any more. `units` are translation units that are compiled already; it gets the others.
+    The clang is the one that WEAKSPOT_CLANG names, and else that in PyPI's ziglang. `WEAKSPOT` is
+    defined as 1 for the source to know. `asked` is the question of these arguments if the caller
+    knows it: the answer has no key if that is not the question any more. `units` are translation
+    units that are compiled already; it gets the others.
 
     Raises BadInput when a source cannot be read or does not compile, or two define one function,
     MissingTool without a compiler, ToolFailed when the compiler or LLVM fails, LimitReached at the
     `end`.
     """
     end = Deadline(end.at + _GRACE)
-    asked = asked or question(path, build=build, compiler=compiler, end=end)
+    asked = asked or question(path, build=build, end=end)
     try:
         asked, known = _answer(asked, build, end, units)
     except BadInput:
@@ -93,7 +92,7 @@ def compile_source(
             raise
         # it may rely on an indirect include: then it gets the complete headers
         cache.write(_needs_all(asked.key), _NeedsAll())
-        asked = _asked(asked.path, build, compiler, end, lean=False)
+        asked = _asked(asked.path, build, end, lean=False)
         asked, known = _answer(asked, build, end, units)
     folder = asked.path.parent
     files = {name: Path(plain_name(str(folder / name), Path())) for name in known.names}
@@ -107,7 +106,7 @@ def compile_source(
 def own_text(source: Path, header: Path, build: Build = NO_OPTIONS) -> str:
     """The lines of a header, as the preprocessor leaves them in a source that includes it. Raises
     BadInput when a file is missing, MissingTool, ToolFailed."""
-    unit = _unit(source, build, None, NEVER, lean=False)
+    unit = _unit(source, build, NEVER, lean=False)
     return clang.own_text(unit.compiler, source, unit.options, header)
 
 
@@ -145,7 +144,7 @@ def _answer(
     known = cache.Entry(
         text=text, compiler=asked.compiler.describe(raw), names=tuple(sorted(names))
     )
-    if _asked(asked.path, build, asked.named, end, lean=asked.lean).key != asked.key:
+    if _asked(asked.path, build, end, lean=asked.lean).key != asked.key:
         return msgspec.structs.replace(asked, key=""), known
     cache.write(place, known)
     return asked, known
@@ -174,16 +173,15 @@ def _compiled(unit: Question, folder: Path, build: Build, end: Deadline) -> tupl
 class Question(msgspec.Struct, frozen=True):
     """A question to the compiler. `key` stands for all that the answer depends on, with the content
     of the files, and `own` for what that of its translation unit does. `others` are the program's
-    other translation units, `meanings` those of inline assembly. `named` is the compiler that was
-    asked for; `lean` is set if C++ headers are read without optional includes. `entry` is the
-    program of a crate. With `relaxes_volatile`, volatile accesses are relaxed atomic ones."""
+    other translation units, `meanings` those of inline assembly. `lean` is set if C++
+    headers are read without optional includes. `entry` is the program of a crate. With
+    `relaxes_volatile`, volatile accesses are relaxed atomic ones."""
 
     path: Path
     options: tuple[str, ...]
     compiler: clang.Clang
     own: str
     key: str
-    named: str | None
     lean: bool = False
     others: tuple[Question, ...] = ()
     meanings: tuple[Meaning, ...] = ()
@@ -204,24 +202,18 @@ def _needs_all(key: str) -> Path | None:
     return cache.path_of(cache.digest("needs all", key))
 
 
-def question(
-    path: Path, *, build: Build = NO_OPTIONS, compiler: str | None = None, end: Deadline = NEVER
-) -> Question:
+def question(path: Path, *, build: Build = NO_OPTIONS, end: Deadline = NEVER) -> Question:
     """The question that `compile_source` asks, about the files as they are now; it raises the same
     errors for invalid arguments."""
-    asked = _asked(Path(path), build, compiler, end, lean=True)
+    asked = _asked(Path(path), build, end, lean=True)
     if asked.lean and cache.read(_needs_all(asked.key), _NeedsAll) is not None:
-        return _asked(asked.path, build, compiler, end, lean=False)
+        return _asked(asked.path, build, end, lean=False)
     return asked
 
 
-def _asked(
-    path: Path, build: Build, compiler: str | None, end: Deadline, *, lean: bool
-) -> Question:
-    unit = _unit(path, build, compiler, end, lean=lean)
-    others = tuple(
-        _unit(each, build, compiler, end, lean=lean) for each in build.other_sources(path)
-    )
+def _asked(path: Path, build: Build, end: Deadline, *, lean: bool) -> Question:
+    unit = _unit(path, build, end, lean=lean)
+    others = tuple(_unit(each, build, end, lean=lean) for each in build.other_sources(path))
     meanings = build.meanings
     texts = (text for each in meanings for text in (each.pattern, each.body))
     return msgspec.structs.replace(
@@ -233,10 +225,10 @@ def _asked(
     )
 
 
-def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean: bool) -> Question:
+def _unit(path: Path, build: Build, end: Deadline, *, lean: bool) -> Question:
     """The question about one translation unit."""
     _check_source(path)
-    found = clang.find(compiler)
+    found = clang.find()
     given = build_options(path, build)
     language = sources()[path.suffix]
     quick = language.quick if lean else ()
@@ -266,7 +258,6 @@ def _unit(path: Path, build: Build, compiler: str | None, end: Deadline, *, lean
         path=path,
         options=options,
         compiler=found,
-        named=compiler,
         lean=bool(quick),
         entry=entry,
         relaxes_volatile=relaxes_volatile,

@@ -211,7 +211,7 @@ def test_passes_in_a_process_of_their_own_make_the_same_module(
 
 
 def test_passes_end_with_the_time_limit(tmp_path: Path) -> None:
-    limited = clang.find(None)
+    limited = clang.find()
     limited = clang.Clang(limited.commands, limited.identity, limited.name, [], end=ending(0))
     with pytest.raises(LimitReached, match="inlined"):
         passes.run(doubling(), 1 << 30, handled=False, clang=limited, source=tmp_path / "it.c")

@@ -476,27 +476,30 @@ def test_without_ziglang_the_newest_clang_is_used(
     tmp_path: Path, clangs: Callable[..., None]
 ) -> None:
     clangs(9, 15, 19, 16)
-    assert clang.find(None).name == str(tmp_path / "bin" / "clang-19")
+    assert clang.find().name == str(tmp_path / "bin" / "clang-19")
 
 
 def test_files_beside_a_clang_of_ones_own_are_not_the_systems(
     tmp_path: Path, clangs: Callable[..., None]
 ) -> None:
     clangs(19)
-    found = clang.find(None)
+    found = clang.find()
     assert found.system_name(str(tmp_path / "queue.c")) is None
     assert found.system_name(str(tmp_path / "lib/clang/19/include/stdatomic.h")) == "<stdatomic.h>"
 
 
-def test_clang_without_its_libcxx_names_what_to_install(tmp_path: Path) -> None:
+def test_clang_without_its_libcxx_names_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own = tmp_path / "clang"
     own.write_text(
         "#!/bin/sh\necho \"p.cpp:1:10: fatal error: 'thread' file not found\" >&2; exit 1\n"
     )
     own.chmod(0o755)
     (tmp_path / "p.cpp").write_text("#include <thread>\nint main() {}\n")
+    monkeypatch.setenv("WEAKSPOT_CLANG", str(own))
     with pytest.raises(BadInput, match="'thread' file not found") as caught:
-        compile_source(tmp_path / "p.cpp", compiler=str(own))
+        compile_source(tmp_path / "p.cpp")
     assert "libc++ 22: pip install ziglang" in (caught.value.advice or "")
 
 
@@ -510,12 +513,15 @@ def test_without_a_clang_the_advice_names_the_package_to_install(
     assert "pip install ziglang" in (caught.value.advice or "")
 
 
-def test_a_compiler_that_is_no_clang_is_refused(tmp_path: Path) -> None:
+def test_a_compiler_that_is_no_clang_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     false = shutil.which("false")
     if false is None:
         pytest.skip("no program named false on this machine")
+    monkeypatch.setenv("WEAKSPOT_CLANG", false)
     with pytest.raises(ToolFailed, match="exit status 1"):
-        compiled(tmp_path, "int main(void) { return 0; }", compiler=false)
+        compiled(tmp_path, "int main(void) { return 0; }")
 
 
 def test_a_compiler_that_does_not_end_is_stopped_with_all_it_started(
@@ -525,8 +531,9 @@ def test_a_compiler_that_does_not_end_is_stopped_with_all_it_started(
     slow.write_text("#!/bin/sh\nsleep 60 &\necho $! > started\nwait\n")
     slow.chmod(0o755)
     monkeypatch.setattr(clang, "COMPILE_SECONDS", 0.5)
+    monkeypatch.setenv("WEAKSPOT_CLANG", str(slow))
     with pytest.raises(ToolFailed, match="did not finish"):
-        compiled(tmp_path, "int main(void) { return 0; }", compiler=str(slow))
+        compiled(tmp_path, "int main(void) { return 0; }")
     child = int((tmp_path / "started").read_text())
     end = time.monotonic() + 10
     while runs(child) and time.monotonic() < end:
@@ -542,11 +549,12 @@ def runs(process: int) -> bool:
         return False
 
 
-def test_a_clang_of_the_system_can_be_used(tmp_path: Path) -> None:
+def test_a_clang_of_the_system_can_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clang = shutil.which("clang")
     if clang is None:
         pytest.skip("no clang is installed on this machine")
-    ir = compiled(tmp_path, "atomic_int x; int main(void) { assert(x); }", compiler=clang)
+    monkeypatch.setenv("WEAKSPOT_CLANG", clang)
+    ir = compiled(tmp_path, "atomic_int x; int main(void) { assert(x); }")
     assert "load atomic i32, ptr @x seq_cst" in ir.text
 
 
