@@ -312,16 +312,13 @@ def clean(raw: str, clang: Clang, version: str, source: Path) -> str:
     # each call has a context of its own, without remains of an earlier module; a module must not
     # outlive it, which garbage collection does not know
     context = llvm.create_context()
-    module = parsed(llvm, _prepare(raw), clang, context)
-    try:
+    with parsed(llvm, _prepare(raw), clang, context) as module:
         builder = passes.builder_of(llvm)
         handled = _link_library(llvm, (module, context), builder, clang, version)
         known = inlining.bounded(str(module))
         if known.lines <= passes.LITTLE:
             cleaned = passes.apply(llvm, module, builder, handled=handled)
             return _without_unused_values(cleaned)
-    finally:
-        module.close()
     text = passes.run(known.text, known.lines, handled=handled, clang=clang, source=source)
     return _without_unused_values(text)
 

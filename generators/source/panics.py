@@ -78,8 +78,7 @@ def _possible(llvm: Any, text: str, functions: set[str], builder: Any) -> set[in
     declared = "".join(f"declare void @{_CALLEE}{at}() noreturn\n" for at in places)
     # a module must not outlive its context, which garbage collection does not know
     context = llvm.create_context()
-    module = llvm.parse_assembly(f"{copy}\n{declared}", context=context)
-    try:
+    with llvm.parse_assembly(f"{copy}\n{declared}", context=context) as module:
         found: set[int] = set()
         for function in module.functions:
             if function.name in functions:
@@ -89,8 +88,6 @@ def _possible(llvm: Any, text: str, functions: set[str], builder: Any) -> set[in
                 passes.run(function, builder)
                 found.update(map(int, _CALLED.findall(str(function))))
         return found
-    finally:
-        module.close()
 
 
 def _compared(increment: re.Match[str]) -> str:

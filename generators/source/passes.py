@@ -58,11 +58,8 @@ def _performed(text: str, *, handled: bool) -> str:
 
     # a module must not outlive its context, which garbage collection does not know
     context = llvm.create_context()
-    module = llvm.parse_assembly(text, context=context)
-    try:
+    with llvm.parse_assembly(text, context=context) as module:
         return apply(llvm, module, builder_of(llvm), handled=handled)
-    finally:
-        module.close()
 
 
 def builder_of(llvm: Any) -> Any:

@@ -96,11 +96,8 @@ def text_of(bitcode: bytes) -> str:
     import llvmlite.binding as llvm  # type: ignore[import-untyped]  # here: a cached answer needs no LLVM
 
     context = llvm.create_context()
-    module = llvm.parse_bitcode(bitcode, context=context)
-    try:
+    with llvm.parse_bitcode(bitcode, context=context) as module:
         return str(module)
-    finally:
-        module.close()
 
 
 def program_of(
@@ -208,8 +205,7 @@ def _reduced(llvm: Any, bitcode: bytes, symbol: str, *, unwinds: bool = False) -
 
     # a module must not outlive its context, which garbage collection does not know
     context = llvm.create_context()
-    module = llvm.parse_bitcode(bitcode, context=context)
-    try:
+    with llvm.parse_bitcode(bitcode, context=context) as module:
         given = []
         for each in module.functions:
             if each.is_declaration or (each.name == "main" and symbol == "main"):
@@ -234,8 +230,6 @@ def _reduced(llvm: Any, bitcode: bytes, symbol: str, *, unwinds: bool = False) -
         unused.add_strip_dead_debug_info_pass()
         unused.run(module, passes.builder_of(llvm))
         return str(module)
-    finally:
-        module.close()
 
 
 def _body(function: Any, symbol: str, panics: re.Pattern[str]) -> str | None:

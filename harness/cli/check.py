@@ -170,7 +170,7 @@ def check(
         if form == "herd":
             raise click.UsageError("--estimate cannot be used with --format herd.")
         return estimate(what, models, bounds, part, build, form)
-    if not (witnesses or graph or distinguishing or configs or executor):
+    if not (witnesses or graph or distinguishing or output or executor):
         folders = questions.check_folders(what, models=models, checker=checker, seconds=timeout)
         if folders is not None:
             if form == "herd":

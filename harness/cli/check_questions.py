@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from weakspot.harness.cli.errors import NOTHING_FOUND, on_interrupt
-from weakspot.harness.cli.output import json_lines, print_findings, progress_bar, write_lines
+from weakspot.harness.cli.output import (
+    json_lines,
+    print_findings,
+    progress_bar,
+    waited,
+    write_lines,
+)
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -76,11 +82,6 @@ def compare_code(
             report.codegen(record, terminal.console())
 
     with progress_bar() as progress:
-
-        def show_and_pause(each: Record) -> None:
-            with progress.pause():
-                show(each)
-
         answers = questions.compare_code(
             what,
             configs,
@@ -91,10 +92,7 @@ def compare_code(
             build=build,
             progress=progress,
         )
-        with on_interrupt(
-            "the comparisons so far are printed", lambda: show_and_pause(answers.record)
-        ):
-            record = answers.wait(progress)
+        record = waited(answers, "the comparisons so far are printed", show, progress)
     if output is not None:
         golden.write(output, weaker(record))
     show(record)

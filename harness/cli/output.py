@@ -16,6 +16,7 @@ from weakspot.harness.cli.errors import on_interrupt
 if TYPE_CHECKING:
     import msgspec
 
+    from weakspot.answers import Answers
     from weakspot.harness.campaign.progress import PausableProgress
     from weakspot.harness.values.record import Record
     from weakspot.harness.values.verdict import Verdict
@@ -86,6 +87,23 @@ def one_by_one(
                     show(each)
     write_unread(results.unread)
     return found, results
+
+
+def waited(
+    answers: Answers[T],
+    says: str,
+    show: Callable[[Record], None],
+    progress: PausableProgress,
+) -> Record:
+    """The record when all is answered. After Ctrl-C, what is known is shown, and the message `says`
+    so."""
+
+    def show_and_pause() -> None:
+        with progress.pause():
+            show(answers.record)
+
+    with on_interrupt(says, show_and_pause):
+        return answers.wait(progress)
 
 
 class UnreadTests:

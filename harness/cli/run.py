@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weakspot.harness.cli.errors import on_interrupt
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import (
     configured,
@@ -18,7 +17,13 @@ from weakspot.harness.cli.options import (
     some_time,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, print_findings, progress_bar, write_lines
+from weakspot.harness.cli.output import (
+    json_lines,
+    print_findings,
+    progress_bar,
+    waited,
+    write_lines,
+)
 from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
@@ -99,11 +104,6 @@ def run(
                 answers.notes(record, terminal.console())
 
     with progress_bar() as progress:
-
-        def show_and_pause(each: Record) -> None:
-            with progress.pause():
-                show(each)
-
         counts = questions.run(
             what,
             on=machine,
@@ -116,11 +116,10 @@ def run(
             build=build,
             progress=progress,
         )
-        with on_interrupt("the counts so far are printed", lambda: show_and_pause(counts.record)):
-            try:
-                record = counts.wait(progress)
-            except Lost:
-                show(counts.record)
-                raise
+        try:
+            record = waited(counts, "the counts so far are printed", show, progress)
+        except Lost:
+            show(counts.record)
+            raise
     show(record)
     return print_findings(record, aside=form in ("json", "herd"))
