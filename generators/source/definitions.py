@@ -14,12 +14,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-import msgspec
-
 from weakspot.generators.source import language
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.files_below import files_below, is_for_another_system
-from weakspot.generators.source.frontend import question
 from weakspot.generators.source.mains import code_of, has_main
 from weakspot.system import cache
 from weakspot.system.compilers import zig
@@ -54,31 +51,6 @@ def digest_of_sources(folders: Iterable[Path]) -> str:
     """A digest of all that `definitions` looks at in these folders."""
     files = (file for file in _files(folders) if os.access(file, os.R_OK))
     return cache.digest(*(f"{file} {cache.digest_of(file)}" for file in files))
-
-
-class Links(msgspec.Struct, frozen=True):
-    """Sources that nobody named, which are linked because they define what the program calls. `key`
-    stands for the text that the program with them was read from, `searched` for the sources in each
-    group of folders that was searched."""
-
-    sources: tuple[str, ...]
-    key: str
-    searched: tuple[tuple[tuple[str, ...], str], ...]
-
-    def __str__(self) -> str:
-        return f"linked with what it calls: {', '.join(map(os.path.relpath, self.sources))}"
-
-    def hold(self, source: Path, build: Build) -> bool:
-        """Whether the program that the source is would be read again from the same text."""
-        sources = [Path(each) for each in self.sources]
-        if not all(each.is_file() for each in sources):
-            return False
-        return (
-            all(
-                digest_of_sources(map(Path, folders)) == digest for folders, digest in self.searched
-            )
-            and question(source, build=build.with_sources(sources)).key == self.key
-        )
 
 
 def is_of_c_library(name: str) -> bool | None:

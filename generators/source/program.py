@@ -19,9 +19,10 @@ from weakspot.generators.source import build as builds
 from weakspot.generators.source.assembly.meaning import WRAPPER
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.clang_errors import text_of
-from weakspot.generators.source.definitions import Links, digest_of_sources
+from weakspot.generators.source.definitions import digest_of_sources
 from weakspot.generators.source.frontend import Question, Units, compile_source
 from weakspot.generators.source.language import sources
+from weakspot.generators.source.links import Links
 from weakspot.generators.source.problems import linkable, missing_definitions, placed
 from weakspot.system.deadline import NEVER, Deadline
 

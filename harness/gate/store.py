@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weakspot.generators.litmus import Site
-from weakspot.generators.source.definitions import Links
+from weakspot.generators.source.links import Links
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.gate.architectures import possible_on
 from weakspot.harness.gate.scenarios import Scenario

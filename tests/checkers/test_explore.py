@@ -139,7 +139,7 @@ RACE = {
         "calls": None,
     },
 }
-HANG = {
+HANG: dict[str, Any] = {
     "kind": "hang",
     "message": "all threads wait",
     "site": None,

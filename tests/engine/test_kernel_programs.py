@@ -509,7 +509,7 @@ int main(void) {{
 def test_what_the_kernel_has_not_is_reported(operation: str, model: str, tmp_path: Path) -> None:
     globals_ = "int x; DEFINE_SPINLOCK(l);"
     found = explored(program(tmp_path, globals_, operation, "spin_lock(&l);", "0"), model)
-    assert "program.c:3:" in (found["reasons"][0]["place"] or "")
+    assert "program.c:3:" in found["reasons"][0]["site"]
     assert "gives no meaning to" in found["reasons"][0]["message"]
     assert found["result"] != "Safe"
 
