@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,7 +71,7 @@ _ASSERTS = re.compile(r"\bassert\s*\(")
 _NDEBUG = re.compile(r"((?:.*\n)*?)[ \t]*#[ \t]*define[ \t]+NDEBUG\b")
 
 
-class Program(msgspec.Struct, frozen=True, dict=True):
+class Program(msgspec.Struct, frozen=True):
     """A program. The engine refers to `sites` by number. `digest` changes with its LLVM IR. `files`
     maps the names of its source files to files; `others` are its translation units besides
     `source`; `given` are the options of the `build` that it was read with, with names relative to
@@ -116,17 +116,12 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         """The file that sites name so."""
         return self.files.get(name, self.source.parent / name).resolve()
 
-    @cached_property
+    @property
     def without_assertions(self) -> str | None:
         """Where NDEBUG is defined, if `source` has assertions and none of them is compiled."""
         if any(site.kind == "assert" and site.file == self.name for site in self.sites):
             return None
-        if not _ASSERTS.search(text_of(self.source)):
-            return None
-        for name, path in self.files.items():
-            if before := _NDEBUG.match(text_of(path)):
-                return f"{name}:{before[1].count(chr(10)) + 1}"
-        return None
+        return _ndebug(self.digest, self.source, tuple(self.files.items()))
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -210,6 +205,16 @@ class Program(msgspec.Struct, frozen=True, dict=True):
 
     def _placed(self, error: _engine.EngineError) -> BadInput | Unsupported:
         return placed(error, self.source, self.files, self.build)
+
+
+@lru_cache(maxsize=64)  # each model asks
+def _ndebug(_digest: str, source: Path, files: tuple[tuple[str, Path], ...]) -> str | None:
+    """Where the first of the files defines NDEBUG that does, if the source has assertions."""
+    if _ASSERTS.search(text_of(source)):
+        for name, path in files:
+            if before := _NDEBUG.match(text_of(path)):
+                return f"{name}:{before[1].count(chr(10)) + 1}"
+    return None
 
 
 def read_program(
