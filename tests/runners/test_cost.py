@@ -331,13 +331,14 @@ def test_a_price_is_what_is_above_the_noise_and_grows_with_the_order() -> None:
 
 
 def test_a_reason_that_several_memory_orders_have_is_printed_once() -> None:
+    problem = "error: no member named 'store'"
     sites = tuple(
         SiteCost(
             annotation=annotation(line=line),
             scenario="it",
             orders=(
                 OrderCost(order="rlx"),
-                OrderCost(order="sc", why=f"it.c:{line}:5: error: no member named 'store'"),
+                OrderCost(order="sc", why=f"it.c:{line}:5: {problem}", problem=problem),
             ),
         )
         for line in range(1, 6)
