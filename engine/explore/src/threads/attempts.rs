@@ -26,6 +26,9 @@
 //! thread precedes a later one is too ([`failed_rounds`]). G' has fewer events than G, as every
 //! execution by which another reduction represents one has; so no chain of representatives is endless.
 //!
+//! Where nothing follows the failure, not even an event of S, each execution that extends the graph is
+//! left out, and the search leaves it there ([`Next::is_redundant_after`]).
+//!
 //! [`location_uses`] says which values are there already.
 //!
 //! **Before threads are started**, main and the constructors of global objects run without events, and
