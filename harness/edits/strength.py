@@ -95,8 +95,8 @@ def spelled(order: str, file: str = "") -> str:
 
 
 def short(order: str) -> str:
-    """The C name of a memory order without its prefix."""
-    return order.removeprefix("memory_order_")
+    """The C names of memory orders in a text without their prefix."""
+    return order.replace("memory_order_", "")
 
 
 def spelled_fence(order: str, file: str = "") -> str:
