@@ -17,7 +17,13 @@ from weakspot.harness.values.claims import Weakest
 STRUCTURES = [each for each in structures() if each.weakest]
 by_name = pytest.mark.parametrize("structure", STRUCTURES, ids=[each.name for each in STRUCTURES])
 #: where the orders of one macro are to differ, an order is left to the user
-BY_HAND = {"duffy_wsq": 1, "pheet_centralk": 6, "qspinlock": 1, "sync_primitives": 38}
+BY_HAND = {
+    "duffy_wsq": 1,
+    "lost_wakeups": 1,
+    "pheet_centralk": 6,
+    "qspinlock": 1,
+    "sync_primitives": 38,
+}
 
 
 def read(structure: Structure, names: Sequence[str], *flags: str) -> list[tuple[str, Program]]:
