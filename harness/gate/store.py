@@ -79,14 +79,22 @@ class CacheStore(MemoryStore):
         self.place = FOLDER if folder is not None else ""
         self.stored: set[str] = set()
         self.scenarios: dict[str, Scenario] = {}
+        self._holding: dict[tuple[Links, Path], bool] = {}
 
     def has(self, key: str) -> bool:
         if key not in self._answers and (found := cache.read(self._path(key), Answer)) is not None:
             scenario, links = self.scenarios.get(key), found.links
-            if not (links and scenario) or links.hold(scenario.path, scenario.build):
+            if not (links and scenario) or self._hold(links, scenario):
                 self._answers[key] = found
                 self.stored.add(key)
         return super().has(key)
+
+    def _hold(self, links: Links, scenario: Scenario) -> bool:
+        """`Links.hold`, which reads the files once for all models."""
+        about = (links, scenario.path)
+        if about not in self._holding:
+            self._holding[about] = links.hold(scenario.path, scenario.build)
+        return self._holding[about]
 
     def get(self, key: str) -> Answer | None:
         found = super().get(key)
