@@ -143,8 +143,11 @@ fn is_restricted(
 ) -> bool {
     let is = |id: &OpId| restricted[typed.root(*id) as usize];
     let may = |id: &OpId| extents[typed.root(*id) as usize].may;
-    let mut others = (0..MAX_CLASSES).filter(|other| *other != class);
-    let leads_in = |id: &OpId| others.clone().any(|other| has(may(id), other, class));
+    let other =
+        |of: &dyn Fn(usize) -> bool| (0..MAX_CLASSES).any(|other| other != class && of(other));
+    let leads_in = |id: &OpId| other(&|from| has(may(id), from, class));
+    let leads_through =
+        |first: &OpId, then: &OpId| leads_in(first) && other(&|to| has(may(then), class, to));
     match typed.plan.operations.op(id) {
         Op::Universe | Op::EmptyRelation | Op::Identity | Op::Given(_) | Op::ReadsFrom => true,
         op @ Op::Choice(_) => patterns::is_coherence(typed, op),
@@ -153,12 +156,10 @@ fn is_restricted(
             is(a) && is(b)
         }
         Op::Unary(Unary::Plus | Unary::Star, a) | Op::Call(Builtin::AsTransitive, a) => {
-            is(a) && !(leads_in(a) && others.any(|other| has(may(a), class, other)))
+            is(a) && !leads_through(a, a)
         }
         Op::Unary(_, a) => is(a),
-        Op::Sequence(a, b) => {
-            is(a) && is(b) && !(leads_in(a) && others.any(|other| has(may(b), class, other)))
-        }
+        Op::Sequence(a, b) => is(a) && is(b) && !leads_through(a, b),
         Op::Restrict(from, inner, to) => from.iter().chain([inner]).chain(to).all(is),
         Op::Call(Builtin::Domain, a) => is(a) && !leads_in(a),
         _ => false,

@@ -237,10 +237,10 @@ impl View {
     }
 
     fn initial_writes(&mut self, graph: &Graph) {
+        let unread = if self.leaves_out_unread { NONE } else { 0 };
         self.initial.clear();
-        self.initial.resize(graph.locations.len(), 0);
+        self.initial.resize(graph.locations.len(), unread);
         if self.leaves_out_unread {
-            self.initial.fill(NONE);
             let accesses = graph.events.iter().filter(|event| event.location != NONE);
             for read in accesses.filter(|event| event.is_read() && event.source == NONE) {
                 self.initial[read.location as usize] = 0;

@@ -21,10 +21,11 @@ pub fn conclude(
     graph: &Graph,
     threads: Threads,
 ) -> Result<Option<ExecutionEnd>, ExploreError> {
-    let nexts = threads.iter().map(|(_, thread)| &thread.next);
-    let Some(end) = found.end(graph, nexts)? else {
+    if threads.iter().any(|(_, thread)| thread.next.is_redundant()) {
         return Ok(None);
-    };
+    }
+    let nexts = threads.iter().map(|(_, thread)| &thread.next);
+    let end = found.end(graph, nexts)?;
     found.counts.count(end, 1);
     let extents = |base| semantics.extent(base);
     let reported = Reported::new(checker, graph, &extents, (true, end))?;

@@ -111,20 +111,17 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Counts a consistent execution in which no thread can continue. Returns how it ended, if it
-    /// is counted, and whether it violates something. `may_hang`: threads that wait forever are no
+    /// Counts a consistent execution in which no thread can continue, and which no other stands for. Returns
+    /// how it ended, and whether it violates something. `may_hang`: threads that wait forever are no
     /// violation.
     pub fn conclude<S: Source>(
         &mut self,
         execution: &EndedExecution<S>,
         reported: &Reported,
         may_hang: bool,
-    ) -> Result<Option<(ExecutionEnd, bool)>, ExploreError> {
+    ) -> Result<(ExecutionEnd, bool), ExploreError> {
         let graph = execution.graph;
-        let nexts = execution.threads().map(|(_, next)| next);
-        let Some(end) = self.end(graph, nexts)? else {
-            return Ok(None);
-        };
+        let end = self.end(graph, execution.threads().map(|(_, next)| next))?;
         let mut violated = self.report(graph, &|base| execution.source().extent(base), reported);
         for flagged in misused_threads(execution) {
             self.violate(&flagged.fault, flagged.pair, None, graph, 1);
@@ -146,20 +143,15 @@ impl Findings {
         }
         let violated = violated || end == ExecutionEnd::Faulty;
         self.refuse(execution.threads().map(|(_, next)| next), violated)?;
-        Ok(Some((end, violated)))
+        Ok((end, violated))
     }
 
-    /// How an execution ends whose threads do this next. Records their errors and limits; none if
-    /// another execution stands for it.
+    /// How an execution ends whose threads do this next. Records their errors and limits.
     pub fn end<'n>(
         &mut self,
         graph: &Graph,
         nexts: impl Iterator<Item = &'n Next>,
-    ) -> Result<Option<ExecutionEnd>, ExploreError> {
-        let nexts: Vec<&Next> = nexts.collect();
-        if nexts.iter().any(|next| next.is_redundant()) {
-            return Ok(None);
-        }
+    ) -> Result<ExecutionEnd, ExploreError> {
         let mut end = ExecutionEnd::Complete;
         for next in nexts {
             end = end.min(end_of(next));
@@ -186,7 +178,7 @@ impl Findings {
                 | Next::Unsupported { .. } => {}
             }
         }
-        Ok(Some(end))
+        Ok(end)
     }
 
     /// Fails if a thread of an execution does something that is not supported, unless the execution

@@ -104,10 +104,7 @@ impl<'s, S: Source, A: Algorithm> Worker<'s, S, A> {
         separate_rewrites(execution);
         let specification = queue.options.specification.as_deref();
         let may_hang = specification.is_some_and(|allowed| allowed.may_hang);
-        let concluded = self.found.conclude(execution, &reported, may_hang)?;
-        let Some((end, mut violated)) = concluded else {
-            return Ok(());
-        };
+        let (end, mut violated) = self.found.conclude(execution, &reported, may_hang)?;
         if let (Some(allowed), ExecutionEnd::Complete, false) = (specification, end, violated) {
             if let Some(calls) = not_linearizable(checker, graph, allowed)? {
                 let shown = calls.differs().or(calls.history.calls.last());
