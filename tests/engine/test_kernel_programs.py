@@ -467,6 +467,27 @@ int main(void) {
     assert answer(found) == "Safe", found["reasons"]
 
 
+def test_three_threads_increase_a_counter_twice(model: str, tmp_path: Path) -> None:
+    path = tmp_path / "counter.c"
+    path.write_text("""#include <weakspot/kernel.h>
+static atomic_t count;
+static void *adds(void *unused) {
+    atomic_add_return(1, &count);
+    atomic_add_return(2, &count);
+    return 0;
+}
+int main(void) {
+    pthread_t threads[3];
+    for (int n = 0; n < 3; n++) pthread_create(&threads[n], 0, adds, 0);
+    for (int n = 0; n < 3; n++) pthread_join(threads[n], 0);
+    BUG_ON(atomic_read(&count) != 9);
+}
+""")
+    found = explored(Program(compile_source(path).text), model)
+    assert answer(found) == "Safe", found["reasons"]
+    assert found["complete"] == 90  # the orders of six updates, two of each thread in turn
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [

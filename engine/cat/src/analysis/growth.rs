@@ -1,11 +1,11 @@
 //! How values change when a graph grows: a static analysis for explorers that build execution
 //! graphs event by event.
 //!
-//! A graph grows by an event at the end of a thread, which reads from an existing write. What the
-//! graph gives on the old events does not change, but the new event may come anywhere in a
-//! coherence order. The value of each operation, restricted to the old events, then either stays
-//! the same, only grows, or may change in any way. If the new event is also the last in coherence
-//! order, no pair that the graph gives leads from it.
+//! What the graph gives on the old events does not change when an event is added. The value of each
+//! operation, restricted to the old events, then either stays the same, only grows, only shrinks, or may
+//! change in any way. Which of these, depends on where the event may be ([`Position`]): if it is the last
+//! of its thread and in coherence order, and reads from an old write, no pair that the graph gives leads
+//! from it.
 use super::patterns::{self, covers, is_coherence, is_po_loc, is_write_between};
 use crate::plan::builtin::Builtin;
 use crate::plan::operation::{Op, OpId, Operations};
@@ -23,6 +23,8 @@ struct Growth {
     closed: bool,
     /// No pair leads from the new event; a set does not contain it.
     sink: bool,
+    /// No pair joins an old event and the new one.
+    apart: bool,
 }
 
 const STAYS: Growth = Growth {
@@ -30,35 +32,40 @@ const STAYS: Growth = Growth {
     down: true,
     closed: true,
     sink: true,
+    apart: true,
 };
 const UNKNOWN: Growth = Growth {
     up: false,
     down: false,
     closed: false,
     sink: false,
+    apart: false,
 };
 
-/// The position of the new event in the coherence order of what it writes or reads from.
+/// Where the new event may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
-    Anywhere,
+    /// Last in the coherence order of what it writes or reads from.
     Last,
-    /// The event may also be anywhere in its thread, where later events may read from it, and it
-    /// may be an initial write.
+    /// At the end of its thread; events that are there may read from it. It may be an initial
+    /// write, or the two halves of a read-modify-write, which come together.
+    AtEnd,
+    /// Anywhere in its thread; events that are there may read from it. It may be an initial write.
     AnywhereInThread,
-}
-
-/// For each operation: whether its value on the old events only grows when an event is added at the
-/// end of a thread.
-pub fn only_grows(typed: &TypedPlan) -> Vec<bool> {
-    let found = growths(typed, Position::Anywhere);
-    found.iter().map(|growth| growth.up).collect()
 }
 
 /// For each operation: whether its value on the old events only grows when events are added
 /// anywhere.
 pub fn grows_with_more(typed: &TypedPlan) -> Vec<bool> {
     let found = growths(typed, Position::AnywhereInThread);
+    found.iter().map(|growth| growth.up).collect()
+}
+
+/// For each operation: whether its value on the old events only grows when events are added at the
+/// ends of threads, and reads that are there read from them. The two halves of a read-modify-write come
+/// together.
+pub fn grows_at_ends(typed: &TypedPlan) -> Vec<bool> {
+    let found = growths(typed, Position::AtEnd);
     found.iter().map(|growth| growth.up).collect()
 }
 
@@ -104,11 +111,19 @@ fn of(
         down: a.down && b.down,
         closed: a.closed && b.closed,
         sink: a.sink && b.sink,
+        apart: a.apart && b.apart,
     };
     let given = |closed: bool| Growth {
         closed,
         sink: closed,
+        apart: false,
         ..STAYS
+    };
+    let ends = |a: Growth| Growth {
+        closed: false,
+        sink: false,
+        apart: false,
+        ..a
     };
     let last = |id: OpId| {
         let op = operations.op(typed.root(id));
@@ -120,10 +135,13 @@ fn of(
     };
     match op {
         Op::Given(_) | Op::ReadsFrom if position == Position::AnywhereInThread => given(false),
+        Op::ReadsFrom if position == Position::AtEnd => given(false),
         Op::Given(name) => match typed.plan.names.text(*name) {
+            // Its two halves are new.
+            "rmw" if position == Position::AtEnd => STAYS,
             "po" | "addr" | "data" | "ctrl" | "chosen" | "rmw" | "amo" => given(true),
             // The new event is no initial write.
-            "IW" => Growth {
+            "IW" if position == Position::Last => Growth {
                 sink: true,
                 ..given(false)
             },
@@ -133,12 +151,13 @@ fn of(
             sink: false,
             ..STAYS
         },
-        Op::ReadsFrom | Op::EmptyRelation => STAYS,
-        Op::Choice(_) if position == Position::Last && is_coherence(typed, op) => STAYS,
+        Op::EmptyRelation => STAYS,
+        Op::ReadsFrom => given(true),
+        Op::Choice(_) if position == Position::Last && is_coherence(typed, op) => given(true),
         // fr: the source of the new event is the last write, or the last but the new event itself.
         Op::Sequence(a, b) if inverse_rf(*a) && last(*b) => Growth {
             sink: false,
-            ..STAYS
+            ..given(true)
         },
         // The last write of a location may become another one.
         Op::Finals => UNKNOWN,
@@ -155,6 +174,7 @@ fn of(
         },
         Op::Unary(Unary::Identity, a) => Growth {
             closed: true,
+            apart: true,
             ..get(*a)
         },
         Op::Unary(Unary::Inverse, a) => Growth {
@@ -167,6 +187,7 @@ fn of(
             down: get(*a).up,
             closed: false,
             sink: false,
+            apart: false,
         },
         Op::Unary(closure @ (Unary::Plus | Unary::Star), a) => Growth {
             down: get(*a).down && get(*a).closed,
@@ -180,17 +201,20 @@ fn of(
         Op::Binary(Binary::Intersection, a, b) => Growth {
             closed: get(*a).closed || get(*b).closed,
             sink: get(*a).sink || get(*b).sink,
+            apart: get(*a).apart || get(*b).apart,
             ..meet(get(*a), get(*b))
         },
         Op::Binary(Binary::Product, a, b) => Growth {
             closed: get(*a).sink,
             sink: get(*a).sink,
+            apart: false,
             ..meet(get(*a), get(*b))
         },
         Op::Binary(Binary::Difference, a, b) => Growth {
             up: get(*a).up && get(*b).down,
             down: get(*a).down && get(*b).up,
             closed: get(*a).closed,
+            apart: get(*a).apart,
             sink: get(*a).sink || get(*a).closed && *operations.op(typed.root(*b)) == Op::Identity,
         },
         // A path through a new event adds a pair, unless only old events lead to old events.
@@ -208,20 +232,17 @@ fn of(
             Growth {
                 closed: get(*inner).closed,
                 sink: get(*inner).sink,
+                apart: get(*inner).apart,
                 ..sides.fold(get(*inner), meet)
             }
         }
         Op::Call(Builtin::Range, a) => Growth {
-            down: get(*a).down && get(*a).closed,
-            closed: false,
-            sink: false,
-            ..get(*a)
+            down: get(*a).down && (get(*a).closed || get(*a).apart),
+            ..ends(get(*a))
         },
         Op::Call(Builtin::Domain, a) => Growth {
-            down: false,
-            closed: false,
-            sink: false,
-            ..get(*a)
+            down: get(*a).down && get(*a).apart,
+            ..ends(get(*a))
         },
         Op::Fix(group) => {
             let mut bodies = operations.groups[*group as usize].bodies.iter();

@@ -176,6 +176,7 @@ impl ConsistencyChecker {
         let mut view = View::default();
         view.in_halves = in_halves;
         view.kernel = kernel;
+        view.locks = uses.locks;
         view.leaves_out_unread = !kernel && consistency.ignores(&by_initial_writes, UNREAD);
         Ok(ConsistencyChecker {
             rows: Rows::new(
@@ -266,6 +267,12 @@ impl ConsistencyChecker {
     /// Whether every graph is inconsistent that contains the last one checked, which is.
     pub fn fails_in_larger(&self) -> bool {
         self.consistency.fails_in_larger()
+    }
+
+    /// Whether every graph is inconsistent that adds events to the ends of threads of the last one checked,
+    /// which is. Reads may read from them that were promised a value.
+    pub fn fails_with_later_events(&self) -> bool {
+        self.consistency.fails_with_later_events()
     }
 
     /// Whether no consistent graph contains a read that reads from `source`, which precedes in coherence

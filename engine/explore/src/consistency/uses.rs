@@ -9,6 +9,7 @@ pub struct Uses {
     pub asymmetric_fences: bool,
     rcu: bool,
     srcu: bool,
+    pub locks: bool,
     /// Locks are tried, or looked at.
     lock_tests: bool,
 }
@@ -18,12 +19,14 @@ impl Uses {
         asymmetric_fences: true,
         rcu: true,
         srcu: true,
+        locks: true,
         lock_tests: true,
     };
     pub const NONE: Uses = Uses {
         asymmetric_fences: false,
         rcu: false,
         srcu: false,
+        locks: false,
         lock_tests: false,
     };
 
@@ -44,7 +47,11 @@ impl Uses {
                 }
                 Op::Extern { function, .. } => match function {
                     Extern::Srcu(_) => uses.srcu = true,
-                    Extern::MutexTrylock => uses.lock_tests = true,
+                    Extern::MutexTrylock => (uses.locks, uses.lock_tests) = (true, true),
+                    Extern::MutexLock
+                    | Extern::MutexUnlock
+                    | Extern::CondWait
+                    | Extern::CondWaitFor => uses.locks = true,
                     _ => {}
                 },
                 Op::Load { access, .. } => {
@@ -56,11 +63,23 @@ impl Uses {
         uses
     }
 
+    /// The same, but no locks: they are then shown as accesses, as [`View`] says.
+    ///
+    /// [`View`]: crate::consistency::view::View
+    pub fn without_locks(self) -> Uses {
+        Uses {
+            locks: false,
+            lock_tests: false,
+            ..self
+        }
+    }
+
     /// The sets of the Linux kernel's model without events.
     pub fn empty_in_kernel(self) -> Vec<&'static str> {
-        let sets: [(bool, &[&str]); 3] = [
+        let sets: [(bool, &[&str]); 4] = [
             (self.rcu, &["Rcu-lock", "Rcu-unlock", "Sync-rcu"]),
             (self.srcu, &["Srcu-lock", "Srcu-unlock", "Sync-srcu"]),
+            (self.locks, &["LKR", "LKW", "UL"]),
             (self.lock_tests, &["LF", "RL", "RU"]),
         ];
         let unused = sets.iter().filter(|(used, _)| !used);

@@ -72,6 +72,9 @@ pub struct View {
     pub in_halves: bool,
     /// Whether the model is the Linux kernel's.
     pub kernel: bool,
+    /// Whether its locks are events of their own; else they are reads and writes that acquire and release,
+    /// which order less.
+    pub locks: bool,
     /// Whether initial writes are left out from which no read reads.
     pub leaves_out_unread: bool,
     /// The initial write of each location; `NONE` where it is left out.
@@ -126,7 +129,7 @@ fn order_tag(order: Order) -> Tags {
 
 /// The tags of an access in the Linux kernel's model. One half of a read-modify-write has the memory
 /// order of the whole, if it can have it, and else is relaxed.
-fn kernel_tags(graph: &Graph, event: &Event) -> Tags {
+fn kernel_tags(graph: &Graph, event: &Event, locks: bool) -> Tags {
     let whole = match event.is_read() && event.pair != NONE {
         true => graph.event(event.pair),
         false => event,
@@ -136,6 +139,15 @@ fn kernel_tags(graph: &Graph, event: &Event) -> Tags {
         Action::Read { order, .. } | Action::Write { order, .. } => order,
         _ => Order::Na,
     };
+    if let (false, Order::Kernel(annotation)) = (locks, order) {
+        match (annotation, event.is_read()) {
+            (Annotation::Lock, true) => return tag::READ | tag::ACQ,
+            (Annotation::Lock, false) => return tag::WRITE | tag::RLX,
+            (Annotation::Unlock, _) => return tag::WRITE | tag::REL,
+            (Annotation::TryLock | Annotation::IsLocked, _) => return tag::READ | tag::RLX,
+            _ => {}
+        }
+    }
     match (event.is_read(), event.is_rmw()) {
         (read, _) if order == Order::Kernel(Annotation::Lock) => match read {
             true => tag::LKR,
@@ -288,7 +300,7 @@ impl View {
     pub fn tags(&self, graph: &Graph, id: EventId) -> Tags {
         let event = graph.event(id);
         if self.kernel {
-            return kernel_tags(graph, event);
+            return kernel_tags(graph, event, self.locks);
         }
         let (whole, kind) = match (event.is_read(), event.pair) {
             (true, write) if write != NONE && self.in_halves => {
@@ -325,7 +337,6 @@ impl View {
     fn see(&mut self, graph: &Graph, id: EventId, event: &Event) -> Index {
         match event.action {
             Action::Write { at, .. } if at.call().is_some() => return NONE,
-            Action::Read { .. } if event.source == PROMISED => return NONE,
             // a thread that waits for a lock, or has not taken yet one that it found free
             Action::Read { order, .. }
                 if event.pair == NONE

@@ -65,6 +65,7 @@ pub fn explore_reference(
     let Explorer {
         semantics,
         checker,
+        partial,
         guarantee,
         begun,
         mut found,
@@ -83,7 +84,7 @@ pub fn explore_reference(
             violations: found.violations,
             truncations: found.truncations,
             limit,
-            checks: checker.checks,
+            checks: checker.checks + partial.checks,
             threads: semantics.threads() - 1,
             mixed_sizes: semantics.in_parts.get(),
             seconds: begun.elapsed().as_secs_f64(),
@@ -98,6 +99,8 @@ pub(super) struct Explorer<'a> {
     model: &'a Model,
     checked: Arc<CheckedModel>,
     pub checker: ConsistencyChecker,
+    /// What a part of a graph is asked for, with less order.
+    partial: ConsistencyChecker,
     guarantee: Guarantee,
     options: &'a Options,
     begun: Instant,
@@ -133,6 +136,13 @@ impl<'a> Explorer<'a> {
             false => checked.guarantee,
         };
         let checker = checked.checker.clone();
+        let partial = match checker.is_kernel() {
+            true => {
+                let with_less = CheckedModel::of(model, options.acyclic, uses.without_locks())?;
+                with_less.checker.clone()
+            }
+            false => checker.clone(),
+        };
         if dependencies && !(checker.in_halves() && checker.coherent) {
             return Err(ExploreError::Unsuitable(format!(
                 "{} orders by dependencies, and does not use rmw, or has no axiom of coherence: the \
@@ -144,6 +154,7 @@ impl<'a> Explorer<'a> {
             semantics: Semantics::new(program, limits, traits),
             guarantee,
             checker,
+            partial,
             model,
             checked,
             options,
@@ -160,6 +171,7 @@ impl<'a> Explorer<'a> {
     fn restart(&mut self) -> Result<(), ExploreError> {
         if self.semantics.in_parts.get().is_some() {
             self.checker = self.checked.checker_in_parts(self.model)?;
+            self.partial = self.checker.clone();
         }
         self.semantics.restart();
         Ok(())
@@ -482,8 +494,8 @@ impl<'a> Explorer<'a> {
             }
         }
         if node.is_halfway(event.thread)
-            || self.checker.is_consistent(&node.graph)?
-            || self.values.is_some() && !self.checker.fails_in_larger()
+            || self.partial.is_consistent(&node.graph)?
+            || self.values.is_some() && !self.partial.fails_with_later_events()
         {
             self.open.push(node);
         }

@@ -3,7 +3,7 @@
 use super::semantics::ReferenceThread;
 use super::values::Position;
 use crate::graph::execution_graph::{EventId, Graph, NONE};
-use crate::source::{Action, Answer, EventLabel, Fault, FaultKind, Next, ThreadId};
+use crate::source::{Action, Answer, EventLabel, Fault, FaultKind, Location, Next, ThreadId};
 use program::ir::SiteId;
 use std::sync::Arc;
 
@@ -118,6 +118,14 @@ impl Node {
         let continues = state.is_none_or(|state| matches!(state.next, Next::Event(_)));
         let passed = events.is_some_and(|events| events.count > index);
         continues && !passed && !self.staying.contains(&thread)
+    }
+
+    /// What a thread has written to a location, up to this event of its own.
+    pub fn written(&self, last: EventId, at: Location) -> Vec<Answer> {
+        let events = self.graph.po_predecessors(last);
+        let writes = events.map(|id| self.graph.event(id).action);
+        let writes = writes.filter(|action| action.is_write() && action.at() == Some(at));
+        writes.map(Action::written).collect()
     }
 
     /// The graph to which a write was added, as the source of some of the reads that were promised its

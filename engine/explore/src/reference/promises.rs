@@ -9,14 +9,15 @@
 //! continues in every way in which it does in a larger graph. Here it is the turn of a thread that may
 //! write what the first promise says, so that one in vain comes to light early; else of the first thread.
 //! Since whose turn it is follows from the graph, and each alternative fixes one source or one place in
-//! coherence order, each graph is built once. On the way, the model is asked about the graph without the reads that have only a
-//! promise; what it forbids there is dropped if it forbids every larger graph.
+//! coherence order, each graph is built once. On the way, the model is asked about the graph in which the
+//! reads that have only a promise read from nothing; what it forbids there is dropped if it forbids every
+//! graph with more events at the ends of threads.
 
 use super::explorer::Explorer;
 use super::node::Node;
 use crate::exploration::ExploreError;
 use crate::graph::execution_graph::EventId;
-use crate::source::{Action, Answer, EventLabel, Initial, Location, ThreadId};
+use crate::source::{Action, Answer, EventLabel, Initial, ThreadId};
 
 impl Explorer<'_> {
     /// Extends a graph by the event of the thread whose turn it is, in every way, or finds out what it
@@ -57,47 +58,32 @@ impl Explorer<'_> {
 
     /// Whether a write may be added that has the value that a read was promised.
     fn may_be_kept(&self, node: &Node, read: EventId) -> bool {
-        let event = node.graph.event(read);
-        let Some(at) = event.at() else { return false };
-        let promises = self.promises(node, event.thread, at);
-        promises.contains(&node.answer(read))
+        let promised = node.answer(read);
+        let mut later = self.written_later(node, read);
+        later.any(|(answer, _)| answer == promised)
     }
 
     /// The threads that may write what the first promise says.
     fn keepers(&self, node: &Node) -> Vec<ThreadId> {
-        let first = node.promised.first();
-        let first = first.map(|(read, answer)| (node.graph.event(*read), answer));
-        let Some((event, promised)) = first else {
+        let Some((first, promised)) = node.promised.first() else {
             return Vec::new();
         };
-        let at = event.at().into_iter();
-        let written = at.flat_map(|at| self.written_later(node, event.thread, at));
+        let written = self.written_later(node, *first);
         let kept = written.filter(|(answer, _)| answer == promised);
         kept.map(|(_, by)| by).collect()
     }
 
-    /// The values that other threads may still write, each with a thread that may.
+    /// The values that other threads may still write for a read, each with a thread that may.
     fn written_later<'s>(
         &'s self,
         node: &'s Node,
-        thread: ThreadId,
-        at: Location,
+        read: EventId,
     ) -> impl Iterator<Item = (Answer, ThreadId)> + 's {
-        let values = self.values.iter();
-        let values = values.flat_map(move |values| values.of_others(at, thread));
-        let later = values.filter(|(_, by)| node.may_come_to(*by));
-        later.map(|(answer, (by, _))| (answer, by))
-    }
-
-    /// The values that a thread's read may be promised.
-    fn promises(&self, node: &Node, thread: ThreadId, at: Location) -> Vec<Answer> {
-        let mut promises: Vec<Answer> = Vec::new();
-        for (answer, _) in self.written_later(node, thread, at) {
-            if !promises.contains(&answer) {
-                promises.push(answer);
-            }
-        }
-        promises
+        let event = node.graph.event(read);
+        let before = (event.thread, event.po_predecessor);
+        let at = event.at().into_iter();
+        let known = at.flat_map(|at| self.values.iter().map(move |values| (at, values)));
+        known.flat_map(move |(at, values)| values.later(node, at, before))
     }
 
     /// Lets a read be promised each value that may be written later.
@@ -108,8 +94,18 @@ impl Explorer<'_> {
         label: &EventLabel,
         location: u32,
     ) -> Result<(), ExploreError> {
+        let Some(values) = &self.values else {
+            return Ok(());
+        };
         let at = node.graph.locations[location as usize].at;
-        for answer in self.promises(node, thread, at) {
+        let last = node.graph.threads[thread].last;
+        let mut promises: Vec<Answer> = Vec::new();
+        for (answer, _) in values.later(node, at, (thread, last)) {
+            if !promises.contains(&answer) {
+                promises.push(answer);
+            }
+        }
+        for answer in promises {
             let mut with = node.clone();
             let id = self.push(&mut with.graph, thread, label, location);
             with.graph.promise(id, answer.value);

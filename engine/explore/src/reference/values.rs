@@ -24,9 +24,18 @@
 //! whatever comes from it is found again with these. Of a value that comes from writes in many ways, only those are
 //! known that all ways share: this may add values, but a promise of one is kept by no write. Then what ends
 //! them is that no value comes from more writes, one after another, than the threads have together.
+//!
+//! Of counters and locks, which are read and written at once, few values fit what a thread has done itself.
+//! Let a value come from its location's earlier ones by read-modify-writes whose writes depend on their reads.
+//! These writes are before it in coherence order, so a thread that reads it has performed its own ones among
+//! them: in the run above, too, since it depends on them. If they begin with the initial value, nothing
+//! else is before it, and they contain each write to the location that the thread has performed. (In the run
+//! above, a thread may perform others, where their address depends on what it reads: these are not asked for.)
 
+use super::node::Node;
 use super::semantics::{ReferenceThread, Semantics};
 use crate::exploration::Limit;
+use crate::graph::execution_graph::{EventId, NONE};
 use crate::source::{Action, Answer, Initial, Location, Next, ThreadId};
 use program::ir::bits::mask;
 use program::ir::FuncId;
@@ -47,9 +56,75 @@ const MOST_WAYS: usize = 16;
 struct Origin {
     writes: BTreeSet<Write>,
     depth: usize,
+    chain: Chain,
+}
+
+/// The writes of its location that a value comes from by read-modify-writes alone: each with its thread
+/// and its value, ordered by these.
+#[derive(Clone, Default, PartialEq)]
+struct Chain {
+    writes: Vec<(ThreadId, Answer)>,
+    /// Whether the first of them read the initial value.
+    whole: bool,
+}
+
+impl Chain {
+    fn initial() -> Chain {
+        Chain {
+            writes: Vec::new(),
+            whole: true,
+        }
+    }
+
+    fn add(&mut self, thread: ThreadId, answer: Answer) {
+        self.writes.push((thread, answer));
+        let key = |(thread, answer): &(ThreadId, Answer)| (*thread, answer.value, answer.undefined);
+        self.writes.sort_by_key(key);
+    }
+
+    /// Whether a thread may read the value after these writes of its own to the location; those that it
+    /// performs in any case.
+    fn fits(&self, thread: ThreadId, own: Vec<Answer>, surely: &[Answer]) -> bool {
+        let mut missing = own;
+        let mut of_thread = self.writes.iter().filter(|(by, _)| *by == thread);
+        of_thread.all(|(_, answer)| take(&mut missing, answer)) && self.contains(thread, surely)
+    }
+
+    /// Whether these writes of a thread to the location may come before the value in coherence order.
+    fn contains(&self, thread: ThreadId, own: &[Answer]) -> bool {
+        let of_thread = self.writes.iter().filter(|(by, _)| *by == thread);
+        let mut left: Vec<Answer> = of_thread.map(|(_, answer)| *answer).collect();
+        !self.whole || own.iter().all(|answer| take(&mut left, answer))
+    }
+
+    /// What two chains share.
+    fn meet(&mut self, other: &Chain) {
+        self.whole &= self == other;
+        let mut left = other.writes.clone();
+        self.writes.retain(|write| take(&mut left, write));
+    }
+
+    /// Whether it fits wherever the other one does.
+    fn is_part_of(&self, other: &Chain) -> bool {
+        let mut left = other.writes.clone();
+        self == other || !self.whole && self.writes.iter().all(|write| take(&mut left, write))
+    }
+}
+
+/// Removes an item, if it is there.
+fn take<T: PartialEq>(items: &mut Vec<T>, item: &T) -> bool {
+    let found = items.iter().position(|other| other == item);
+    found.map(|at| items.swap_remove(at)).is_some()
 }
 
 impl Origin {
+    fn initial() -> Origin {
+        Origin {
+            chain: Chain::initial(),
+            ..Origin::default()
+        }
+    }
+
     fn add(&mut self, other: &Origin) {
         self.writes.extend(&other.writes);
         self.depth = self.depth.max(other.depth);
@@ -59,11 +134,14 @@ impl Origin {
     fn meet(&mut self, other: &Origin) {
         self.writes.retain(|write| other.writes.contains(write));
         self.depth = self.depth.min(other.depth);
+        self.chain.meet(&other.chain);
     }
 
     /// Whether whatever comes from the other one may come from this one.
     fn is_part_of(&self, other: &Origin) -> bool {
-        self.depth <= other.depth && self.writes.is_subset(&other.writes)
+        self.depth <= other.depth
+            && self.writes.is_subset(&other.writes)
+            && self.chain.is_part_of(&other.chain)
     }
 }
 
@@ -99,6 +177,15 @@ pub struct Values {
     grows: bool,
 }
 
+/// A write of a run.
+#[derive(Clone)]
+struct OwnWrite {
+    at: Location,
+    answer: Answer,
+    /// Whether its address depends on no read.
+    at_fixed_address: bool,
+}
+
 /// A run of a thread alone.
 #[derive(Clone)]
 struct Run {
@@ -110,18 +197,34 @@ struct Run {
     locations: Vec<Option<Location>>,
     /// What all later events come from: by the creation of the thread, and by joins.
     before: Origin,
-    /// The locations of its writes so far.
-    writes: Vec<Location>,
+    writes: Vec<OwnWrite>,
     joined: Vec<ThreadId>,
     own: FxHashMap<Location, Known>,
 }
 
 impl Values {
-    /// The values of a location that writes of other threads have, each with these writes.
-    pub fn of_others(&self, at: Location, thread: ThreadId) -> Vec<(Answer, Position)> {
+    /// The values of a location that other threads may still write, each with a thread that may, for a
+    /// thread that reads it after this event of its own.
+    pub fn later<'s>(
+        &'s self,
+        node: &'s Node,
+        at: Location,
+        (thread, after): (ThreadId, EventId),
+    ) -> impl Iterator<Item = (Answer, ThreadId)> + 's {
+        let own = node.written(after, at);
         let known = self.written.get(&at).into_iter().flatten();
-        let others = known.filter(|known| known.by.0 != thread);
-        others.map(|known| (known.answer, known.by)).collect()
+        let others = known.filter(move |known| {
+            let (by, chain) = (known.by.0, &known.from.chain);
+            by != thread && node.may_come_to(known.by) && chain.fits(thread, own.clone(), &own) && {
+                let last = node
+                    .graph
+                    .threads
+                    .get(by)
+                    .map_or(NONE, |events| events.last);
+                chain.contains(by, &node.written(last, at))
+            }
+        });
+        others.map(|known| (known.answer, known.by.0))
     }
 
     /// Finds all values, unless `limit` is reached.
@@ -190,13 +293,19 @@ impl Values {
                 uninitialised_ok,
                 ..
             } => {
+                let own = run.writes.iter().filter(|write| write.at == at);
+                let surely = own.clone().filter(|write| write.at_fixed_address);
+                let surely: Vec<Answer> = surely.map(|write| write.answer).collect();
+                let own: Vec<Answer> = own.map(|write| write.answer).collect();
                 let known = self.written.get(&at).into_iter().flatten();
-                let others = known.filter(|known| known.by.0 != run.id);
+                let others = known.filter(|known| {
+                    known.by.0 != run.id && known.from.chain.fits(run.id, own.clone(), &surely)
+                });
                 let mut sources: Vec<Known> = others.cloned().collect();
                 match (run.own.get(&at), self.initial(semantics, at)) {
                     (Some(own), _) => sources.push(own.clone()),
                     (None, Initial::Outside) => {}
-                    (None, initial) => sources.push(run.known(initial.answer(), Origin::default())),
+                    (None, initial) => sources.push(run.known(initial.answer(), Origin::initial())),
                 }
                 let constants = self
                     .constants
@@ -225,6 +334,7 @@ impl Values {
                 at,
                 value,
                 undefined,
+                rmw,
                 ..
             } => {
                 let answer = Answer {
@@ -233,13 +343,25 @@ impl Values {
                 };
                 let of = label.dependencies;
                 let mut known = run.known(answer, run.before.clone());
+                known.from.chain = Chain::default();
+                let half = run.locations.iter().rposition(|known| *known == Some(at));
                 for set in [of.addr, of.data, of.ctrl] {
-                    let reads = semantics.sets.reads(set).into_iter();
-                    reads.for_each(|read| known.from.add(&run.events[read as usize]));
+                    for read in semantics.sets.reads(set) {
+                        let of_read = &run.events[read as usize];
+                        known.from.add(of_read);
+                        if rmw && half == Some(read as usize) {
+                            known.from.chain = of_read.chain.clone();
+                        }
+                    }
                 }
+                known.from.chain.add(run.id, answer);
                 let mut run = run;
-                let earlier = run.writes.iter().filter(|write| **write == at).count();
-                run.writes.push(at);
+                let earlier = run.writes.iter().filter(|write| write.at == at).count();
+                run.writes.push(OwnWrite {
+                    at,
+                    answer,
+                    at_fixed_address: semantics.sets.reads(of.addr).is_empty(),
+                });
                 let most = self.writes.entry(run.id).or_default();
                 self.grows |= run.writes.len() > *most;
                 *most = run.writes.len().max(*most);
