@@ -2,31 +2,24 @@
 
 In: the answers of a Record. Out: one Graph per witness, whose `dot` is the text of a .dot file. The
 colours of rf, co and fr are those of herd7's pictures; the edges of the cycle are drawn in one of
-their own. `cycle_edges` and `communication` say which edges diagrams of the site have, too.
+their own.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
 from weakspot.errors import BadInput, ToolFailed
+from weakspot.harness.report.drawing import MEANINGS, Drawing, Edge, of_witness
 from weakspot.harness.report.folding import folded
-from weakspot.harness.report.witness import (
-    events_of_threads,
-    explanation,
-    heading,
-    places,
-    shortened,
-)
-from weakspot.harness.values.descriptions import describe_event
+from weakspot.harness.report.witness import explanation, shortened
 from weakspot.harness.values.record import Record
-from weakspot.harness.values.witness import Execution, Witness
+from weakspot.harness.values.witness import Witness
 from weakspot.system import tools
 from weakspot.system.files import disk
 from weakspot.system.process import run
@@ -46,9 +39,6 @@ _CYCLE = "#008020"
 MOST = 20
 """Pictures that are drawn at once; who asks for more has named a folder by mistake."""
 
-Step = tuple[int, int, str]
-"""An edge: two indices of a witness's events, and its name."""
-
 
 class Graph(msgspec.Struct, frozen=True):
     """A witness to draw, and what it shows, in one line."""
@@ -59,7 +49,7 @@ class Graph(msgspec.Struct, frozen=True):
     @property
     def dot(self) -> str:
         """The graph in Graphviz's language."""
-        return "\n".join(_lines(self.title, shortened(self.witness))) + "\n"
+        return "\n".join(_lines(self.title, of_witness(shortened(self.witness)))) + "\n"
 
 
 def graphs(record: Record, *, unfold: bool = False) -> list[Graph]:
@@ -121,137 +111,58 @@ def _draw(graph: Graph, file: Path) -> None:
             raise ToolFailed(f"dot cannot draw {graph.title}: {message}")
 
 
-def cycle_edges(witness: Witness, threads: Mapping[int, Sequence[int]]) -> set[Step]:
-    """The cycle's edges, each po as the steps from an event to the next one."""
-    found: set[Step] = set()
-    for one, other, kind in witness.cycle:
-        thread = witness.events[one].thread
-        if kind == "po" and thread is not None and witness.events[other].thread == thread:
-            chain = threads[thread]
-            within = chain[chain.index(one) : chain.index(other) + 1]
-            found |= {(above, below, "po") for above, below in itertools.pairwise(within)}
-        else:
-            found.add((one, other, kind))
-    return found
-
-
-def communication(witness: Witness, on_cycle: Iterable[Step]) -> list[tuple[str, int, int, bool]]:
-    """The edges of rf, co and fr that are drawn, with whether they are on the cycle."""
-    events = witness.events
-    cycle = {(kind, one, other) for one, other, kind in on_cycle if kind != "po"}
-    initial = {read for write, read in witness.rf if events[write].thread is None}
-    found: dict[tuple[str, int, int], bool] = {}
-    for kind, pairs in (("rf", witness.rf), ("co", witness.co), ("fr", witness.fr)):
-        for one, other in pairs:
-            first, second = events[one].thread, events[other].thread
-            if first is None or second is None:
-                continue
-            key = kind, one, other
-            if key in cycle or (first != second and (kind != "fr" or one in initial)):
-                found[key] = key in cycle
-    for key in cycle:
-        if None not in (events[key[1]].thread, events[key[2]].thread):
-            found.setdefault(key, True)
-    return [(*key, cycle) for key, cycle in found.items()]
-
-
-def _lines(title: str, witness: Witness) -> Iterator[str]:
-    threads = events_of_threads(witness)
-    on_cycle = cycle_edges(witness, threads)
-    edges = communication(witness, on_cycle)
+def _lines(title: str, drawing: Drawing) -> Iterator[str]:
+    rows = {at: row for at, (_, row) in drawing.places.items()}
     yield "digraph witness {"
     yield f"  label={_quoted(title)}; labelloc=t; fontname=monospace;"
     yield "  newrank=true; nodesep=0.6; ranksep=0.35;"
     yield "  node [shape=box, fontname=monospace]; edge [fontname=monospace];"
-    yield from _columns(witness, threads, on_cycle)
-    rows = {number: row for number, (_, row) in places(witness).items()}
-    for numbers in threads.values():
-        for above, below in itertools.pairwise(numbers):
-            length = rows[below] - rows[above]
-            yield _edge("po", above, below, (above, below, "po") in on_cycle, length)
-    for kind, one, other, cycle in edges:
-        yield _edge(kind, one, other, cycle)
-    if isinstance(witness, Execution):
-        if witness.conflict is not None:
-            yield _edge("race", *witness.conflict, False)
-        for wait in witness.waits:
-            text = f"waits at {wait.site} for {wait.what}, which never happens"
-            yield f"  w{wait.thread} [label={_quoted(text)}, shape=plaintext];"
-            if wait.thread in threads:
-                yield f"  e{threads[wait.thread][-1]} -> w{wait.thread} [style=dashed];"
-    drawn = {kind for kind, *_ in edges}
-    if any(len(numbers) > 1 for numbers in threads.values()):
-        drawn.add("po")
-    if drawn:
-        yield _legend(drawn, bool(on_cycle))
+    for thread, (head, column) in enumerate(zip(drawing.heads, drawing.columns, strict=True)):
+        yield f"  subgraph cluster_{thread} {{"
+        yield f"    label={_quoted(head)};"
+        yield f"    t{thread} [shape=point, style=invis];"
+        for at in column:
+            node = drawing.nodes[at]
+            style = f", color={_quoted(_CYCLE)}, penwidth=2" if node.cycle else ""
+            if node.kind == "wait":
+                style = ", shape=plaintext"
+            text = "\n".join((node.text, *node.notes))
+            yield f"    e{at} [label={_quoted(text)}, group=g{thread}{style}];"
+        yield f"    t{thread} -> e{column[0]} [style=invis, minlen={1 + rows[column[0]]}];"
+        yield "  }"
+    heads = [f"t{thread}" for thread in range(len(drawing.heads))]
+    if len(heads) > 1:
+        yield f"  {{ rank=same; {' -> '.join(heads)} [style=invis]; }}"
+    for edge in drawing.edges:
+        yield _edge(edge, rows[edge.target] - rows[edge.source])
+    if drawing.edges:
+        yield _legend(drawing)
         yield f"  e{max(rows, key=rows.__getitem__)} -> legend [style=invis];"
     yield "}"
 
 
-def _columns(
-    witness: Witness, threads: Mapping[int, Sequence[int]], on_cycle: Iterable[Step]
-) -> Iterator[str]:
-    """The events, one column per thread from left to right: a read stands no higher than the write
-    that it reads."""
-    ends = {end for one, other, _ in on_cycle for end in (one, other)}
-    rows = {number: row for number, (_, row) in places(witness).items()}
-    initial = {read for write, read in witness.rf if witness.events[write].thread is None}
-    for thread, numbers in threads.items():
-        yield f"  subgraph cluster_{thread} {{"
-        yield f"    label={_quoted(heading(witness, thread))};"
-        yield f"    t{thread} [shape=point, style=invis];"
-        for number in numbers:
-            event = witness.events[number]
-            lines = [f"{event.label}: {describe_event(event)}", event.site]
-            lines.append("the initial value" if number in initial & _overtaken(witness) else "")
-            colour = f", color={_quoted(_CYCLE)}, penwidth=2" if number in ends else ""
-            text = "\n".join(filter(None, lines))
-            yield f"    e{number} [label={_quoted(text)}, group=g{thread}{colour}];"
-        yield f"    t{thread} -> e{numbers[0]} [style=invis, minlen={1 + rows[numbers[0]]}];"
-        yield "  }"
-    heads = [f"t{thread}" for thread in threads]
-    if len(heads) > 1:
-        yield f"  {{ rank=same; {' -> '.join(heads)} [style=invis]; }}"
-
-
-_MEANINGS = {
-    "po": "program order",
-    "rf": "reads from",
-    "co": "overwritten by",
-    "fr": "reads before it is overwritten by",
-}
-
-
-def _legend(drawn: Collection[str], cycle: bool) -> str:
+def _legend(drawing: Drawing) -> str:
     """What the colours stand for, one per line."""
     lines = [
-        f'<FONT COLOR="{_COLOURS[kind]}">{kind}</FONT> {meaning}'
-        for kind, meaning in _MEANINGS.items()
-        if kind in drawn
+        f'<FONT COLOR="{_COLOURS[kind]}">{kind}</FONT> {MEANINGS[kind]}' for kind in drawing.kinds
     ]
-    if cycle:
+    if any(edge.cycle for edge in drawing.edges):
         lines.append(f'<FONT COLOR="{_CYCLE}"><B>thick</B></FONT> the cycle')
     text = "".join(f'{line}<BR ALIGN="LEFT"/>' for line in lines)
     return f"  legend [shape=plaintext, label=<{text}>];"
 
 
-def _overtaken(witness: Witness) -> set[int]:
-    return {read for read, _ in witness.fr}
-
-
-def _edge(kind: str, one: int, other: int, cycle: bool, length: int = 1) -> str:
-    colour = _CYCLE if cycle else _COLOURS.get(kind, "black")
-    more = ", penwidth=2" if cycle else ""
-    if kind == "race":
-        more = ", dir=none, style=dashed, constraint=false"
-    elif kind != "po":
-        more += ", constraint=false"
+def _edge(edge: Edge, length: int) -> str:
+    colour = _quoted(_CYCLE if edge.cycle else _COLOURS[edge.kind])
+    style = ", penwidth=2" if edge.cycle else ""
+    if edge.kind == "race":
+        style = ", dir=none, style=dashed, constraint=false"
+    elif edge.kind != "po":
+        style += ", constraint=false"
     elif length > 1:
-        more += f", minlen={length}"
-    quoted = _quoted(colour)
-    return (
-        f"  e{one} -> e{other} [label={_quoted(kind)}, color={quoted}, fontcolor={quoted}{more}];"
-    )
+        style += f", minlen={length}"
+    ends = f"e{edge.source} -> e{edge.target}"
+    return f"  {ends} [label={_quoted(edge.name)}, color={colour}, fontcolor={colour}{style}];"
 
 
 def _quoted(text: str) -> str:

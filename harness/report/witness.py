@@ -1,7 +1,7 @@
 """A witness as text: one column per thread, with reads-from as arrows between adjacent columns.
 
 Below the columns stand the edges that they cannot show, the cycle, and the final state. An event
-begins with its source line if that is known. `places` is the layout, which diagrams share.
+begins with its source line if that is known. `layers` is the layout, which drawings share.
 """
 
 from __future__ import annotations
@@ -254,13 +254,12 @@ def _notes(witness: Witness, drawn: set[tuple[int, int]]) -> list[str]:
     for source, target in witness.rf:
         if (source, target) in drawn:
             continue
-        if events[source].thread is None:
-            if _is_overtaken(witness, target):
-                notes.append(
-                    f"{events[target].label} reads the initial value of {events[target].location}"
-                )
-        else:
+        if events[source].thread is not None:
             notes.append(f"{events[target].label} reads from {events[source].label}")
+        elif reads_initial(witness, target):
+            notes.append(
+                f"{events[target].label} reads the initial value of {events[target].location}"
+            )
     notes += [
         f"{events[b].location}: {events[a].label} is overwritten by {events[b].label}"
         for a, b in witness.co
@@ -269,10 +268,12 @@ def _notes(witness: Witness, drawn: set[tuple[int, int]]) -> list[str]:
     return [*notes, *conclusion(witness)]
 
 
-def _is_overtaken(witness: Witness, read: int) -> bool:
-    """Whether another thread overwrites the initial value that is read, or the cycle or the race
-    needs that it is read: otherwise no other value was possible."""
+def reads_initial(witness: Witness, read: int) -> bool:
+    """Whether an event reads the initial value, and another thread overwrites that, or the cycle or
+    the race needs that it is read: otherwise no other value was possible."""
     event = witness.events[read]
+    if not any(witness.events[write].thread is None for write, at in witness.rf if at == read):
+        return False
     needed = {start for start, _, kind in witness.cycle if kind == "fr"}
     if isinstance(witness, Execution):
         needed.update(witness.conflict or ())

@@ -26,7 +26,8 @@ from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.herd7 import Herd7
 from weakspot.harness.corpus import models
 from weakspot.harness.report import witness
-from weakspot.harness.report.site.diagrams import witness_diagram
+from weakspot.harness.report.drawing import of_witness
+from weakspot.harness.report.site.diagrams import diagram
 from weakspot.harness.values.herdlog import format_verdict
 from weakspot.harness.values.verdict import Verdict
 from weakspot.system import tools
@@ -99,9 +100,7 @@ def test_the_events_of_a_generated_test_name_their_sites() -> None:
     assert "a  flags.c:7 store x = 1 (rlx)      c  flags.c:14 store y = 1 (rlx)" in (
         witness.columns(found)
     )
-    diagram = witness_diagram(found)
-    assert diagram is not None
-    assert [node.site for node in diagram.nodes][:2] == ["flags.c:7", "flags.c:8"]
+    assert [node.site for node in of_witness(found).nodes][:2] == ["flags.c:7", "flags.c:8"]
     # a thread that did not do all that it has sites for is not named by guess
     (verdict,) = checked(
         [made(SB.replace("{}", origin.replace("c:7,", "c:6,flags.c:7,") + "{}"))], "rc11"
@@ -147,10 +146,10 @@ def test_every_witness_has_a_diagram() -> None:
     shown = [verdict.witness for verdict in verdicts if verdict.witness is not None]
     assert len(shown) > len(tests) / 2
     for each in shown:
-        diagram = witness_diagram(each)
-        assert diagram is not None
-        assert all(0 < node.x < diagram.width for node in diagram.nodes)
-        assert all(0 < node.y < diagram.height for node in diagram.nodes)
+        drawn = diagram(of_witness(each))
+        assert drawn is not None
+        assert all(0 < box.x < drawn.width for box in drawn.boxes)
+        assert all(0 < box.y < drawn.height for box in drawn.boxes)
         assert witness.columns(each)
 
 

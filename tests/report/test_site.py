@@ -19,15 +19,15 @@ from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 
 from weakspot.errors import WeakspotError
+from weakspot.harness.report.drawing import Drawing, Edge, Node, of_cycle, of_witness
 from weakspot.harness.report.site import build
-from weakspot.harness.report.site.diagrams import cycle_diagram, witness_diagram
-from weakspot.harness.report.site.layout import Box, Edge, arrange
+from weakspot.harness.report.site.diagrams import Diagram, diagram
 from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.harness.values.finding import Finding
 from weakspot.harness.values.histogram import Count
 from weakspot.harness.values.program_run import Failure, ProgramRun
 from weakspot.harness.values.record import AnnotationCosts, Record
-from weakspot.harness.values.witness import Witness, WitnessEvent
+from weakspot.harness.values.witness import Execution, Wait, Witness, WitnessEvent
 
 ROWS = ("tr", "p", "h1", "h2", "h3", "li", "summary", "article", "dl", "pre")
 NASTY = '<script>alert("1")</script>&\'"><img src=x onerror=alert(1)>'
@@ -346,22 +346,22 @@ def compiled(record: Record) -> Record:
 
 
 def test_a_diagram_has_a_column_a_thread_and_an_arrow_an_edge() -> None:
-    diagram = cycle_diagram(entry("SB").test)
-    assert diagram is not None
-    assert len(diagram.heads) == 2
-    assert [arrow.name for arrow in diagram.arrows] == ["po", "po", "po", "fr", "fr"]
-    assert not diagram.has_cycle  # everything is on it
-    assert [node.fence for node in diagram.nodes].count(True) == 1
-    assert all(node.left > 0 and node.x < diagram.width for node in diagram.nodes)
+    drawn = diagram(of_cycle(entry("SB").test))
+    assert drawn is not None
+    assert len(drawn.heads) == 2
+    assert [arrow.edge.name for arrow in drawn.arrows] == ["po", "po", "po", "fr", "fr"]
+    assert not drawn.has_cycle  # everything is on it
+    assert [box.node.kind for box in drawn.boxes].count("fence") == 1
+    assert all(box.left > 0 and box.x < drawn.width for box in drawn.boxes)
 
 
 def test_a_thread_that_reads_its_own_store_is_drawn_so() -> None:
     test = msgspec.structs.replace(
         entry("SB").test, cycle="RfiRelAcq FreAcqRel FenceScdWRRelAcq FreAcqRel"
     )
-    diagram = cycle_diagram(test)
-    assert diagram is not None
-    assert (diagram.arrows[0].kind, diagram.arrows[0].name) == ("rf", "rfi")
+    drawing = of_cycle(test)
+    assert drawing is not None
+    assert (drawing.edges[0].kind, drawing.edges[0].name) == ("rf", "rfi")
 
 
 def _event(thread: int, label: str, kind: str, location: str, value: str) -> WitnessEvent:
@@ -385,21 +385,33 @@ def test_a_witness_has_no_edge_that_others_imply_and_marks_its_cycle() -> None:
         fr=((2, 3), (4, 3), (5, 1)),
         cycle=((4, 5, "po"), (5, 1, "fr"), (1, 4, "rf")),
     )
-    diagram = witness_diagram(witness)
-    assert diagram is not None
-    labels = [node.label[0] for node in diagram.nodes]
-    drawn = {
-        (arrow.kind, labels[arrow.source] + labels[arrow.target], arrow.cycle)
-        for arrow in diagram.arrows
+    drawing = of_witness(witness)
+    labels = [node.text[0] for node in drawing.nodes]
+    edges = {
+        (edge.kind, labels[edge.source] + labels[edge.target], edge.cycle) for edge in drawing.edges
     }
-    assert drawn == {
+    assert edges == {
         ("po", "ab", False),
         ("po", "bc", False),
         ("po", "de", True),
         ("rf", "ad", True),
         ("fr", "ea", True),
     }
-    assert [node.label[0] for node in diagram.nodes if node.cycle] == ["a", "d", "e"]
+    assert [node.text[0] for node in drawing.nodes if node.cycle] == ["a", "d", "e"]
+    assert [node.text[0] for node in drawing.nodes if node.initial] == ["e"]
+
+
+def test_a_race_and_a_wait_are_drawn() -> None:
+    events = (_event(0, "a", "W", "x", "1"), _event(1, "b", "R", "x", "0"))
+    waits = (Wait(1, "a lock", "queue.h:9"), Wait(2, "a lock", "queue.h:7"))
+    drawing = of_witness(Execution(events=events, conflict=(0, 1), waits=waits))
+    assert drawing.heads == ("P0", "P1", "P2")
+    assert [(edge.kind, edge.source, edge.target) for edge in drawing.edges] == [
+        ("race", 0, 1),
+        ("po", 1, 2),
+    ]
+    assert drawing.nodes[2].text == "waits forever for a lock"
+    assert drawing.columns == ((0,), (1, 2), (3,))
 
 
 def test_events_without_edges_are_folded_in_a_large_witness() -> None:
@@ -407,32 +419,58 @@ def test_events_without_edges_are_folded_in_a_large_witness() -> None:
         _event(thread, f"{thread}{at:02}", "W", "x", "1") for thread in (0, 1) for at in range(9)
     ]
     events[13] = _event(1, "read", "R", "x", "1")
-    diagram = witness_diagram(Witness(events=tuple(events), rf=((2, 13),)))
-    assert diagram is not None
-    assert [node.label for node in diagram.nodes if node.kind == "folded"] == [
+    drawing = of_witness(Witness(events=tuple(events), rf=((2, 13),))).fold()
+    assert [node.text for node in drawing.nodes if node.kind == "folded"] == [
         "… 6 events",
         "… 4 events",
         "… 4 events",
     ]
-    assert diagram.folded == 14
-    small = witness_diagram(Witness(events=tuple(events[5:14])))
-    assert small is not None
-    assert small.folded == 0
+    assert drawing.folded == 14
+    assert of_witness(Witness(events=tuple(events[5:14]))).fold().folded == 0
 
 
-def _segments(path: str) -> list[tuple[float, float, float, float]]:
-    """The straight parts of a path, between its round corners: left, top, right, bottom."""
-    found = []
-    at = (0.0, 0.0)
-    for command, rest in re.findall(r"([MLQV]) ([^MLQV]+)", path):
+Point = tuple[float, float]
+
+
+def _points(path: str) -> tuple[list[Point], list[tuple[Point, Point]]]:
+    """Points along the curves of a path, and its straight parts."""
+    points: list[Point] = []
+    lines = []
+    for command, rest in re.findall(r"([MLCV]) ([^MLCV]+)", path):
         numbers = [float(number) for number in rest.split()]
-        end = (at[0], numbers[0]) if command == "V" else (numbers[-2], numbers[-1])
+        ends = list(zip(numbers[::2], numbers[1::2], strict=False)) or [(points[-1][0], numbers[0])]
         if command in "LV":
-            found.append(
-                (min(at[0], end[0]), min(at[1], end[1]), max(at[0], end[0]), max(at[1], end[1]))
-            )
-        at = end
-    return found
+            lines.append((points[-1], ends[-1]))
+        elif command == "C":
+            corners = [points[-1], *ends]
+            for part in range(1, 50):
+                along = corners
+                while len(along) > 1:
+                    along = [
+                        (a + part / 50 * (c - a), b + part / 50 * (d - b))
+                        for (a, b), (c, d) in itertools.pairwise(along)
+                    ]
+                points += along
+        points.append(ends[-1])
+    return points, lines
+
+
+def _grid(sizes: list[int], pairs: list[tuple[int, int]]) -> Diagram:
+    """Columns of so many boxes each, and edges between boxes."""
+    columns = [
+        tuple(range(end - size, end))
+        for size, end in zip(sizes, itertools.accumulate(sizes), strict=True)
+    ]
+    drawn = diagram(
+        Drawing(
+            heads=tuple("P" for _ in sizes),
+            columns=tuple(columns),
+            nodes=tuple(Node(text="a") for _ in range(sum(sizes))),
+            edges=tuple(Edge("fr", "fr", *pair, False) for pair in pairs if pair[0] != pair[1]),
+        )
+    )
+    assert drawn is not None
+    return drawn
 
 
 @given(
@@ -448,47 +486,45 @@ def _segments(path: str) -> list[tuple[float, float, float, float]]:
     )
 )
 def test_no_edge_runs_through_a_box_or_along_another_edge(
-    drawn: tuple[list[int], list[tuple[int, int]]],
+    grid: tuple[list[int], list[tuple[int, int]]],
 ) -> None:
-    sizes, pairs = drawn
-    boxes = [Box(column, row, 120) for column, size in enumerate(sizes) for row in range(size)]
-    edges = [Edge(*pair) for pair in pairs if pair[0] != pair[1]]
-    layout = arrange(boxes, edges)
-    routes = [_segments(route.path) for route in layout.routes]
-    for segments in routes:
-        for low_x, low_y, high_x, high_y in segments:
-            assert low_x >= 0
-            assert low_y >= 0
-            assert high_x <= layout.width
-            assert high_y <= layout.height
-            for box in layout.boxes:
+    drawn = _grid(*grid)
+    lines = []
+    for arrow in drawn.arrows:
+        points, straight = _points(arrow.path)
+        lines += straight
+        for (x, y), (other, _) in itertools.chain(zip(points, points, strict=True), straight):
+            assert 0 <= x <= drawn.width
+            assert 0 <= y <= drawn.height
+            for box in drawn.boxes:
                 outside = (
-                    high_x <= box.x - box.width / 2 + 0.5
-                    or low_x >= box.x + box.width / 2 - 0.5
-                    or high_y <= box.y - box.height / 2 + 0.5
-                    or low_y >= box.y + box.height / 2 - 0.5
+                    max(x, other) <= box.left + 0.5
+                    or min(x, other) >= box.left + box.width - 0.5
+                    or abs(y - box.y) >= box.height / 2 - 0.5
                 )
                 assert outside
-    for one, other in itertools.combinations(routes, 2):
-        for (a, b, c, d), (e, f, g, h) in itertools.product(one, other):
-            across = b == d == f == h and min(c, g) - max(a, e) > 0.5
-            down = a == c == e == g and min(d, h) - max(b, f) > 0.5
-            assert not across
-            assert not down
+    for ((a, b), (c, _)), ((e, f), (g, _)) in itertools.combinations(lines, 2):
+        assert b != f or min(max(a, c), max(e, g)) - max(min(a, c), min(e, g)) <= 0.5
+    ends = [
+        end
+        for arrow in drawn.arrows
+        for end in _points(arrow.path)[0][:: len(_points(arrow.path)[0]) - 1]
+    ]
+    assert len(set(ends)) == len(ends)
 
 
 @pytest.mark.parametrize("rows", [2, 4])
-def test_labels_of_edges_that_cross_stand_apart(rows: int) -> None:
+def test_names_of_edges_that_cross_stand_apart(rows: int) -> None:
     """One edge goes up past a row, in which another one joins the same two columns."""
-    boxes = [Box(column, row, 120) for column in range(2) for row in range(rows + 1)]
-    within = Edge(rows + 1 + rows // 2, rows // 2)
-    one, other = arrange(boxes, [Edge(rows, rows + 1), within]).routes
+    within = (rows + 1 + rows // 2, rows // 2)
+    one, other = _grid([rows + 1, rows + 1], [(rows, rows + 1), within]).arrows
     assert abs(one.x - other.x) > 20 or abs(one.y - other.y) > 12
 
 
 def test_a_foreign_test_has_no_diagram() -> None:
-    assert cycle_diagram(msgspec.structs.replace(entry("SB").test, body=None)) is None
-    assert cycle_diagram(msgspec.structs.replace(entry("SB").test, cycle="")) is None
+    assert of_cycle(msgspec.structs.replace(entry("SB").test, body=None)) is None
+    assert of_cycle(msgspec.structs.replace(entry("SB").test, cycle="")) is None
+    assert diagram(None) is None
 
 
 def test_a_rebuilt_site_is_the_same(tmp_path: Path) -> None:

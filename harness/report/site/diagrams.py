@@ -1,51 +1,42 @@
-"""Diagrams of critical cycles and witnesses: one column per thread, one arrow per edge.
+"""Drawings of executions as diagrams: where boxes, edges and the names of edges are, in pixels.
 
-The cycle is the execution that the test's condition asks for: program order down each thread, and
-reads-from, from-reads or coherence from one thread to the next (Alglave, Maranget, Tautschnig,
-Herding cats, TOPLAS 2014). The colours are those of herd7's diagrams.
-
-A witness shows what its other edges do not imply: program order from each event to the next, edges
-within a thread only on the cycle, and fr besides the cycle only from reads of initial values, as
-that from other reads follows from rf and co. In a large witness, events that no edge leads to are
-folded.
+A column is a thread and a row a layer, so that only the edges between columns are left to route.
+Each leaves and enters a box at its side, at a height of its own, and is a curve in the space
+between two columns. One that passes other columns does so on a line of its own between two rows. So
+none runs through a box, and no two lie on each other. The name of an edge stands where it is
+farthest from other names. Events that no edge leads to are folded in a large execution.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from weakspot.generators.litmus import Cas, Fence, Guard, Load, Rmw, Statement, Store, Test
-from weakspot.harness.report.graph import Step, communication, cycle_edges
-from weakspot.harness.report.site.layout import LETTER, Box, Edge, arrange
-from weakspot.harness.report.witness import events_of_threads, heading, layers
-from weakspot.harness.values.witness import Execution, Witness, WitnessEvent
+from weakspot.harness.report.drawing import MEANINGS, Drawing, Edge, Node
 
-_WIDTH, _MOST = 120.0, 44  # of a box in pixels; of its text in letters
-_FOLDED, _SMALL = 3, 14  # events that are folded at least, and witnesses that are not
-_COMMUNICATION = {"Rfe": "rf", "Fre": "fr", "Coe": "co", "Wse": "co"}
+_LETTER, _MOST = 7.9, 54  # the width of a letter; how many a box has at most
+_WIDTH, _HEIGHT, _PORT = 120.0, 34.0, 10.0  # of a box at least; between the ends of edges
+_GUTTER, _LANE, _GAP, _TRACK, _HEAD, _MARGIN = 46.0, 14.0, 26.0, 12.0, 34.0, 12.0
+_PARTS = (0.25, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # of a curve: where its name may stand
+_NAME = 24.0, 14.0  # the room of a name
+
+Point = tuple[float, float]
+Curve = tuple[Point, Point, Point, Point]
+Places = Mapping[int, tuple[int, int]]
 
 
-class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """A box: an access, a fence or folded events, which have no frame. `site` is its `file:line`,
-    if known; `title` is the whole text where `label` is shortened."""
+class Box(msgspec.Struct, frozen=True):
+    """A node, whose centre is (x, y)."""
 
-    label: str
-    order: str = ""
-    kind: str = "access"  # fence, folded
-    site: str = ""
-    title: str = ""
-    cycle: bool = False
-    x: float = 0
-    y: float = 0
-    width: float = 0
-    height: float = 0
-
-    @property
-    def fence(self) -> bool:
-        return self.kind == "fence"
+    node: Node
+    x: float
+    y: float
+    width: float
+    height: float
 
     @property
     def left(self) -> float:
@@ -55,272 +46,181 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     def top(self) -> float:
         return self.y - self.height / 2
 
+    @property
+    def label(self) -> str:
+        """The text, shortened to the width of a box."""
+        text = self.node.text
+        return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"
+
+    @property
+    def title(self) -> str:
+        """What the label does not show."""
+        return self.node.title or (self.node.text if self.label != self.node.text else "")
+
 
 class Arrow(msgspec.Struct, frozen=True):
-    """An edge along `path`, an SVG path, with its name at (x, y), between two nodes."""
+    """An edge along `path`, an SVG path, with its name at (x, y); `straight`: down a column."""
 
-    kind: str  # po, rf, fr, co: its colour
-    name: str
+    edge: Edge
     path: str
     x: float
     y: float
-    source: int
-    target: int
-    cycle: bool
-    straight: bool
+    straight: bool = False
 
 
 class Diagram(msgspec.Struct, frozen=True):
-    """Sizes in pixels; `heads` are the centres of the columns, from the left, and their names.
-    `folded` counts the events that are not drawn one by one."""
+    """`heads` are the centres of the columns, from the left, and their names."""
 
+    drawing: Drawing
     width: float
     height: float
     heads: tuple[tuple[float, str], ...]
-    nodes: tuple[Node, ...]
+    boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
-    folded: int = 0
 
     @property
     def has_cycle(self) -> bool:
         """Whether some edges are on the cycle and others are not."""
-        return len({arrow.cycle for arrow in self.arrows}) > 1
+        return len({arrow.edge.cycle for arrow in self.arrows}) > 1
 
     @property
-    def kinds(self) -> tuple[str, ...]:
+    def meanings(self) -> dict[str, str]:
         """The kinds of edges, for the legend."""
-        found = {arrow.kind for arrow in self.arrows}
-        return tuple(kind for kind in ("po", "rf", "co", "fr") if kind in found)
+        return {kind: MEANINGS[kind] for kind in self.drawing.kinds}
 
 
-class _Drawn(msgspec.Struct, frozen=True):
-    """An edge between nodes of a thread and row, before the layout."""
+class _Route(msgspec.Struct, frozen=True):
+    """How an edge runs: beside which columns it leaves and arrives (a gutter is left of the column
+    of its number), and above which row it passes other columns, if it does."""
 
-    kind: str
-    name: str
-    source: int
-    target: int
-    cycle: bool
+    leaves: int
+    arrives: int
+    row: int | None
 
 
-def cycle_diagram(test: Test) -> Diagram | None:
-    """The diagram of a test's cycle, None for a test that was not generated from one."""
-    if test.body is None:
+def diagram(drawing: Drawing | None) -> Diagram | None:
+    """The diagram of an execution, None for one without events."""
+    if drawing is None or not drawing.nodes:
         return None
-    words, kinds = _edges(test.cycle)
-    threads = [
-        [statement for statement in thread if not isinstance(statement, Guard)]
-        for thread in test.body.threads
+    drawing = drawing.fold()
+    places = drawing.places
+    routes = _routes(drawing, places)
+    ports = _ports(drawing, places, routes)
+    passing = Counter(route.row for route in routes.values())
+    beside = Counter(gutter for each in routes.values() for gutter in {each.leaves, each.arrives})
+
+    heights = [
+        max(_HEIGHT, _PORT * (1 + max(len(ports[at, column]), len(ports[at, column + 1]))))
+        for at, (column, _) in sorted(places.items())
     ]
-    if len(kinds) != len(threads) or not all(threads):
-        return None
-    nodes: list[Node] = []
-    columns: list[list[int]] = []
-    edges: list[_Drawn] = []
-    for number, thread in enumerate(threads):
-        columns.append([])
-        for statement in thread:
-            label, order = _label(statement)
-            kind = "fence" if isinstance(statement, Fence) else "access"
-            columns[-1].append(len(nodes))
-            nodes.append(Node(label=label, order=order, kind=kind, cycle=True))
-        names = _inner(words[number], sum(not nodes[at].fence for at in columns[-1]))
-        done = 0
-        for above, below in itertools.pairwise(columns[-1]):
-            fenced = nodes[above].fence or nodes[below].fence
-            name = "po" if fenced else names[done]
-            done += not nodes[below].fence
-            kind = {"rfi": "rf", "coi": "co"}.get(name, "po")
-            edges.append(_Drawn(kind, name, above, below, True))
-    for number, kind in enumerate(kinds):
-        source = [at for at in columns[number] if not nodes[at].fence][-1]
-        after = columns[(number + 1) % len(columns)]
-        target = next(at for at in after if not nodes[at].fence)
-        edges.append(_Drawn(kind, kind, source, target, True))
-    place = {at: (x, y) for x, column in enumerate(columns) for y, at in enumerate(column)}
-    return _diagram(nodes, place, edges, [f"P{at}" for at in range(len(columns))])
-
-
-def witness_diagram(witness: Witness) -> Diagram | None:
-    """The diagram of a witness, None without events; reads of initial values are in the text."""
-    threads = events_of_threads(witness)
-    if not threads:
-        return None
-    on_cycle = cycle_edges(witness, threads)
-    edges = communication(witness, on_cycle)
-    important = {end for kind, *ends, _ in edges for end in ends}
-    important |= {end for one, other, _ in on_cycle for end in (one, other)}
-    if isinstance(witness, Execution):
-        important |= set(witness.conflict or ())
-    chains, nodes, number_of = _nodes(witness, threads, important, on_cycle)
-    drawn = [
-        _Drawn("po", "po", above, below, (above, below) in _po_pairs(on_cycle, number_of))
-        for chain in chains
-        for above, below in itertools.pairwise(chain)
-    ]
-    drawn += [
-        _Drawn(kind, kind, number_of[one], number_of[other], cycle)
-        for kind, one, other, cycle in edges
-    ]
-    place = layers(chains, [(each.source, each.target) for each in drawn if each.kind == "rf"])
-    heads = [heading(witness, thread) for thread in sorted(threads)]
-    folded = sum(map(len, threads.values())) - sum(node.kind != "folded" for node in nodes)
-    return _diagram(nodes, place, drawn, heads, folded)
-
-
-def _nodes(
-    witness: Witness,
-    threads: Mapping[int, Sequence[int]],
-    important: set[int],
-    on_cycle: Iterable[Step],
-) -> tuple[list[list[int]], list[Node], dict[int, int]]:
-    """The nodes of each thread, and the node of each event."""
-    total = sum(map(len, threads.values()))
-    cycle = {end for one, other, _ in on_cycle for end in (one, other)}
-    # an event that a po step of the cycle passes is on it, but may be folded
-    ends = {end for one, other, kind in witness.cycle for end in (one, other)}
-    nodes: list[Node] = []
-    chains: list[list[int]] = []
-    number_of: dict[int, int] = {}
-    kept = important - (cycle - ends)
-    for thread in sorted(threads):
-        chains.append([])
-        for plain, group in itertools.groupby(threads[thread], lambda at: at not in kept):
-            those = list(group)
-            if plain and total > _SMALL and len(those) >= _FOLDED:
-                for at in those:
-                    number_of[at] = len(nodes)
-                chains[-1].append(len(nodes))
-                text = "\n".join(_text(witness.events[at]) for at in those)
-                passed = all(at in cycle for at in those)
-                label = f"… {len(those)} events"
-                nodes.append(Node(label=label, kind="folded", title=text, cycle=passed))
-                continue
-            for at in those:
-                event = witness.events[at]
-                number_of[at] = len(nodes)
-                chains[-1].append(len(nodes))
-                whole = f"{event.label}: {_access(event)}"
-                nodes.append(
-                    Node(
-                        label=_shortened(whole),
-                        order=event.order,
-                        kind="fence" if event.kind == "F" else "access",
-                        site=event.site,
-                        title=_text(event) if len(whole) > _MOST else "",
-                        cycle=at in cycle,
-                    )
-                )
-    return chains, nodes, number_of
-
-
-def _po_pairs(on_cycle: Iterable[Step], number_of: Mapping[int, int]) -> set[tuple[int, int]]:
-    return {
-        (number_of[one], number_of[other])
-        for one, other, kind in on_cycle
-        if kind == "po" and one in number_of and other in number_of
-    }
-
-
-def _diagram(
-    nodes: Sequence[Node],
-    place: Mapping[int, tuple[int, int]],
-    edges: Sequence[_Drawn],
-    heads: Sequence[str],
-    folded: int = 0,
-) -> Diagram:
+    tops, y = list[float](), _HEAD
+    for row in range(1 + max(row for _, row in places.values())):
+        y += _TRACK * passing[row] + (_GAP if row or passing[row] else 0)
+        tops.append(y)
+        y += max((heights[at] for at in places if places[at][1] == row), default=_HEIGHT)
+    widths = [max(_width(drawing.nodes[at]) for at in column) for column in drawing.columns]
+    gutters, x = list[tuple[float, float]](), 0.0
+    for gutter, width in enumerate((*widths, 0.0)):
+        is_margin = not beside[gutter] and gutter in (0, len(widths))
+        right = x + (_MARGIN if is_margin else _GUTTER + _LANE * beside[gutter])
+        gutters.append((x, right))
+        x = right + width
+    centres = [right + width / 2 for (_, right), width in zip(gutters, widths, strict=False)]
     boxes = [
-        Box(*place[at], width=max(_WIDTH, 18 + LETTER * _letters(node)))
-        for at, node in enumerate(nodes)
+        Box(node, centres[column], tops[row] + height / 2, widths[column], height)
+        for at, (node, height) in enumerate(zip(drawing.nodes, heights, strict=True))
+        for column, row in [places[at]]
     ]
-    made = arrange(boxes, [Edge(edge.source, edge.target) for edge in edges])
-    return Diagram(
-        width=made.width,
-        height=made.height,
-        heads=tuple(zip(made.centres, heads, strict=True)),
-        nodes=tuple(
-            msgspec.structs.replace(node, x=box.x, y=box.y, width=box.width, height=box.height)
-            for node, box in zip(nodes, made.boxes, strict=True)
-        ),
-        arrows=tuple(
-            Arrow(
-                edge.kind,
-                edge.name,
-                route.path,
-                route.x,
-                route.y,
-                edge.source,
-                edge.target,
-                edge.cycle,
-                route.straight,
-            )
-            for edge, route in zip(edges, made.routes, strict=True)
-        ),
-        folded=folded,
-    )
 
+    def end(number: int, at: int, gutter: int, gap: float = 0) -> Point:
+        ends = ports[at, gutter]
+        y = boxes[at].top + boxes[at].height * (1 + ends.index(number)) / (1 + len(ends))
+        left, right = gutters[gutter]
+        return left + gap if gutter > places[at][0] else right - gap, y
 
-def _letters(node: Node) -> float:
-    """How many letters wide a node's text is; the site is smaller."""
-    return max(len(node.label) + 1 + len(node.order), 0.85 * len(node.site))
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"
-
-
-def _text(event: WitnessEvent) -> str:
-    parts = (f"{event.label}: {_access(event)}", event.order, event.site)
-    return " ".join(filter(None, parts))
-
-
-def _access(event: WitnessEvent) -> str:
-    match event.kind:
-        case "R":
-            return f"R {event.location} = {event.read}"
-        case "W":
-            return f"W {event.location} = {event.written}"
-        case "RMW":
-            return f"RMW {event.location} = {event.read}→{event.written}"
-        case "F":
-            return "fence"
-        case kind:
-            return f"{kind.lower()} {event.location}".rstrip()
-
-
-def _edges(cycle: str) -> tuple[list[list[str]], list[str]]:
-    """The edges within each thread, and the kinds of the edges to the next thread."""
-    words: list[list[str]] = [[]]
-    kinds = []
-    for word in cycle.split():
-        if word[:3] in _COMMUNICATION:
-            kinds.append(_COMMUNICATION[word[:3]])
-            words.append([])
+    arrows, names = list[Arrow](), list[Point]()
+    lines: Counter[int] = Counter()  # that are taken above each row
+    for number, edge in enumerate(drawing.edges):
+        if (route := routes.get(number)) is None:
+            one, other = boxes[edge.source], boxes[edge.target]
+            start, tip = one.top + one.height, other.top - 2
+            path = f"M {one.x:g} {start:g} V {tip:g}"
+            names.append((one.x + 8, (start + tip) / 2 + 4))
         else:
-            words[-1].append(word)
-    return words, kinds
+            points = [end(number, edge.source, route.leaves)]
+            if route.row is not None:
+                line = tops[route.row] - _GAP / 2 - _TRACK * (lines[route.row] + 0.5)
+                lines[route.row] += 1
+                side = int(route.leaves < route.arrives)
+                points.append((gutters[route.leaves][side], line))
+                points.append((gutters[route.arrives][1 - side], line))
+            points.append(end(number, edge.target, route.arrives, 2))
+            first = _curve(points[0], points[1], gutters[route.leaves])
+            curves = [first, _curve(points[-2], points[-1], gutters[route.arrives])]
+            path = "M " + " L ".join(map(_written, curves if route.row is not None else [first]))
+            names.append(_free(first, names))
+        arrows.append(Arrow(edge, path, *names[-1], route is None))
+    heads = tuple(zip(centres, drawing.heads, strict=True))
+    return Diagram(drawing, x, y + _MARGIN, heads, tuple(boxes), tuple(arrows))
 
 
-def _inner(words: list[str], accesses: int) -> list[str]:
-    """The names of the edges between a thread's accesses; a read-modify-write in
-    the cycle is one access here and an edge in the cycle's notation."""
-    if len(words) != accesses - 1:
-        return ["po"] * (accesses - 1)
-    known = {"Rfi": "rfi", "Coi": "coi", "Wsi": "coi", "DpC": "ctrl", "DpD": "data", "DpA": "addr"}
-    return [known.get(word[:3], "po") for word in words]
+def _width(node: Node) -> float:
+    """Of a box with the node's text, below which smaller notes stand."""
+    letters = max(min(len(node.text), _MOST), 0.85 * len(", ".join(node.notes)))
+    return max(_WIDTH, 18 + _LETTER * letters)
 
 
-def _label(statement: Statement) -> tuple[str, str]:
-    match statement:
-        case Load(reg, loc, order):
-            return f"{reg} = {loc}", order
-        case Store(loc, value, order):
-            return f"{loc} = {value}", order
-        case Rmw(reg, loc, op, operand, order):
-            return f"{reg} = {op.removeprefix('fetch.')}({loc}, {operand})", order
-        case Cas(reg, loc, expected, desired, success, _, _):
-            return f"{reg} = cas({loc}, {expected}→{desired})", success
-        case Fence(order):
-            return "fence", order
-        case Guard():
-            return "", ""
+def _routes(drawing: Drawing, places: Places) -> dict[int, _Route]:
+    """The routes of edges, by their numbers: not of those that lead straight down a column."""
+    down = {pair for column in drawing.columns for pair in itertools.pairwise(column)}
+    routes = {}
+    for number, edge in enumerate(drawing.edges):
+        if (edge.source, edge.target) in down:
+            down.remove((edge.source, edge.target))  # another edge between the two is a curve
+            continue
+        (column, row), (other, other_row) = places[edge.source], places[edge.target]
+        leaves, arrives = (column + 1, other) if column < other else (column, other + 1)
+        if column == other:
+            leaves = arrives = column + min(column, 1)
+        above = None if leaves == arrives else max(row, other_row)
+        routes[number] = _Route(leaves, arrives, above)
+    return routes
+
+
+def _ports(
+    drawing: Drawing, places: Places, routes: Mapping[int, _Route]
+) -> Mapping[tuple[int, int], list[int]]:
+    """By node and gutter: the edges that end there, from the top."""
+    ends: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for number, route in routes.items():
+        edge = drawing.edges[number]
+        ends[edge.source, route.leaves].append((places[edge.target][1], number))
+        ends[edge.target, route.arrives].append((places[edge.source][1], number))
+    found: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    return found | {at: [number for _, number in sorted(those)] for at, those in ends.items()}
+
+
+def _curve(start: Point, end: Point, gutter: Point) -> Curve:
+    """A cubic curve that begins and ends horizontally."""
+    middle = sum(gutter) / 2
+    return start, (middle, start[1]), (middle, end[1]), end
+
+
+def _written(curve: Curve) -> str:
+    start, *others = (f"{x:.5g} {y:.5g}" for x, y in curve)
+    return f"{start} C {' '.join(others)}"
+
+
+def _free(curve: Curve, names: Sequence[Point]) -> Point:
+    """Where the name of a curve stands: the first place that has room, else the one with most."""
+
+    def at(part: float) -> Point:
+        parts = ((1 - part) ** 3, 3 * (1 - part) ** 2 * part, 3 * (1 - part) * part**2, part**3)
+        x, y = (sum(map(operator.mul, parts, values)) for values in zip(*curve, strict=True))
+        return x, y + 4
+
+    def room(point: Point) -> float:
+        apart = (max(abs(x - point[0]) / _NAME[0], abs(y - point[1]) / _NAME[1]) for x, y in names)
+        return min(1.0, *apart, 1.0)
+
+    return max(map(at, _PARTS), key=room)

@@ -10,11 +10,11 @@ import msgspec
 from weakspot.generators.emit.kernel import value
 from weakspot.generators.litmus import Test
 from weakspot.harness.judge.observations import can_contradict
-from weakspot.harness.report import witness
+from weakspot.harness.report import drawing, witness
 from weakspot.harness.report.measurements import runner_differences
 from weakspot.harness.report.site.bars import Axis, Bar, axis, target_rate
 from weakspot.harness.report.site.data import SiteData
-from weakspot.harness.report.site.diagrams import Diagram, cycle_diagram, witness_diagram
+from weakspot.harness.report.site.diagrams import Diagram, diagram
 from weakspot.harness.report.site.observations import weaker_variants
 from weakspot.harness.report.site.pages import Page
 from weakspot.harness.report.site.reproduction import of_test
@@ -99,7 +99,7 @@ def _values(site: SiteData, entry: Entry) -> dict[str, object]:
                 for violation in exploration.violations
             )
         ],
-        "diagram": cycle_diagram(entry.test),
+        "diagram": diagram(drawing.of_cycle(entry.test)),
         "checkers": checkers,
         "matrix": [
             (
@@ -130,7 +130,7 @@ def _reasons(verdicts: Iterable[Verdict]) -> tuple[Reason, ...]:
             models=tuple(verdict.model for verdict in given),
             explanation=explanation,
             columns=columns,
-            diagram=witness_diagram(given[0].witness) if given[0].witness else None,
+            diagram=diagram(drawing.of_witness(given[0].witness)) if given[0].witness else None,
         )
         for (explanation, columns), given in found.items()
     )

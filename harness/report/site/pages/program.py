@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from weakspot.harness.report import witness
+from weakspot.harness.report.drawing import of_witness
 from weakspot.harness.report.folding import folded
 from weakspot.harness.report.site.data import SiteData
-from weakspot.harness.report.site.diagrams import Diagram, witness_diagram
+from weakspot.harness.report.site.diagrams import Diagram, diagram
 from weakspot.harness.report.site.pages import Page
 from weakspot.harness.report.site.reproduction import of_program
 from weakspot.harness.report.site.source_excerpts import source_excerpts
@@ -75,7 +76,7 @@ def _violation(site: SiteData, given: Sequence[tuple[str, Violation]]) -> Violat
         violation=shown,
         models=tuple(dict.fromkeys(model for model, _ in given)),
         columns=tuple(witness.columns(shown.witness)),
-        diagram=witness_diagram(folded(shown.witness)[0]) if shown.witness else None,
+        diagram=diagram(of_witness(folded(shown.witness)[0])) if shown.witness else None,
         page=site.pages.get(shown.test, ""),
     )
 
