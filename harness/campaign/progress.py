@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from weakspot.harness.values.record import Timing
+from weakspot.system.durations import duration_text
 
 
 class TimeLeft(NamedTuple):
@@ -17,6 +18,9 @@ class TimeLeft(NamedTuple):
 
     seconds: float
     complete: bool
+
+    def __str__(self) -> str:
+        return f"{'about' if self.complete else 'more than'} {duration_text(self.seconds)} left"
 
 
 Left = Callable[[], TimeLeft | None]
@@ -92,31 +96,42 @@ class Stopwatch:
 
 
 LOG_INTERVAL = 30.0
-"""Seconds between two lines of a log about a job that is still in progress."""
-
-
-class LogClock:
-    """When a log gets its next line about what is in progress."""
-
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-
-    def is_due(self) -> bool:
-        """Whether LOG_INTERVAL has passed since this was last so, or since the start."""
-        now = time.monotonic()
-        if now - self._last < LOG_INTERVAL:
-            return False
-        self._last = now
-        return True
+"""Seconds between two lines of a log about a phase that is still in progress."""
 
 
 class Log(Quiet):
-    """Shows only, from time to time on stderr, how far a job is that takes long."""
+    """Writes messages to stderr, and from time to time how far the phase and the job in progress
+    are; with `phases` also a line at the beginning of each phase."""
 
-    def __init__(self) -> None:
-        self._clock = LogClock()
+    def __init__(self, *, phases: bool = False) -> None:
+        self._last, self._phases = time.monotonic(), phases
+        self._phase, self._total, self._done, self._detail = "", 0, 0, ""
+        self._left: Left | None = None
+
+    def start(self, total: int, what: str, left: Left | None = None) -> None:
+        self._phase, self._total, self._done, self._detail = what, total, 0, ""
+        self._left = left
+        if self._phases:
+            self.message(f"{what}: {total:,}" if total else what)
+
+    def advance(self, count: int = 1) -> None:
+        self._done += count
+        self._write_if_due()
 
     def at(self, text: str) -> None:
-        if self._clock.is_due():
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
+        self._detail = text
+        self._write_if_due()
+
+    def message(self, text: str) -> None:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+    def _write_if_due(self) -> None:
+        now = time.monotonic()
+        if now - self._last < LOG_INTERVAL:
+            return
+        self._last = now
+        count = f"{self._done:,} of {self._total:,}" if self._total else f"{self._done:,}"
+        left = self._left and self._left()
+        phase = f"{self._phase}: {count}{f', {left}' if left else ''}" if self._phase else ""
+        self.message("; ".join(filter(None, (phase, self._detail))))

@@ -58,8 +58,9 @@ def results_folder() -> Path:
 
 
 @contextlib.contextmanager
-def progress_bar() -> Iterator[PausableProgress]:
-    """Progress: a bar on a terminal; in a pipe or a log, a line every half a minute."""
+def progress_bar(*, phases: bool = False) -> Iterator[PausableProgress]:
+    """Progress: a bar on a terminal; else messages and a line every half a minute, with `phases`
+    also one for each phase."""
     from weakspot.harness.campaign.progress import Log
 
     if sys.stderr.isatty():
@@ -68,7 +69,7 @@ def progress_bar() -> Iterator[PausableProgress]:
         with progress.progress() as bar:
             yield bar
     else:
-        yield Log()
+        yield Log(phases=phases)
 
 
 def one_by_one(

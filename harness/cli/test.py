@@ -10,7 +10,7 @@ import click
 
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import model_option, output_option, what_argument
-from weakspot.harness.cli.output import json_lines, results_folder, write_lines
+from weakspot.harness.cli.output import json_lines, progress_bar, results_folder, write_lines
 from weakspot.harness.cli.run_options import as_request, campaign_options
 
 if TYPE_CHECKING:
@@ -63,11 +63,10 @@ def test(
     from weakspot.harness.judge import findings
     from weakspot.harness.report import answers, terminal
     from weakspot.harness.report import campaign as text
-    from weakspot.harness.report import progress as bars
     from weakspot.harness.report.site.build import write_site
 
     root = results_folder()
-    with bars.progress() as progress:
+    with progress_bar(phases=True) as progress:
         folder, record = folder_run.run(
             request.plan(),
             tools=request.tools(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import time
 from collections.abc import Callable
 
 import msgspec
@@ -17,12 +18,12 @@ from rich.console import Console
 from snapshots import steady
 from syrupy.assertion import SnapshotAssertion
 
-from weakspot.harness.campaign.progress import LogClock, TimeLeft
+from weakspot.harness.campaign.progress import Log, TimeLeft
 from weakspot.harness.cli.output import json_lines
 from weakspot.harness.judge.claims import standing
 from weakspot.harness.judge.kinds import KINDS
 from weakspot.harness.report import answers, campaign, findings, measurements, terminal, witness
-from weakspot.harness.report.progress import PlainProgress, RichProgress
+from weakspot.harness.report.progress import RichProgress
 from weakspot.harness.values.claims import Claim
 from weakspot.harness.values.codegen import CodegenComparison
 from weakspot.harness.values.descriptions import describe_steadiness, negative_result_strength
@@ -321,12 +322,10 @@ class Tty(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("out", "kind"), [(io.StringIO(), PlainProgress), (Tty(), RichProgress)])
-def test_the_name_of_a_machine_is_not_read_as_markup(
-    out: io.StringIO, kind: type[PlainProgress | RichProgress]
-) -> None:
+def test_the_name_of_a_machine_is_not_read_as_markup() -> None:
     """`ssh:loop:` is no emoji."""
-    with kind(terminal.console(out)) as progress:
+    out = Tty()
+    with RichProgress(terminal.console(out)) as progress:
         progress.start(3, "running on ssh:loop")
         progress.at("ssh:loop: [dim] and further")
         progress.message("ssh:loop: gone")
@@ -351,19 +350,22 @@ def test_a_terminal_shows_how_long_an_exploration_takes_at_eighty_columns() -> N
     assert "0/7" in shown
 
 
-def test_a_log_says_now_and_then_how_far_a_phase_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    due = iter([False, True, False, True, True])
-    monkeypatch.setattr(LogClock, "is_due", lambda _: next(due))
+def test_a_log_says_now_and_then_how_far_a_phase_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = iter([0.0, 1.0, 31.0, 32.0, 62.0, 92.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(now))
     left = iter([TimeLeft(30.0, complete=True), TimeLeft(600.0, complete=False), None])
-    out = io.StringIO()
-    with PlainProgress(terminal.console(out)) as progress:
-        progress.start(4, "running", lambda: next(left))
-        progress.advance()
-        progress.at("SB seen 12 times")
-        progress.advance()
-        progress.advance()
-        progress.advance()
-    assert out.getvalue().splitlines() == [
+    log = Log(phases=True)
+    log.message("resuming")
+    log.start(4, "running", lambda: next(left))
+    log.advance()
+    log.at("SB seen 12 times")
+    log.advance()
+    log.advance()
+    log.advance()
+    assert capsys.readouterr().err.splitlines() == [
+        "resuming",
         "running: 4",
         "running: 1 of 4, about 30 s left; SB seen 12 times",
         "running: 3 of 4, more than 10 min left; SB seen 12 times",
