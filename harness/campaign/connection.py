@@ -8,7 +8,6 @@ do.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import itertools
 import logging
 import multiprocessing
@@ -25,6 +24,7 @@ from weakspot.harness.campaign.faults import Faults
 from weakspot.harness.campaign.jobs import Job
 from weakspot.harness.campaign.parcels import OtherBuild, Performed, WorkerFault
 from weakspot.harness.campaign.progress import Progress
+from weakspot.harness.machines.worker import dask
 
 Client = Any
 Future = Any
@@ -51,7 +51,7 @@ def connected(address: str) -> Iterator[Client]:
 
     Raises MissingTool without Dask, BadInput for what is no address, and ClusterLost.
     """
-    distributed = _dask()
+    distributed = dask()
     with contextlib.ExitStack() as opened:
         target: Any = address
         if address.startswith(LOCAL):
@@ -91,17 +91,6 @@ def _local(distributed: Any, workers: int) -> Any:
         ) from None
 
 
-def _dask() -> Any:
-    """Dask distributed, whose functions have no types; imported where a cluster is asked for."""
-    try:
-        return importlib.import_module("distributed")
-    except ImportError as error:
-        raise MissingTool(
-            "--cluster needs Dask distributed, which is not installed",
-            advice="pip install 'weakspot[cluster]'",
-        ) from error
-
-
 class Workers:
     """The workers of a client's scheduler."""
 
@@ -118,7 +107,7 @@ class Workers:
         """Raises ClusterLost where the connection is closed inside the block."""
         try:
             yield
-        except _dask().comm.CommClosedError as error:
+        except dask().comm.CommClosedError as error:
             raise self._lost() from error
 
     def threads(self) -> int:
@@ -157,7 +146,7 @@ class Workers:
 
     def finished(self) -> Any:
         """An iterator to which futures are added, and which gives those that have finished."""
-        return _dask().as_completed(loop=self._client.loop)
+        return dask().as_completed(loop=self._client.loop)
 
     def result(self, future: Future) -> Performed:
         """What became of a parcel. Raises ClusterLost, and what the death of its workers means."""
@@ -243,7 +232,7 @@ def is_unfinished(future: Future) -> bool:
 
 def performed(parcel: bytes) -> Performed:
     """Perform a parcel in a worker, until the scheduler withdraws it."""
-    worker = _dask().get_worker()
+    worker = dask().get_worker()
     task = worker.state.tasks.get(worker.get_current_task())
 
     def withdrawn() -> bool:
@@ -262,8 +251,7 @@ def performed(parcel: bytes) -> Performed:
 
 def _explained(error: Exception) -> Exception:
     """What the failure of a parcel means; the error itself if it is one of weakspot."""
-    dask = _dask()
-    if isinstance(error, dask.KilledWorker):
+    if isinstance(error, dask().KilledWorker):
         return ToolFailed(
             f"{getattr(error, 'allowed_failures', 0) + 1} workers died performing this",
             advice="workers with more memory may help: dask worker --memory-limit",

@@ -49,7 +49,7 @@ from weakspot.harness.values.record import (
 )
 from weakspot.harness.values.repair import SuggestedRepair
 from weakspot.harness.values.verdict import Shared, Verdict
-from weakspot.system.files import Journal, disk, lines, pretty, replace, rows, unreadable
+from weakspot.system.files import Journal, disk, lines, pretty, replace, rows, value
 
 RESULTS = Path("results")
 """Where campaigns are written by default."""
@@ -213,7 +213,7 @@ def load(folder: Path) -> Record:
     answers = list(answers_in(folder, notes))
     about = Record(
         manifest=manifest,
-        structures=_structures(folder),
+        structures=value(folder / "structures.json", tuple[StructureInfo, ...], "damaged") or (),
         entries=rows(folder / "tests" / "tests.jsonl", Entry),
         sources=rows(folder / "sources.jsonl", SourceFile),
         findings=rows(folder / "findings.jsonl", Finding),
@@ -334,18 +334,6 @@ def newest(root: Path) -> Path | None:
 
 class _Version(msgspec.Struct):
     format: int
-
-
-def _structures(folder: Path) -> tuple[StructureInfo, ...]:
-    path = folder / "structures.json"
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=tuple[StructureInfo, ...])
-    except FileNotFoundError:
-        return ()
-    except OSError as error:
-        raise unreadable(path, error) from error
-    except msgspec.DecodeError as error:
-        raise BadInput(f"damaged: {error}", place=str(path)) from error
 
 
 def _acquire(folder: Path) -> int:

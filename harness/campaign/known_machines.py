@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import msgspec
 
-from weakspot.errors import BadInput, MissingTool, ToolFailed, Unsupported, WeakspotError
+from weakspot.errors import MissingTool, ToolFailed, Unsupported, WeakspotError
 from weakspot.harness import machines
 from weakspot.harness.campaign.folder import campaigns, now, read_manifest
 from weakspot.harness.machines import Named, Session
@@ -25,7 +25,7 @@ from weakspot.harness.machines.profile import profile
 from weakspot.harness.runners.steadiness import steadiness_probe
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.record import Entry, MachineInfo, unique
-from weakspot.system.files import Journal, disk, pretty, replace, rows
+from weakspot.system.files import Journal, disk, pretty, replace, rows, value
 from weakspot.system.process import Crew, in_parallel
 
 T = TypeVar("T")
@@ -183,17 +183,8 @@ def _address(name: str, named: Named) -> str:
 
 
 def _read(root: Path) -> dict[str, Probe]:
-    path = root / FILE
-    try:
-        found = msgspec.json.decode(path.read_bytes(), type=_File)
-    except FileNotFoundError:
-        return {}
-    except msgspec.DecodeError as error:
-        raise BadInput(
-            f"a damaged list of probes: {error}",
-            place=str(path),
-            advice="remove the file; weakspot machines --probe writes it again",
-        ) from error
+    advice = "remove the file; weakspot machines --probe writes it again"
+    found = value(root / FILE, _File, "a damaged list of probes", advice) or _File()
     return {each.name: each for each in found.probes}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -30,6 +31,7 @@ from weakspot.harness.cli.output import (
     json_lines,
     print_findings,
     progress_bar,
+    write_answers,
     write_aside,
     write_lines,
     write_unread,
@@ -320,7 +322,7 @@ def _distinguishing(
 ) -> None:
     """`check --diff`: the tests that models answer differently, asked again for executions."""
     from weakspot import questions
-    from weakspot.harness.report import model_differences, terminal
+    from weakspot.harness.report import model_differences
     from weakspot.harness.values.agreement import distinguishing_programs, distinguishing_tests
 
     explorations = distinguishing_programs(record)
@@ -330,7 +332,5 @@ def _distinguishing(
         tests = [record.entry[name].test for name in names]
         asked = questions.check(tests, models=under, witnesses=True, seconds=timeout)
         verdicts = asked.wait().verdicts
-    if form == "json":
-        write_lines(json_lines((*explorations, *verdicts)))
-    else:
-        model_differences.print_differences(record, explorations, verdicts, terminal.console())
+    show = partial(model_differences.print_differences, record, explorations, verdicts)
+    write_answers((*explorations, *verdicts), form == "json", show)

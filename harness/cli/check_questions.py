@@ -3,17 +3,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from weakspot.harness.cli.errors import NOTHING_FOUND, on_interrupt
-from weakspot.harness.cli.output import (
-    json_lines,
-    print_findings,
-    progress_bar,
-    waited,
-    write_lines,
-)
+from weakspot.harness.cli.output import print_findings, progress_bar, waited, write_answers
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -33,7 +28,6 @@ def estimate(
     from weakspot import questions
     from weakspot.errors import BadInput
     from weakspot.harness.report import answers as report
-    from weakspot.harness.report import terminal
 
     with progress_bar() as progress:
         answers = questions.explore(
@@ -49,10 +43,7 @@ def estimate(
             record = answers.wait(progress)
     if not answers.material.programs:
         raise BadInput("a litmus test has no executions to estimate", advice="name a program")
-    if form == "json":
-        write_lines(json_lines(record.explorations))
-    else:
-        report.sizes(record, terminal.console())
+    write_answers(record.explorations, form == "json", partial(report.sizes, record))
     return NOTHING_FOUND
 
 
@@ -71,15 +62,10 @@ def compare_code(
     from weakspot import questions
     from weakspot.harness.codegen.check import weaker
     from weakspot.harness.corpus import golden
+    from weakspot.harness.report import answers as report
 
     def show(record: Record) -> None:
-        if form == "json":
-            write_lines(json_lines(record.compiled))
-        else:
-            from weakspot.harness.report import answers as report
-            from weakspot.harness.report import terminal
-
-            report.codegen(record, terminal.console())
+        write_answers(record.compiled, form == "json", partial(report.codegen, record))
 
     with progress_bar() as progress:
         answers = questions.compare_code(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +17,7 @@ from weakspot.harness.cli.options import (
     some_time,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, one_by_one, write_lines
+from weakspot.harness.cli.output import one_by_one, write_answers
 from weakspot.harness.cli.source_options import crate_options, source_options
 
 if TYPE_CHECKING:
@@ -62,13 +63,10 @@ def cost(
     For each memory order in the source, and every order that C11 allows there, measures the
     program's own operations, in nanoseconds with confidence intervals."""
     from weakspot import projects
-    from weakspot.harness.report import costs, terminal
+    from weakspot.harness.report import costs
 
     def show(found: Costs) -> None:
-        if as_json:
-            write_lines(json_lines([found]))
-        else:
-            costs.costs(found, terminal.console())
+        write_answers([found], as_json, partial(costs.costs, found))
 
     found, results = one_by_one(
         lambda progress: projects.cost(

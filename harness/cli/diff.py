@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -9,7 +10,7 @@ import click
 from weakspot.harness.cli.errors import FINDINGS, INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import output_option
-from weakspot.harness.cli.output import json_lines, write_lines
+from weakspot.harness.cli.output import write_answers
 
 
 @command(
@@ -43,17 +44,15 @@ def diff(before: Path, after: Path, output: Path | None, everything: bool, as_js
     Prints the findings that are new and gone, the answers and observations that differ, and the
     tools, machines and options that may explain the differences."""
     from weakspot import campaigns
-    from weakspot.harness.report import differences, terminal
+    from weakspot.harness.report import differences
 
     found = campaigns.diff(before, after)
     if output is not None:
         from weakspot.harness.report.site.comparison_page import write_comparison
 
         write_comparison(found, output)
-    if as_json:
-        write_lines(json_lines(found.differences))
-    else:
-        differences.print_comparison(found, terminal.console(), everything=everything)
+    show = partial(differences.print_comparison, found, everything=everything)
+    write_answers(found.differences, as_json, show)
     weights = {each.weight for each in found.differences}
     if "changed" in weights:
         return FINDINGS

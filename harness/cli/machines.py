@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import json_option, named_machines
-from weakspot.harness.cli.output import json_lines, progress_bar, results_folder, write_lines
+from weakspot.harness.cli.output import progress_bar, results_folder, write_answers
 
 
 @command(
@@ -61,12 +63,8 @@ def machines(names: tuple[str, ...], probing: bool, as_json: bool) -> int:
             raise BadInput(f"unknown machine {name!r}", advice=f"known: {known}")
     if names:
         found = [each for each in found if {each.name, *each.aliases} & {*names}]
-    if as_json:
-        write_lines(json_lines(found))
-    else:
-        out = terminal.console()
-        lines = report.in_full(found) if names or probing else report.listed(found)
-        terminal.print_lines(lines, out)
+    lines = report.in_full(found) if names or probing else report.listed(found)
+    write_answers(found, as_json, partial(terminal.print_lines, lines))
     unreachable = bool(errors) or (bool(names) and any(each.reason for each in found))
     return INCONCLUSIVE if unreachable else NOTHING_FOUND
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +11,13 @@ from weakspot.harness.cli import completion
 from weakspot.harness.cli.errors import INCONCLUSIVE, NOTHING_FOUND, on_interrupt
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import json_option, some_time
-from weakspot.harness.cli.output import json_lines, progress_bar, write_lines, write_wrapped
+from weakspot.harness.cli.output import (
+    json_lines,
+    progress_bar,
+    write_answers,
+    write_lines,
+    write_wrapped,
+)
 
 if TYPE_CHECKING:
     from weakspot.harness.values.model_comparison import ModelComparison
@@ -95,16 +102,13 @@ def _compare(
     compared: tuple[str, str], accesses: int | None, isa: str, seconds: float, *, as_json: bool
 ) -> int:
     """`models --compare`."""
-    from weakspot.harness.report import model_differences, terminal
+    from weakspot.harness.report import model_differences
     from weakspot.model_comparison import ModelSearch
 
     search = ModelSearch(*compared, isa=isa, accesses=accesses)
 
     def show(found: ModelComparison) -> None:
-        if as_json:
-            write_lines(json_lines([found]))
-        else:
-            model_differences.print_comparison(found, terminal.console())
+        write_answers([found], as_json, partial(model_differences.print_comparison, found))
 
     with (
         on_interrupt("the tests so far are named", lambda: show(search.found)),

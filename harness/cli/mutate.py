@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from weakspot.harness.cli.options import (
     project_models,
     what_argument,
 )
-from weakspot.harness.cli.output import json_lines, one_by_one, write_lines
+from weakspot.harness.cli.output import one_by_one, write_answers
 
 if TYPE_CHECKING:
     from weakspot.generators.source.build import Build
@@ -86,13 +87,10 @@ def mutate(
     if output is not None and clients is None:
         raise click.UsageError("-o needs --clients and --as.")
     from weakspot import objects, projects
-    from weakspot.harness.report import mutants, terminal
+    from weakspot.harness.report import mutants
 
     def show(each: Mutated) -> None:
-        if as_json:
-            write_lines(json_lines([each]))
-        else:
-            mutants.mutated(each, terminal.console(), everything=everything)
+        write_answers([each], as_json, partial(mutants.mutated, each, everything=everything))
 
     tried: list[Clients] = []
 

@@ -15,6 +15,7 @@ from weakspot.harness.cli.errors import on_interrupt
 
 if TYPE_CHECKING:
     import msgspec
+    from rich.console import Console
 
     from weakspot.answers import Answers
     from weakspot.harness.campaign.progress import PausableProgress
@@ -48,6 +49,18 @@ def json_lines(values: Iterable[msgspec.Struct]) -> Iterator[str]:
 
     for value in values:
         yield msgspec.json.encode(value).decode()
+
+
+def write_answers(
+    values: Iterable[msgspec.Struct], as_json: bool, show: Callable[[Console], object]
+) -> None:
+    """Print values as JSON lines, or have `show` print them for a person."""
+    if as_json:
+        write_lines(json_lines(values))
+        return
+    from weakspot.harness.report import terminal
+
+    show(terminal.console())
 
 
 def results_folder() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -9,7 +10,7 @@ import click
 from weakspot.harness.cli.errors import NOTHING_FOUND
 from weakspot.harness.cli.help import command
 from weakspot.harness.cli.options import duration, model_option, what_argument
-from weakspot.harness.cli.output import json_lines, progress_bar, results_folder, write_lines
+from weakspot.harness.cli.output import progress_bar, results_folder, write_answers
 from weakspot.harness.cli.run_options import as_request, campaign_options
 
 if TYPE_CHECKING:
@@ -60,8 +61,5 @@ def plan(request: Request, estimate: float, as_json: bool, executor: Executor | 
             progress=progress,
             executor=executor,
         )
-    if as_json:
-        write_lines(json_lines([found]))
-    else:
-        terminal.print_lines(text.lines(found), terminal.console())
+    write_answers([found], as_json, partial(terminal.print_lines, text.lines(found)))
     return NOTHING_FOUND

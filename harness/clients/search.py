@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -49,7 +48,8 @@ def compiled(
     path = subject.source.path
     own = Build(include=(path.parent,))
     content = text(subject, threads=size.threads, calls=size.calls)
-    with _folder(cache.digest("clients", content)) as folder:
+    # the same folder for one text, so that what is compiled is found in the cache
+    with cache.folder("clients", cache.digest("clients", content)) as folder:
         file = folder / f"clients{path.suffix}"
         try:
             file.write_text(content, encoding="utf-8")
@@ -63,23 +63,6 @@ def compiled(
                         "their arguments: write functions around them for which that is possible"
                     )
             raise
-
-
-@contextmanager
-def _folder(name: str) -> Iterator[Path]:
-    """A folder for the source: always the same for one text, so that what is compiled is found in
-    the cache; another one if nothing is cached."""
-    cached = cache.folder_of("clients")
-    try:
-        if cached is not None:
-            (cached / name).mkdir(parents=True, exist_ok=True)
-    except OSError:
-        cached = None
-    if cached is not None:
-        yield cached / name
-        return
-    with tempfile.TemporaryDirectory(prefix="weakspot-clients-") as folder:
-        yield Path(folder)
 
 
 def all_clients(subject: Subject, size: Size) -> Iterator[Client]:

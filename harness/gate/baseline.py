@@ -13,7 +13,7 @@ import msgspec
 from weakspot.errors import BadInput
 from weakspot.harness.gate.outcome import BAD_INPUT, AcceptedFinding, GateOutcome
 from weakspot.harness.values.record import digest
-from weakspot.system.files import pretty, replace, unreadable
+from weakspot.system.files import pretty, replace, value
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -28,26 +28,15 @@ def fingerprint(id: str, file: str, function: str, text: str) -> str:
 def read(path: Path, *, needed: bool) -> tuple[AcceptedFinding, ...]:
     """The accepted findings; none without a file. Raises BadInput if a `needed` file is missing, or
     if it is not a baseline."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        if not needed:
-            return ()
+    advice = "run `weakspot gate --write-baseline` to rewrite it"
+    found = value(path, _File, "not a baseline", advice)
+    if found is None and needed:
         raise BadInput(
             "the baseline does not exist",
             place=str(path),
             advice="run `weakspot gate --write-baseline` to write one",
-        ) from None
-    except OSError as error:
-        raise unreadable(path, error) from error
-    try:
-        return msgspec.json.decode(content, type=_File).accepted
-    except msgspec.DecodeError as error:
-        raise BadInput(
-            f"not a baseline: {error}",
-            place=str(path),
-            advice="run `weakspot gate --write-baseline` to rewrite it",
-        ) from error
+        )
+    return found.accepted if found else ()
 
 
 def accept(outcome: GateOutcome) -> int:

@@ -88,13 +88,18 @@ def opened(name: str, *, patience: float = 0.0) -> Iterator[There]:
         there.close()
 
 
+def dask() -> Any:
+    """Dask distributed, whose functions have no types; imported where a cluster is asked for.
+    Raises MissingTool."""
+    tools.require(DASK)
+    return importlib.import_module("distributed")
+
+
 def _client() -> Client:
     """The client of --cluster, or of the scheduler that Dask's configuration names. Raises
     MissingTool and Lost."""
-    tools.require(DASK)
-    distributed = importlib.import_module("distributed")
     try:
-        return distributed.default_client()
+        return dask().default_client()
     except ValueError:
         address = importlib.import_module("dask").config.get("scheduler-address", None)
     if not address:
@@ -108,9 +113,8 @@ def _client() -> Client:
 @lru_cache(maxsize=1)
 def _connected(address: str) -> Client:
     """A client for the rest of the process. Raises Lost."""
-    distributed = importlib.import_module("distributed")
     try:
-        return distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+        return dask().Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise Lost(
             f"no Dask scheduler answers at {address}",

@@ -75,20 +75,12 @@ class Failed(Exception):
 @contextlib.contextmanager
 def workshop() -> Iterator[Path]:
     """A folder for programs: in the user's cache, or a temporary one."""
-    folder = cache.folder_of("native")
-    try:
-        if folder is None:
-            raise FileNotFoundError
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        with tempfile.TemporaryDirectory(prefix="weakspot-native-") as name:
-            yield Path(name)
-        return
-    yield folder
-    programs = sorted(folder.glob("*.exe"), key=lambda file: file.stat().st_mtime)
-    for old in programs[:-_CACHED]:
-        for suffix in (".exe", ".s", ".c"):
-            old.with_suffix(suffix).unlink(missing_ok=True)
+    with cache.folder("native") as folder:
+        yield folder
+        programs = sorted(folder.glob("*.exe"), key=lambda file: file.stat().st_mtime)
+        for old in programs[:-_CACHED]:
+            for suffix in (".exe", ".s", ".c"):
+                old.with_suffix(suffix).unlink(missing_ok=True)
 
 
 class SourceText(msgspec.Struct, frozen=True):

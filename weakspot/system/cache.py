@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,6 +40,26 @@ def folder_of(kind: str) -> Path | None:
         return platformdirs.user_cache_path("weakspot") / kind
     except RuntimeError:
         return None
+
+
+@contextlib.contextmanager
+def folder(kind: str, name: str = "") -> Iterator[Path]:
+    """A folder of that name for one kind of things in the user's cache folder; a temporary one
+    where nothing can be cached."""
+    found = folder_of(kind)
+    try:
+        if found is None:
+            raise FileNotFoundError
+        (found / name).mkdir(parents=True, exist_ok=True)
+    except OSError:
+        found = None
+    if found is not None:
+        yield found / name
+        return
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix=f"weakspot-{kind}-") as scratch:
+        yield Path(scratch)
 
 
 def path_of(key: str) -> Path | None:

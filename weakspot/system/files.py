@@ -26,6 +26,7 @@ SYNC_SECONDS = 1.0
 kernel at once, but waiting for the disk after each would take longer than most checks."""
 
 T = TypeVar("T", bound=msgspec.Struct)
+V = TypeVar("V")
 
 
 class _Keyed(msgspec.Struct):
@@ -130,6 +131,18 @@ def replace(path: Path, content: bytes) -> None:
         except BaseException:
             scratch.unlink(missing_ok=True)
             raise
+
+
+def value(path: Path, type_: type[V], wrong: str, advice: str | None = None) -> V | None:
+    """What a JSON file holds; None without the file. Raises BadInput: `wrong`, and where."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=type_)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except msgspec.DecodeError as error:
+        raise BadInput(f"{wrong}: {error}", place=str(path), advice=advice) from error
 
 
 def rows(path: Path, type_: type[T]) -> tuple[T, ...]:
