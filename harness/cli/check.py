@@ -248,16 +248,11 @@ def _show(record: Record, form: str | None, *, witnesses: bool = False) -> None:
 
 
 def _require_drawable(path: Path) -> None:
-    """Raises UsageError or MissingTool for a file that --graph cannot write."""
-    from weakspot.harness.report.graph import DOT
-    from weakspot.system import tools
-
+    """Raises UsageError for a file that --graph cannot write."""
     if path.suffix not in (".dot", ".svg"):
         raise click.UsageError(f"--graph writes .dot and .svg files; {path} is neither.")
     if not path.parent.is_dir():
         raise click.UsageError(f"--graph {path}: create the folder {path.parent} first.")
-    if path.suffix == ".svg":
-        tools.require(DOT)
 
 
 def _draw(record: Record, path: Path, *, unfold: bool) -> None:

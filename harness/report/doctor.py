@@ -16,7 +16,6 @@ from weakspot.generators.source.irtext import LLVM
 from weakspot.generators.source.rust import RUSTC
 from weakspot.harness.checkers import CHECKERS
 from weakspot.harness.machines import KINDS
-from weakspot.harness.report.graph import DOT
 from weakspot.harness.runners import RUNNERS
 from weakspot.system import tools
 from weakspot.system.compilers import FAMILIES
@@ -42,9 +41,9 @@ class DoctorLine(msgspec.Struct, frozen=True):
 
 
 def requirements() -> list[Requirement]:
-    """The tools that checkers, runners, machines and pictures can use, as each declares them."""
+    """The tools that checkers, runners and machines can use, as each declares them."""
     kinds = (*CHECKERS, *RUNNERS, *FAMILIES, *KINDS)
-    found = (*(one for each in kinds for one in each.requires), LLVM, RUSTC, DOT)
+    found = (*(one for each in kinds for one in each.requires), LLVM, RUSTC)
     return list(dict.fromkeys(found))
 
 

@@ -1,8 +1,8 @@
-"""Executions as graphs in Graphviz's language: one cluster per thread, one labelled edge per pair.
+"""Executions as files: pictures as those of the site, or graphs in Graphviz's language.
 
-In: the answers of a Record. Out: one Graph per witness, whose `dot` is the text of a .dot file. The
-colours of rf, co and fr are those of herd7's pictures; the edges of the cycle are drawn in one of
-their own.
+In: the answers of a Record. Out: one Graph per witness. In a .dot file there is one cluster per
+thread and one labelled edge per pair; the colours of rf, co and fr are those of herd7's pictures,
+and the edges of the cycle are drawn in one of their own.
 """
 
 from __future__ import annotations
@@ -14,25 +14,13 @@ from pathlib import Path
 
 import msgspec
 
-from weakspot.errors import BadInput, ToolFailed
+from weakspot.errors import BadInput
 from weakspot.harness.report.drawing import MEANINGS, Drawing, Edge, of_witness
 from weakspot.harness.report.folding import folded
 from weakspot.harness.report.witness import explanation, shortened
 from weakspot.harness.values.record import Record
 from weakspot.harness.values.witness import Witness
-from weakspot.system import tools
 from weakspot.system.files import disk
-from weakspot.system.process import run
-from weakspot.system.tools import Program
-
-DOT = Program(
-    "dot",
-    lost="pictures of executions (check --graph FILE.svg)",
-    advice="install Graphviz (Debian, Ubuntu: graphviz), or write a .dot file, which needs nothing",
-    version_option="-V",
-)
-
-_SECONDS = 60.0  # for one picture
 
 _COLOURS = {"po": "black", "rf": "red", "co": "blue", "fr": "#ff8040", "race": "#c000c0"}
 _CYCLE = "#008020"
@@ -47,9 +35,23 @@ class Graph(msgspec.Struct, frozen=True):
     witness: Witness
 
     @property
+    def _drawing(self) -> Drawing:
+        return of_witness(shortened(self.witness))
+
+    @property
     def dot(self) -> str:
         """The graph in Graphviz's language."""
-        return "\n".join(_lines(self.title, of_witness(shortened(self.witness)))) + "\n"
+        return "\n".join(_lines(self.title, self._drawing)) + "\n"
+
+    @property
+    def svg(self) -> str:
+        """The picture."""
+        from weakspot.harness.report.site.diagrams import diagram
+        from weakspot.harness.report.site.writer import Templates
+
+        found = diagram(self._drawing, unfold=True)
+        assert found is not None, "an execution without events"
+        return Templates().picture(self.title, found)
 
 
 def graphs(record: Record, *, unfold: bool = False) -> list[Graph]:
@@ -59,7 +61,7 @@ def graphs(record: Record, *, unfold: bool = False) -> list[Graph]:
     found: dict[tuple[str, str, bytes], tuple[Witness, list[str]]] = {}
 
     def add(subject: str, shows: str, witness: Witness | None, model: str) -> None:
-        if witness is not None:
+        if witness is not None and of_witness(witness).nodes:
             witness = witness if unfold else folded(witness)[0]
             key = subject, shows, msgspec.json.encode(witness)
             found.setdefault(key, (witness, []))[1].append(model)
@@ -82,7 +84,7 @@ def graphs(record: Record, *, unfold: bool = False) -> list[Graph]:
 def write_graphs(graphs: Sequence[Graph], path: Path) -> list[tuple[Path, str]]:
     """Write each graph to a .dot or .svg file, all of them or none: the path itself, or numbered
     ones if there are several. Returns the files and what they show. Raises BadInput for too many
-    graphs, and ToolFailed."""
+    graphs."""
     if len(graphs) > MOST:
         raise BadInput(
             f"{len(graphs)} executions to draw, at most {MOST} are",
@@ -93,22 +95,11 @@ def write_graphs(graphs: Sequence[Graph], path: Path) -> list[tuple[Path, str]]:
         names = [path]
     with disk(path.parent), tempfile.TemporaryDirectory(dir=path.parent) as folder:
         for graph, name in zip(graphs, names, strict=True):
-            _draw(graph, Path(folder) / name.name)
+            text = graph.svg if name.suffix == ".svg" else graph.dot
+            (Path(folder) / name.name).write_text(text, encoding="utf-8")
         for name in names:
             (Path(folder) / name.name).replace(name)
     return [(name, graph.title) for graph, name in zip(graphs, names, strict=True)]
-
-
-def _draw(graph: Graph, file: Path) -> None:
-    source = file.with_suffix(".dot")
-    source.write_text(graph.dot, encoding="utf-8")
-    if file.suffix == ".svg":
-        ended = run(
-            [tools.require(DOT).path, "-Tsvg", "-o", str(file), str(source)], seconds=_SECONDS
-        )
-        if ended.code or ended.timed_out:
-            message = ended.err.strip().partition("\n")[0]
-            raise ToolFailed(f"dot cannot draw {graph.title}: {message}")
 
 
 def _lines(title: str, drawing: Drawing) -> Iterator[str]:

@@ -4,7 +4,8 @@ A column is a thread and a row a layer, so that only the edges between columns a
 Each leaves and enters a box at its side, at a height of its own, and is a curve in the space
 between two columns. One that passes other columns does so on a line of its own between two rows. So
 none runs through a box, and no two lie on each other. The name of an edge stands where it is
-farthest from other names. Events that no edge leads to are folded in a large execution.
+farthest from other names. Events that no edge leads to are folded in a large
+execution.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ import msgspec
 
 from weakspot.harness.report.drawing import MEANINGS, Drawing, Edge, Node
 
-_LETTER, _MOST = 7.9, 54  # the width of a letter; how many a box has at most
+LETTER = 7.9
+"""The width of a letter."""
+
+_MOST = 54  # letters in a box
 _WIDTH, _HEIGHT, _PORT = 120.0, 34.0, 10.0  # of a box at least; between the ends of edges
 _GUTTER, _LANE, _GAP, _TRACK, _HEAD, _MARGIN = 46.0, 14.0, 26.0, 12.0, 34.0, 12.0
 _PARTS = (0.25, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # of a curve: where its name may stand
@@ -98,11 +102,11 @@ class _Route(msgspec.Struct, frozen=True):
     row: int | None
 
 
-def diagram(drawing: Drawing | None) -> Diagram | None:
+def diagram(drawing: Drawing | None, *, unfold: bool = False) -> Diagram | None:
     """The diagram of an execution, None for one without events."""
     if drawing is None or not drawing.nodes:
         return None
-    drawing = drawing.fold()
+    drawing = drawing if unfold else drawing.fold()
     places = drawing.places
     routes = _routes(drawing, places)
     ports = _ports(drawing, places, routes)
@@ -167,7 +171,7 @@ def diagram(drawing: Drawing | None) -> Diagram | None:
 def _width(node: Node) -> float:
     """Of a box with the node's text, below which smaller notes stand."""
     letters = max(min(len(node.text), _MOST), 0.85 * len(", ".join(node.notes)))
-    return max(_WIDTH, 18 + _LETTER * letters)
+    return max(_WIDTH, 18 + LETTER * letters)
 
 
 def _routes(drawing: Drawing, places: Places) -> dict[int, _Route]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.resources
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from weakspot.harness.report.site.data import SiteData
+from weakspot.harness.report.site.diagrams import LETTER, Diagram
 from weakspot.harness.report.site.litmus_table import PAGE, TestTable
 from weakspot.harness.report.site.source_excerpts import SourceExcerpt
 from weakspot.harness.values.descriptions import (
@@ -37,7 +39,8 @@ from weakspot.harness.values.state import state_text
 from weakspot.system.files import disk
 
 _SITE = Path(str(importlib.resources.files("weakspot.harness.report.site")))
-_ASSETS = ("style.css", "table.js", "execution.js")
+_STYLES = ("execution.css", "style.css")
+_ASSETS = (*_STYLES, "table.js", "execution.js")
 _FOLDERS = ("lists", "data", "assets")
 _MOST = 100  # findings on one page
 _POLICY = "default-src 'none'; {}img-src data:; base-uri 'none'; form-action 'none'"
@@ -81,17 +84,29 @@ class Templates:
 
     def single(self, template: str, values: Mapping[str, object]) -> str:
         """A page that consists of one file."""
-        style = _style()
+        style = "".join(map(_asset, _STYLES))
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         policy = _POLICY.format(f"style-src 'sha256-{digest}'; ")
         return self.environment.get_template(template).render(
             values, policy=policy, stylesheet=Markup(style)
         )
 
+    def picture(self, title: str, found: Diagram) -> str:
+        """An SVG file."""
+        lines = len(found.meanings) + found.has_cycle
+        text = self.environment.get_template("execution.svg.j2").render(
+            title=title,
+            d=found,
+            width=max(found.width, 24 + LETTER * len(title)),
+            height=found.height + 18 * lines + 48,
+            style=Markup(_asset("execution.css")),
+        )
+        return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", " ", text)  # which XML does not allow
 
-@lru_cache(maxsize=1)
-def _style() -> str:
-    return (_SITE / "assets" / "style.css").read_text(encoding="utf-8")
+
+@lru_cache(maxsize=2)
+def _asset(name: str) -> str:
+    return (_SITE / "assets" / name).read_text(encoding="utf-8")
 
 
 class SiteWriter:
