@@ -12,8 +12,8 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
@@ -26,9 +26,7 @@ from weakspot.harness.runners.steadiness import steadiness_probe
 from weakspot.harness.values.histogram import Histogram
 from weakspot.harness.values.record import Entry, MachineInfo, unique
 from weakspot.system.files import Journal, disk, pretty, replace, rows, value
-from weakspot.system.process import Crew, in_parallel
-
-T = TypeVar("T")
+from weakspot.system.process import in_parallel
 
 FILE = "machines.json"
 """In the folder of campaigns: the last probe of each machine."""
@@ -39,6 +37,10 @@ _PROBES, _EVERY = 12, 0.25
 
 _AT_ONCE = 16
 """How many other machines are probed at the same time."""
+
+
+_Result = tuple[str, MachineInfo | WeakspotError]
+"""A machine, and what its probe found, or why it could not be reached."""
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,13 +121,13 @@ def probe(
     errors: dict[str, WeakspotError] = {}
     probes = _read(root)
 
-    def one(name: str) -> tuple[str, MachineInfo | WeakspotError]:
+    def one(name: str, _: object, done: Callable[[_Result], None]) -> None:
         try:
-            return name, _probed(name, named)
+            done((name, _probed(name, named)))
         except (ToolFailed, MissingTool, Unsupported) as error:
-            return name, error
+            done((name, error))
 
-    def done(result: tuple[str, MachineInfo | WeakspotError]) -> None:
+    def keep(result: _Result) -> None:
         name, found = result
         report(name)
         before, at = probes.get(name), now()
@@ -138,19 +140,15 @@ def probe(
         probes[name] = Probe(name=name, at=at, reached=reached, info=info, reason=reason)
 
     elsewhere = [name for name in names if machines.check(name, named)[0].elsewhere]
-    tasks = [_task(name, one) for name in elsewhere]
-    in_parallel(tasks, workers=min(_AT_ONCE, len(tasks)), done=done)
+    tasks = [partial(one, name) for name in elsewhere]
+    in_parallel(tasks, workers=min(_AT_ONCE, len(tasks)), done=keep)
     for name in names:
         if name not in elsewhere:
-            done(one(name))
+            one(name, None, keep)
     with disk(root):
         root.mkdir(parents=True, exist_ok=True)
     replace(root / FILE, pretty(_File(tuple(probes.values()))))
     return errors
-
-
-def _task(name: str, one: Callable[[str], T]) -> Callable[[Crew, Callable[[T], None]], None]:
-    return lambda _, done: done(one(name))
 
 
 def _probed(name: str, named: Named) -> MachineInfo:

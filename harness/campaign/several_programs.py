@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from weakspot.harness.checkers.explorer import Done
@@ -36,19 +37,17 @@ def side_by_side(
     """Have `explore` answer the questions that take little time, in their order. `found` gets the
     answers in the caller's thread. Raises what `explore` raises, and KeyboardInterrupt."""
 
-    def task(
-        question: Question,
-    ) -> Callable[[Crew, Callable[[tuple[Question, Exploration]], None]], None]:
-        def answer(crew: Crew, put: Callable[[tuple[Question, Exploration]], None]) -> None:
-            end = time.monotonic() + LITTLE
+    def answer(
+        question: Question, crew: Crew, put: Callable[[tuple[Question, Exploration]], None]
+    ) -> None:
+        end = time.monotonic() + LITTLE
 
-            def watch(_: int, __: tuple[float, float] | None) -> None:
-                if crew.ended or time.monotonic() > end:
-                    raise _Later
+        def watch(_: int, __: tuple[float, float] | None) -> None:
+            if crew.ended or time.monotonic() > end:
+                raise _Later
 
-            with contextlib.suppress(_Later):
-                put((question, explore(question, watch)))
+        with contextlib.suppress(_Later):
+            put((question, explore(question, watch)))
 
-        return answer
-
-    in_parallel([task(each) for each in questions], workers=cores, done=lambda each: found(*each))
+    tasks = [partial(answer, each) for each in questions]
+    in_parallel(tasks, workers=cores, done=lambda each: found(*each))

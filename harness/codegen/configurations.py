@@ -10,6 +10,7 @@ import os
 import platform as host
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -142,36 +143,37 @@ def compile_each(
     with tempfile.TemporaryDirectory(prefix="weakspot-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / "threads.c").write_text(text, encoding="utf-8")
-        tasks = [_task(config, folder, number) for number, config in enumerate(configs)]
+        tasks = [partial(_compile, each, folder, number) for number, each in enumerate(configs)]
         process.in_parallel(tasks, workers=cores(), done=done)
 
 
-def _task(
-    config: Configuration, folder: Path, number: int
-) -> Callable[[process.Crew, Callable[[ObjectFile], None]], None]:
-    def work(crew: process.Crew, done: Callable[[ObjectFile], None]) -> None:
-        out = folder / f"{number}.o"
-        # zig fills its cache as it goes; compilers that share one would wait for one another
-        environment = {
-            **os.environ,
-            "LC_ALL": "C",
-            "ZIG_GLOBAL_CACHE_DIR": str(folder / "zig"),
-            "ZIG_LOCAL_CACHE_DIR": str(folder / "zig"),
-        }
-        ended = process.run(
-            [*config.command, f"-{config.level}", *_ALWAYS, "threads.c", "-o", str(out)],
-            seconds=SECONDS,
-            cwd=folder,
-            env=environment,
-            memory=None,  # zig reserves more address space than it uses
-            crew=crew,
-        )
-        if ended.code or not out.exists():
-            done(ObjectFile(config, reason=failure(config, ended, "it")))
-        else:
-            done(ObjectFile(config, out.read_bytes()))
-
-    return work
+def _compile(
+    config: Configuration,
+    folder: Path,
+    number: int,
+    crew: process.Crew,
+    done: Callable[[ObjectFile], None],
+) -> None:
+    out = folder / f"{number}.o"
+    # zig fills its cache as it goes; compilers that share one would wait for one another
+    environment = {
+        **os.environ,
+        "LC_ALL": "C",
+        "ZIG_GLOBAL_CACHE_DIR": str(folder / "zig"),
+        "ZIG_LOCAL_CACHE_DIR": str(folder / "zig"),
+    }
+    ended = process.run(
+        [*config.command, f"-{config.level}", *_ALWAYS, "threads.c", "-o", str(out)],
+        seconds=SECONDS,
+        cwd=folder,
+        env=environment,
+        memory=None,  # zig reserves more address space than it uses
+        crew=crew,
+    )
+    if ended.code or not out.exists():
+        done(ObjectFile(config, reason=failure(config, ended, "it")))
+    else:
+        done(ObjectFile(config, out.read_bytes()))
 
 
 def failure(config: Configuration, ended: process.Ended, what: str) -> str:

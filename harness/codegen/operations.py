@@ -13,7 +13,7 @@ import resource
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 import msgspec
@@ -95,36 +95,38 @@ def observed(
         folder = Path(name)
         frame = folder / "in_turn.c"
         frame.write_text(template("in_turn.c.j2").render(), encoding="utf-8")
-        tasks = [_task(programs, config, frame.resolve(), edit) for config in configs]
+        tasks = [partial(_observe, programs, each, frame.resolve(), edit) for each in configs]
         process.in_parallel(tasks, workers=cores(), done=done)
 
 
-def _task(
-    programs: Sequence[ProgramWithTests], config: Configuration, frame: Path, edit: Edit
-) -> Callable[[process.Crew, Callable[[list[Answer]], None]], None]:
-    def work(crew: process.Crew, done: Callable[[list[Answer]], None]) -> None:
-        answers: dict[str, Answer] = {}
-        known: set[str] = set()
-        for source in programs:
-            left = [test for test in source.tests if test.name not in known]
-            if not left or crew.ended:
-                continue
-            with tempfile.TemporaryDirectory(dir=frame.parent) as scratch:
-                try:
-                    seen = _Observer(source.program, config, frame, Path(scratch), crew, edit)
-                except Unsupported as error:
-                    why = error.message
-                    found = [Answer(test, source.name, config, reason=why) for test in left]
-                else:
-                    found = [_answer(test, source, config, seen) for test in left]
-            for answer in found:
-                if answer.codes:
-                    known.add(answer.test.name)
-                if answer.codes or answer.test.name not in answers:
-                    answers[answer.test.name] = answer
-        done(list(answers.values()))
-
-    return work
+def _observe(
+    programs: Sequence[ProgramWithTests],
+    config: Configuration,
+    frame: Path,
+    edit: Edit,
+    crew: process.Crew,
+    done: Callable[[list[Answer]], None],
+) -> None:
+    answers: dict[str, Answer] = {}
+    known: set[str] = set()
+    for source in programs:
+        left = [test for test in source.tests if test.name not in known]
+        if not left or crew.ended:
+            continue
+        with tempfile.TemporaryDirectory(dir=frame.parent) as scratch:
+            try:
+                seen = _Observer(source.program, config, frame, Path(scratch), crew, edit)
+            except Unsupported as error:
+                why = error.message
+                found = [Answer(test, source.name, config, reason=why) for test in left]
+            else:
+                found = [_answer(test, source, config, seen) for test in left]
+        for answer in found:
+            if answer.codes:
+                known.add(answer.test.name)
+            if answer.codes or answer.test.name not in answers:
+                answers[answer.test.name] = answer
+    done(list(answers.values()))
 
 
 def _answer(test: Test, source: ProgramWithTests, config: Configuration, seen: _Observer) -> Answer:

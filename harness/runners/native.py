@@ -18,6 +18,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -166,21 +167,20 @@ class _Bench:
         ]
 
     def _compile(self, families: Sequence[Family], end: Deadline) -> None:
-        def task(family: Family) -> Callable[[process.Crew, Callable[[None], None]], None]:
-            def work(crew: process.Crew, _: Callable[[None], None]) -> None:
-                members = list(family.members.values())
-                try:
-                    asked = observables(read(members[0]))
-                    source = self.emit(*members)
-                    family.program = compiled(
-                        [SourceText(source)], asked, self.machine, self.folder, crew, end=end
-                    )
-                except (Failed, Unsupported) as error:
-                    family.problem = error
+        def task(family: Family, crew: process.Crew, _: object) -> None:
+            members = list(family.members.values())
+            try:
+                asked = observables(read(members[0]))
+                source = self.emit(*members)
+                family.program = compiled(
+                    [SourceText(source)], asked, self.machine, self.folder, crew, end=end
+                )
+            except (Failed, Unsupported) as error:
+                family.problem = error
 
-            return work
-
-        process.in_parallel(list(map(task, families)), workers=cores(), done=lambda _: None)
+        process.in_parallel(
+            [partial(task, each) for each in families], workers=cores(), done=lambda _: None
+        )
 
     def histogram(self, test: Test, seconds: float) -> Histogram:
         """The test with its control tests, in about so many seconds. Raises Failed, Unsupported."""
