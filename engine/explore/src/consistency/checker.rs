@@ -1,5 +1,6 @@
 //! Decides whether a cat model allows an execution graph, and what it flags.
 
+use crate::consistency::extents::{self, UNREAD};
 use crate::consistency::rows::{Rows, DEPENDENCIES, HAS_INDEX, RMW, SAME_INDEX};
 use crate::consistency::sets::{ASYMMETRIC, EMPTY, KERNEL_EMPTY, KERNEL_SETS, SETS};
 use crate::consistency::stale_access::{OrderedWrite, StaleAccess};
@@ -9,7 +10,7 @@ use crate::consistency::view::View;
 use crate::exploration::{Acyclic, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::source::{Action, Fault, FaultKind};
-use cat::{CatError, Complete, Consistency, Extent, Flags, Model, MAX_CLASSES, MIXED};
+use cat::{CatError, Complete, Consistency, Flags, Model, MIXED};
 use program::ir::Order;
 use rustc_hash::FxHashMap;
 
@@ -177,7 +178,7 @@ impl ConsistencyChecker {
         view.in_halves = in_halves;
         view.kernel = kernel;
         view.locks = uses.locks;
-        view.leaves_out_unread = !kernel && consistency.ignores(&by_initial_writes, UNREAD);
+        view.leaves_out_unread = !kernel && consistency.ignores(&extents::of_any, UNREAD);
         Ok(ConsistencyChecker {
             rows: Rows::new(
                 (0..sets.len())
@@ -194,8 +195,8 @@ impl ConsistencyChecker {
             allows_earlier_source: [false; 2],
             only_cycles,
             allows_fewer_reads: consistency.holds_in_smaller()
-                && consistency.raises_no_flags(&of_atomics),
-            flags_on_atomics: !consistency.raises_no_flags(&of_atomics),
+                && consistency.raises_no_flags(&extents::of_atomics),
+            flags_on_atomics: !consistency.raises_no_flags(&extents::of_atomics),
             flags: consistency.has_flags(),
             consistency,
             view,
@@ -461,97 +462,6 @@ fn has_plain(graph: &Graph) -> bool {
     })
 }
 
-/// The class of initial writes from which no read reads, and those of the other events of a view.
-const UNREAD: usize = 0;
-
-/// The extent of each set and relation in the view of a graph: its events are of three sorts, initial
-/// writes from which no read reads, other initial writes, and the threads' events.
-fn by_initial_writes(name: &str) -> Extent {
-    const INITIAL: u16 = 1 << UNREAD | 1 << 1;
-    const READ: u16 = 1 << 1;
-    const OWN: u16 = 1 << 2;
-    let may = |may: u16| Extent { may, must: 0 };
-    let across = pairs(INITIAL, OWN) | pairs(OWN, INITIAL);
-    match name {
-        "po" | "int" | RMW | "amo" => may(pairs(OWN, OWN)),
-        _ if DEPENDENCIES.contains(&name) => may(pairs(OWN, OWN)),
-        "rf" => may(pairs(READ | OWN, OWN)),
-        "co" | "mo" => may(pairs(INITIAL | OWN, OWN)),
-        "loc" | "sm" | "si" => may(pairs(INITIAL | OWN, INITIAL | OWN)),
-        "ext" => Extent {
-            may: across | pairs(OWN, OWN),
-            must: across,
-        },
-        _ => match SETS.iter().find(|(set, _)| *set == name) {
-            None => Extent::UNKNOWN,
-            Some((_, tags)) => {
-                let initial = if tags & tag::INITIAL_WRITE != 0 {
-                    INITIAL
-                } else {
-                    0
-                };
-                let own = if tags & !tag::INITIAL != 0 { OWN } else { 0 };
-                Extent {
-                    may: initial | own,
-                    must: initial,
-                }
-            }
-        },
-    }
-}
-
-/// The pairs of events of these classes.
-fn pairs(from: u16, to: u16) -> u16 {
-    let rows = (0..MAX_CLASSES).filter(|class| from >> class & 1 == 1);
-    rows.fold(0, |all, class| all | to << (class * MAX_CLASSES))
-}
-
-/// The extent of each set and relation in the view of a graph whose accesses are all atomic. Its
-/// events are of three sorts: initial writes, accesses, fences.
-fn of_atomics(name: &str) -> Extent {
-    const INITIAL: u16 = 1;
-    const ACCESS: u16 = 1 << 1;
-    const FENCE: u16 = 1 << 2;
-    let may = |may: u16| Extent { may, must: 0 };
-    let own = ACCESS | FENCE;
-    match name {
-        "po" | "int" => may(pairs(own, own)),
-        "rf" | "co" | "mo" => may(pairs(INITIAL | ACCESS, ACCESS)),
-        "loc" | "sm" | "si" => may(pairs(INITIAL | ACCESS, INITIAL | ACCESS)),
-        "ext" => {
-            let must = pairs(INITIAL, own) | pairs(own, INITIAL);
-            let may = must | pairs(own, own);
-            Extent { may, must }
-        }
-        _ => match SETS.iter().find(|(set, _)| *set == name) {
-            None if EMPTY.contains(&name) || NO_PAIRS.contains(&name) => Extent::NOTHING,
-            None => Extent::UNKNOWN,
-            Some((_, tags)) => {
-                let may = |class: u16, may: Tags| if may & tags != 0 { class } else { 0 };
-                // one of the tags is on each event of the class
-                let must = |class: u16, one: Tags| if one & !tags == 0 { class } else { 0 };
-                let orders = tag::RLX | tag::ACQ | tag::REL | tag::ACQ_REL | tag::SC;
-                let kinds = tag::READ | tag::WRITE;
-                Extent {
-                    may: may(INITIAL, tag::INITIAL_WRITE)
-                        | may(ACCESS, kinds | tag::RMW | tag::ATOMIC | orders)
-                        | may(
-                            FENCE,
-                            tag::FENCE | tag::PLAIN | orders | tag::LIGHT | tag::HEAVY,
-                        ),
-                    must: must(INITIAL, tag::WRITE)
-                        | must(INITIAL, tag::INITIAL)
-                        | must(INITIAL, tag::PLAIN)
-                        | must(ACCESS, kinds)
-                        | must(ACCESS, tag::ATOMIC)
-                        | must(FENCE, tag::FENCE)
-                        | must(FENCE, tag::PLAIN),
-                }
-            }
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -575,6 +485,7 @@ mod tests {
             ("flag ~empty race \\ (po | po^-1) as hasty", false),
             ("flag ~empty race | (IW * W & loc) as early", true),
             ("flag ~empty [SC] as strong", true),
+            ("flag ~empty [CASF] as failing", true),
             ("flag empty race as quiet", true),
             ("flag ~acyclic rf | po as odd", true),
             (

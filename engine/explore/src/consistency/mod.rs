@@ -2,6 +2,7 @@
 
 pub mod checker;
 pub mod drawing;
+pub mod extents;
 pub mod guarantee;
 pub mod ordering_accesses;
 pub mod rows;
