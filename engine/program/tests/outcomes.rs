@@ -267,3 +267,43 @@ define i64 @sum({ i32, i64 } %pair, i64 %c, i128 %wide) {
         assert_eq!(value(sum, &body), 4321, "{callee}");
     }
 }
+
+#[test]
+fn a_wide_number_is_shifted_by_a_distance_that_is_not_constant() {
+    let by = |op: &str, distance: u32, half: u32| {
+        let body = format!(
+            "  %place = alloca i128
+  store i128 {distance}, ptr %place
+  %distance = load i128, ptr %place
+  %wide = {op} i128 -170141183460469231722567801128186707967, %distance
+  %upper = lshr i128 %wide, {half}
+  %r = trunc i128 %upper to i64"
+        );
+        value("", &body)
+    };
+    let number: i128 = -170_141_183_460_469_231_722_567_801_128_186_707_967;
+    for distance in [0, 1, 63, 64, 65, 127] {
+        for half in [0, 64] {
+            let left = (number << distance) as u128 >> half;
+            assert_eq!(by("shl", distance, half), left as u64, "shl {distance}");
+            let right = (number as u128 >> distance) >> half;
+            assert_eq!(by("lshr", distance, half), right as u64, "lshr {distance}");
+            let signed = (number >> distance) as u128 >> half;
+            assert_eq!(by("ashr", distance, half), signed as u64, "ashr {distance}");
+        }
+    }
+}
+
+#[test]
+fn constants_of_65_to_127_bits_have_two_halves() {
+    let body = "  %place = alloca i96
+  store i96 -2, ptr %place
+  %all = load i96, ptr %place
+  %some = and i96 %all, 36893488147419103235
+  %wide = zext i96 %all to i128
+  %upper = lshr i128 %wide, 64
+  %high = trunc i128 %upper to i64
+  %low = trunc i96 %some to i64
+  %r = add i64 %high, %low";
+    assert_eq!(value("", body), 0xffff_ffff + 2);
+}

@@ -1,6 +1,6 @@
 //! The registers of SSA values, and the operands that stand for values.
 use crate::error::{Error, Result};
-use crate::ir::bits::sext;
+use crate::ir::bits::{mask, sext};
 use crate::ir::instruction::*;
 use crate::llvm::ast::{Inst, InstKind, Typed, Value};
 use crate::llvm::types::{Type, TypeId};
@@ -115,12 +115,9 @@ impl<'a> Lower<'_, '_, 'a> {
                 };
                 Ok(vec![each; count])
             }
-            Value::Int(_) if self.has_halves(ty) && !self.is_wide(ty) => {
-                Err(Error::unsupported("a constant of more than 64 bits"))
-            }
-            Value::Int(value) if self.is_wide(ty) => Ok(vec![
+            Value::Int(value) if self.has_halves(ty) => Ok(vec![
                 Operand::Const(*value as u64),
-                Operand::Const((*value >> 64) as u64),
+                Operand::Const(mask((*value >> 64) as u64, self.high_bits(ty))),
             ]),
             Value::Global(name) if self.l.is_thread_local(name) => {
                 let global = self.l.global(value).unwrap_or_default();

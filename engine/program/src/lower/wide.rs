@@ -1,5 +1,6 @@
 //! 128-bit integers: two registers each, the low half first. So have those of 65 to 127 bits, which
-//! are the parts that LLVM divides structures into: they are read, written and converted.
+//! are the parts that LLVM divides structures into, and wide bit-fields: they are read, written,
+//! converted, and combined bit by bit.
 use crate::error::{Error, Result};
 use crate::ir::instruction::*;
 use crate::llvm::ast::{Inst, Typed, Value};
@@ -18,7 +19,7 @@ impl<'a> Lower<'_, '_, 'a> {
     }
 
     /// Bits of the high half.
-    fn high_bits(&self, ty: TypeId) -> u32 {
+    pub fn high_bits(&self, ty: TypeId) -> u32 {
         match self.l.module.types.get(ty) {
             Ok(Type::Int(bits)) => bits.saturating_sub(64),
             _ => 0,
@@ -88,7 +89,8 @@ impl<'a> Lower<'_, '_, 'a> {
             )))
         };
         let dst = self.dst(inst);
-        if !self.is_wide(a.0) {
+        let logical = matches!(name, "and" | "or" | "xor");
+        if !logical && !self.is_wide(a.0) {
             return unsupported();
         }
         let ([al, ah], [bl, bh]) = (self.halves(a.0, &a.1)?, self.halves(a.0, b)?);
@@ -119,12 +121,12 @@ impl<'a> Lower<'_, '_, 'a> {
                 let sum = self.binary(inst, BinOp::Add, 64, one, other);
                 self.bin(inst, BinOp::Add, dst + 1, sum, carried);
             }
-            Some(op @ (BinOp::Shl | BinOp::Lshr | BinOp::Ashr)) => {
-                let Operand::Const(distance @ 0..=127) = bl else {
-                    return unsupported();
-                };
-                self.shift(inst, op, distance, [al, ah]);
-            }
+            Some(op @ (BinOp::Shl | BinOp::Lshr | BinOp::Ashr)) => match bl {
+                Operand::Const(distance @ 0..=127) => {
+                    self.shift(inst, op, distance, [al, ah]);
+                }
+                distance => self.variable_shift(inst, op, distance, [al, ah]),
+            },
             _ => return unsupported(),
         }
         Ok(())
@@ -191,6 +193,29 @@ impl<'a> Lower<'_, '_, 'a> {
                 }
             }
         }
+    }
+
+    /// Shifts by a distance that is not known. A half that is shifted by 64 or more, or by less than
+    /// 0, is 0.
+    fn variable_shift(&mut self, inst: &Inst<'a>, op: BinOp, by: Operand, halves: [Operand; 2]) {
+        let dst = self.dst(inst);
+        let ((from, to), (scaled, filled), forth, back) = match (op, halves) {
+            (BinOp::Shl, [low, high]) => ((low, high), (dst, dst + 1), op, BinOp::Lshr),
+            (_, [low, high]) => ((high, low), (dst + 1, dst), BinOp::Lshr, BinOp::Shl),
+        };
+        let half = Operand::Const(64);
+        let less = self.binary(inst, BinOp::Sub, 64, half, by);
+        let more = self.binary(inst, BinOp::Sub, 64, by, half);
+        let rest = self.binary(inst, forth, 64, to, by);
+        let moved = self.binary(inst, back, 64, from, less);
+        let far = self.binary(inst, op, 64, from, more);
+        let near = self.binary(inst, BinOp::Or, 64, rest, moved);
+        self.bin(inst, BinOp::Or, filled, near, far);
+        let by = match op {
+            BinOp::Ashr => self.binary(inst, BinOp::Umin, 64, by, Operand::Const(63)),
+            _ => by,
+        };
+        self.bin(inst, op, scaled, from, by);
     }
 
     pub fn wide_compare(
