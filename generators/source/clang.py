@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import LimitReached, MissingTool, ToolFailed
-from weakspot.generators.source.clang_errors import INCLUDED, compile_error, plain_name
+from weakspot.generators.source.clang_errors import INCLUDED, UNDECLARED, compile_error, plain_name
 from weakspot.generators.source.language import HEADERS, sources
 from weakspot.generators.source.languages.cpp import LEAN
 from weakspot.system import process, tools
@@ -225,7 +225,16 @@ def _required(
     text, status, stderr = _compiled(clang, language, flags, path, name)
     if text is None:
         has_libcxx = clang.library is not None
-        raise compile_error(stderr, clang.system_name, path, status, options, has_libcxx=has_libcxx)
+        error = compile_error(
+            stderr, clang.system_name, path, status, options, has_libcxx=has_libcxx
+        )
+        if language == "c" and UNDECLARED.match(error.message):
+            for_all = _compiled(clang, language, (*flags, "-D_GNU_SOURCE"), path, name)[0]
+            if for_all is not None:
+                error.advice = (
+                    "the C library declares it where _GNU_SOURCE is defined: -D_GNU_SOURCE"
+                )
+        raise error
     return text, stderr
 
 

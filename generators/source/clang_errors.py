@@ -50,10 +50,11 @@ _DIAGNOSTIC = re.compile(
 )
 
 
-_UNDECLARED = re.compile(
-    "call to undeclared function|use of undeclared identifier|unknown type name"
+UNDECLARED = re.compile(
+    "call to undeclared (?:library )?function|use of undeclared identifier|unknown type name"
     "|variable has incomplete type|type specifier missing"
 )
+"""Messages about what no header has declared."""
 
 
 def compile_error(
@@ -100,7 +101,7 @@ def compile_error(
             )
         else:
             advice = missing_headers.advice(message.split("'")[1], path.parent / name, options)
-    elif _UNDECLARED.match(message) and "<weakspot/kernel.h>" in text_of(path):
+    elif UNDECLARED.match(message) and "<weakspot/kernel.h>" in text_of(path):
         advice = (
             "<weakspot/kernel.h> does not have it: define it in terms of what docs/linux-kernel.md "
             "lists"

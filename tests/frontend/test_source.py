@@ -344,6 +344,15 @@ def test_c_that_does_not_compile_shows_clangs_first_error(
     assert error.advice == "1 more error in this file"
 
 
+def test_what_the_c_library_declares_with_gnu_source_comes_with_advice(tmp_path: Path) -> None:
+    body = (
+        '#include <pthread.h>\nint main(void) { return pthread_setname_np(pthread_self(), "m"); }'
+    )
+    with pytest.raises(BadInput, match="undeclared function 'pthread_setname_np'") as caught:
+        compiled(tmp_path, body)
+    assert "-D_GNU_SOURCE" in (caught.value.advice or "")
+
+
 def test_an_error_in_a_header_is_placed_in_the_header(tmp_path: Path) -> None:
     (tmp_path / "h.h").write_text("\nint f(void) { return }\n")
     with pytest.raises(BadInput) as caught:
