@@ -2,7 +2,7 @@
 
 In: the header as an include names it, the file that includes it, and the compiler's options. Out:
 advice, from what the library of that file, or of a folder that the options name, has: the header in
-another folder, a template of it, or a build script that names it.
+another folder, a template of it, an empty submodule, or a build script that names it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _SCRIPT = re.compile(
     r"CMakeLists\.txt|.*\.cmake|meson\.build|configure(?:\.ac)?|(?:GNU)?[Mm]akefile(?:\.\w+)?"
 )
 _FOLDER = re.compile(r"-(?:I|isystem|iquote)(.+)")
+_SUBMODULE = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
 _MOST = 20_000
 """How many files of a library are looked at, at most."""
 _SHOWN = 3
@@ -46,6 +47,9 @@ def advice(header: str, includer: Path, options: Sequence[str]) -> str:
         return listed + (f"; a build makes it of {templates[0]}" if templates else "")
     if templates:
         return f"the library's build makes it of {templates[0]}: {configure}"
+    for folder in (each for root in roots for each in _empty_submodules(root)):
+        if folder.name in Path(header).parts:
+            return f"{os.path.relpath(folder)} is empty: git submodule update --init fills it"
     for file in _sorted(file for file in files if _SCRIPT.fullmatch(Path(file).name)):
         if os.access(file, os.R_OK) and header in Path(file).read_text("utf-8", "replace"):
             return f"the library's build makes it, as {os.path.relpath(file)} says: {configure}"
@@ -54,6 +58,13 @@ def advice(header: str, includer: Path, options: Sequence[str]) -> str:
     if name == "config.h":
         return f"the library's build makes it: {configure}"
     return 'name the folder that holds it: -I DIR, or include = ["DIR"] in weakspot.toml'
+
+
+def _empty_submodules(root: Path) -> list[Path]:
+    """The submodules of a git repository that are not checked out."""
+    modules = root / ".gitmodules"
+    text = modules.read_text("utf-8", "replace") if os.access(modules, os.R_OK) else ""
+    return [root / path for path in _SUBMODULE.findall(text) if not _names(root / path)]
 
 
 def _root(includer: Path) -> Path:

@@ -429,6 +429,18 @@ def test_a_header_that_is_elsewhere_in_the_library_comes_with_advice(
         assert re.search(advice, caught.value.advice or ""), caught.value.advice
 
 
+def test_a_header_of_a_submodule_that_is_not_checked_out_comes_with_advice(tmp_path: Path) -> None:
+    (tmp_path / ".gitmodules").write_text('[submodule "hazard"]\n\tpath = deps/hazard\n')
+    (tmp_path / "README").write_text("")
+    (tmp_path / "Makefile").write_text("ring.o: ring.c deps/hazard/pointer.h\n")
+    (tmp_path / "deps/hazard").mkdir(parents=True)
+    with pytest.raises(BadInput, match=r"'hazard/pointer\.h' file not found") as caught:
+        compiled(tmp_path, '#include "hazard/pointer.h"\nint main(void) { return 0; }')
+    assert re.search(
+        r"deps/hazard is empty: git submodule update --init", caught.value.advice or ""
+    )
+
+
 def test_a_header_of_cxx_in_a_c_program_comes_with_advice(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="'atomic' file not found") as caught:
         compiled(tmp_path, "#include <atomic>\nint main(void) { return 0; }")
