@@ -442,7 +442,12 @@ impl Marking<'_> {
                 _ => None,
             }
         };
+        let own = |register| match self.all.code[self.definition(register)?].op {
+            Op::ThreadLocal { global, .. } => Some(global),
+            _ => None,
+        };
         one == other
+            || own(one).is_some() && own(one) == own(other)
             || match (gep(one), gep(other)) {
                 (Some((base, offset, scaled)), Some((other, at, by))) => {
                     offset == at && scaled == by && self.same(base, other)
