@@ -94,7 +94,10 @@ def _definition(name: str) -> Callable[[str], bool]:
         # C names may be made by a macro
         return _matches(rf"{start}\b(?:{re.escape(last)}|\w+\({re.escape(last)}\)){end}")
     qualified = _matches(rf"{start}\b{re.escape(scope)}::{re.escape(last)}{end}")
-    opened = _matches(rf"^[ \t]*(?:inline[ \t]+)?namespace\b[^;{{=]*\b{re.escape(scope)}\s*\{{")
+    opened = _matches(
+        rf"^[ \t]*(?:(?:inline[ \t]+)?namespace\b[^;{{=]*\b{re.escape(scope)}\s*\{{"
+        rf"|(?i:(?=\w*{re.escape(scope)})\w*namespace\w*[ \t]*$))"  # or by a macro
+    )
     inside = _matches(rf"{start}\b(?<!::){re.escape(last)}{end}")
     return lambda text: qualified(text) or (opened(text) and inside(text))
 

@@ -233,6 +233,11 @@ def test_sources_are_linked_until_nothing_is_missing(folder: Path) -> None:
             "namespace a::box {\nint limits[2] =\n{1, 2};\n}",
         ),
         ("struct Box { static int limit; };", "Box::limit", "int Box::limit{3};"),
+        (
+            "#define BOX_NAMESPACE_BEGIN namespace box {\nnamespace box { int get(); }",
+            "box::get()",
+            "BOX_NAMESPACE_BEGIN\nint get() { return 1; }\n}",
+        ),
     ],
 )
 def test_what_is_missing_of_a_namespace_or_class_is_found(

@@ -14,6 +14,7 @@ The instructions have the meaning of their instruction set, stated in terms of t
 - an empty statement with a "memory" clobber restrains only the compiler: a signal fence;
 - `lfence`, `sfence` and `isb` order nothing in normal memory that C code can observe, and `pause`,
   `yield` and `nop` do nothing;
+- `int3`, `ud2` and `brk` end the program, as `__builtin_trap` does;
 - jumps lead to labels of the same statement; `cpuid` is that of a processor without any feature.
 
 So under a model of the language a compiler barrier orders nothing, although on x86 it is all that

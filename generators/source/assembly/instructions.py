@@ -30,6 +30,7 @@ ACQUIRE, RELEASE = "__ATOMIC_ACQUIRE", "__ATOMIC_RELEASE"
 
 _NOTHING = r"pause|yield|nop|wfe|sev|sevl|rep nop|hint #?\d+|isb( sy)?|lfence|sfence|prefetch\w* .*"
 _NOTHING += r"|or 27,27,27|or 31,31,31|\.byte 0xf3,0x90"
+_TRAPS = r"int3|int \$\$(0x)?3|ud2|brk #?\w+|ebreak"
 _FENCES = {
     r"mfence|lock (add|or)[bwlq] \$\$0(x0)?,(-?\d+)?\(%[re]sp\)|(dmb|dsb)( (ish|sy|osh))?": SEQ_CST,
     r"sync|hwsync|sync 0|fence|fence (rw,rw|iorw,iorw)": SEQ_CST,
@@ -86,6 +87,9 @@ class _Translation(State):
 
     def _instruction(self, text: str) -> None:
         if re.fullmatch(_NOTHING, text):
+            return
+        if re.fullmatch(_TRAPS, text):
+            self._out.append("__builtin_trap();")
             return
         for pattern, order in _FENCES.items():
             if re.fullmatch(pattern, text):
