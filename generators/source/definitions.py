@@ -93,7 +93,9 @@ def _definition(name: str) -> Callable[[str], bool]:
     if not scope:
         # C names may be made by a macro
         return _matches(rf"{start}\b(?:{re.escape(last)}|\w+\({re.escape(last)}\)){end}")
-    qualified = _matches(rf"{start}\b{re.escape(scope)}::{re.escape(last)}{end}")
+    member = rf"{re.escape(scope)}::{re.escape(last)}"
+    constructed = rf"^(?!return\b)\w[^\n;=(]*[ \t*&>]{member}\([^;{{}}]*\)\s*;"
+    qualified = _matches(rf"{start}\b{member}{end}|{constructed}")
     opened = _matches(
         rf"^[ \t]*(?:(?:inline[ \t]+)?namespace\b[^;{{=]*\b{re.escape(scope)}\s*\{{"
         rf"|(?i:(?=\w*{re.escape(scope)})\w*namespace\w*[ \t]*$))"  # or by a macro

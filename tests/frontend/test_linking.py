@@ -234,6 +234,11 @@ def test_sources_are_linked_until_nothing_is_missing(folder: Path) -> None:
         ),
         ("struct Box { static int limit; };", "Box::limit", "int Box::limit{3};"),
         (
+            "struct Box { int size; Box(int n) : size(n) {} static const Box one; };",
+            "Box::one.size",
+            "const Box Box::one(1);",
+        ),
+        (
             "#define BOX_NAMESPACE_BEGIN namespace box {\nnamespace box { int get(); }",
             "box::get()",
             "BOX_NAMESPACE_BEGIN\nint get() { return 1; }\n}",

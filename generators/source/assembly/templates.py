@@ -10,6 +10,8 @@ from weakspot.generators.source.assembly.operands import NotUnderstood
 _DIALECTS = re.compile(r"\$\((.*?)\$\|.*?\$\)")
 """What is written in the dialect of AT&T and, after a bar, in Intel's."""
 _LABEL = re.compile(r"[\w.$]+(?:\$\{:uid\})?: ?")
+_CAPITALS = re.compile(r"^[A-Z][A-Z0-9]*(?: [A-Z][A-Z0-9]*)*(?= |$)")
+"""A mnemonic with its prefixes, in capital letters, which mean the same."""
 _NUMBERED = re.compile(r"\d+[bf]")
 JUMP = re.compile(r"j([a-z]+) (\S+)")
 _TURN = re.compile(r"rolq \$\$(\d+),(%r\w+)")
@@ -33,6 +35,7 @@ def instructions(template: str) -> list[str]:
             one = one[label.end() :]
         if not one:
             continue
+        one = _CAPITALS.sub(lambda words: words[0].lower(), one)
         if found and _PREFIXES.fullmatch(found[-1]):
             one = f"{found.pop()} {one}"
         found.append(_ELISION.sub("", one))

@@ -1,8 +1,8 @@
 // Violated: assertion under sc, rc20
-// A breakpoint, as failed assertions of some libraries end the program.
+// A breakpoint, with which assertions of some libraries end the program; capital letters mean the same.
 #include <pthread.h>
 #include <stdatomic.h>
-#define CHECK(condition) do { if (!(condition)) __asm__ volatile("int $0x3"); } while (0)
+#define CHECK(condition) do { if (!(condition)) __asm__ volatile("INT $0x3"); } while (0)
 
 static atomic_int x;
 
