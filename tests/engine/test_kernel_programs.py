@@ -104,6 +104,34 @@ ANSWERS = {
         "!a && !b",
         "Violated, assertion",
     ),
+    "a decrement that finds no positive value is no fence": (
+        SB,
+        "atomic_set(&x, 1); atomic_dec_if_positive(&y); return (void *)(long)atomic_read(&y);",
+        "atomic_xchg(&y, -1); return (void *)(long)atomic_read(&x);",
+        "!a && !b",
+        "Violated, assertion",
+    ),
+    "a decrement of a positive value is a fence": (
+        "atomic_t x, y, z = ATOMIC_INIT(1);",
+        "atomic_set(&x, 1); atomic_dec_if_positive(&z); return (void *)(long)atomic_read(&y);",
+        "atomic_xchg(&y, 1); return (void *)(long)atomic_read(&x);",
+        "!a && !b",
+        "Safe",
+    ),
+    "a store after an increment that fails does not depend on it": (
+        SB,
+        "long r = atomic_inc_unless_negative(&x); atomic_set(&y, 1); return (void *)r;",
+        "long r = atomic_read(&y); if (r) atomic_set(&x, -1); return (void *)r;",
+        "!a && b",
+        "Violated, assertion",
+    ),
+    "conditional updates compare as signed numbers": (
+        "atomic_t x = ATOMIC_INIT(-4), y = ATOMIC_INIT(1); atomic64_t z = ATOMIC64_INIT(0);",
+        "return (void *)(long)(atomic_dec_if_positive(&x) + !atomic_dec_if_positive(&y));",
+        "return (void *)(atomic64_inc_unless_negative(&z) + !atomic_inc_unless_negative(&x) + 0L);",
+        "a != -4 || b != 2 || atomic_read(&y) || atomic64_read(&z) != 1",
+        "Safe",
+    ),
     "stores in a branch follow what decides it": (
         LB,
         "long r = READ_ONCE(x); if (r) WRITE_ONCE(y, 1); return (void *)r;",
@@ -486,6 +514,25 @@ int main(void) {
     found = explored(Program(compile_source(path).text), model)
     assert answer(found) == "Safe", found["reasons"]
     assert found["complete"] == 90  # the orders of six updates, two of each thread in turn
+
+
+def test_a_conditional_update_is_one_operation(model: str, tmp_path: Path) -> None:
+    path = tmp_path / "tokens.c"
+    path.write_text("""#include <weakspot/kernel.h>
+static atomic_t tokens = ATOMIC_INIT(2);
+static void *takes(void *unused) { return (void *)(long)(atomic_dec_if_positive(&tokens) >= 0); }
+int main(void) {
+    pthread_t threads[3];
+    void *taken;
+    long sum = 0;
+    for (int n = 0; n < 3; n++) pthread_create(&threads[n], 0, takes, 0);
+    for (int n = 0; n < 3; n++) pthread_join(threads[n], &taken), sum += (long)taken;
+    BUG_ON(sum != 2 || atomic_read(&tokens));
+}
+""")
+    found = explored(Program(compile_source(path).text), model)
+    assert answer(found) == "Safe", found["reasons"]
+    assert found["complete"] == 6  # the orders of the threads; a loop has 48
 
 
 @pytest.mark.parametrize(

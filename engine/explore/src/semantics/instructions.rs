@@ -6,7 +6,7 @@ use program::interpreter::thread::Thread;
 use program::interpreter::{self, Cas, ExternCall, Flow, Outcome, RunEnd};
 use program::ir::arithmetic::rmw;
 use program::ir::bits::mask;
-use program::ir::{Access, Annotation, Extern, Order, RmwOp, SiteId};
+use program::ir::{Access, Annotation, CasWrite, Extern, Order, RmwOp, SiteId};
 use program::library::call;
 use program::memory::{Dep, Named, NewLocal, Val, Visibility};
 use std::sync::Arc;
@@ -273,7 +273,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         old.dep = self.0.read_through(old.dep, cas.address.dep);
         let compared = self.0.union(old.dep, cas.expected.dep);
         let is_event = self.0.is_event(t, to, true)?;
-        let mut same = cas.succeeds(old.bits);
+        let mut same = cas.succeeds(old.bits, access.bits);
         let at_once = self.0.compares_at_once() && is_event;
         if at_once {
             let is_known = self.0.require(compared).is_ok();
@@ -285,7 +285,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         if !same {
             return Ok((old, false));
         }
-        if !cas.adds_unless && self.0.require(old.dep).is_err() {
+        if cas.writes == CasWrite::Desired && self.0.require(old.dep).is_err() {
             old.bits = cas.expected.bits;
         }
         // clang's library compares all bytes, with those that are indeterminate

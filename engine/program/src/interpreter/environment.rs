@@ -2,7 +2,7 @@
 use super::outcome::RunEnd;
 use super::thread::{Raised, Thread};
 use crate::ir::arithmetic;
-use crate::ir::instruction::{Access, Extern, FuncId, Order, RmwOp, SiteId};
+use crate::ir::instruction::{Access, CasWrite, Extern, FuncId, Order, Predicate, RmwOp, SiteId};
 use crate::memory::object::NewLocal;
 use crate::memory::value::{Dep, Val};
 
@@ -11,21 +11,26 @@ pub struct Cas {
     pub expected: Val,
     pub desired: Val,
     pub weak: bool,
-    pub adds_unless: bool,
+    pub writes: CasWrite,
     pub failure: Order,
 }
 
 impl Cas {
     /// Whether it succeeds if it reads this value, unless it fails spuriously.
-    pub fn succeeds(&self, old: u64) -> bool {
-        (old == self.expected.bits) != self.adds_unless
+    pub fn succeeds(&self, old: u64, bits: u32) -> bool {
+        let expected = self.expected.bits;
+        match self.writes {
+            CasWrite::Desired => old == expected,
+            CasWrite::SumUnless => old != expected,
+            CasWrite::SumIfGreater => arithmetic::compare(Predicate::Sgt, bits, old, expected),
+        }
     }
 
     /// What it writes if it reads this, of so many bits.
     pub fn written_bits(&self, old: u64, bits: u32) -> u64 {
-        match self.adds_unless {
-            true => arithmetic::rmw(RmwOp::Add, bits, old, self.desired.bits),
-            false => self.desired.bits,
+        match self.writes {
+            CasWrite::Desired => self.desired.bits,
+            _ => arithmetic::rmw(RmwOp::Add, bits, old, self.desired.bits),
         }
     }
 
@@ -33,9 +38,9 @@ impl Cas {
     pub fn written(&self, old: Val, bits: u32, union: impl FnOnce(Dep, Dep) -> Dep) -> Val {
         Val {
             bits: self.written_bits(old.bits, bits),
-            dep: match self.adds_unless {
-                true => union(old.dep, self.desired.dep),
-                false => self.desired.dep,
+            dep: match self.writes {
+                CasWrite::Desired => self.desired.dep,
+                _ => union(old.dep, self.desired.dep),
             },
             ..self.desired
         }

@@ -346,7 +346,7 @@ fn run<W: Environment>(
             dst,
             flag,
             weak,
-            adds_unless,
+            writes,
             address,
             expected,
             desired,
@@ -358,7 +358,7 @@ fn run<W: Environment>(
                 expected: exchanged!(*expected, access.bits),
                 desired: exchanged!(*desired, access.bits),
                 weak: *weak,
-                adds_unless: *adds_unless,
+                writes: *writes,
                 failure: *failure,
             };
             let (value, success) = environment.cas(thread, &cas, access)?;

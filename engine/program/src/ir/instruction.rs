@@ -163,6 +163,17 @@ pub const SAME_CALL: u32 = u32::MAX - 1;
 /// An index, its width in bits, its stride.
 pub type Scaled = (Operand, u32, u64);
 
+/// When a compare-exchange writes, and what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CasWrite {
+    /// The desired value, if the value read is the expected one.
+    Desired,
+    /// The sum of the value read and the desired one, unless the value read is the expected one.
+    SumUnless,
+    /// The sum, if the value read is greater than the expected one, as a signed integer.
+    SumIfGreater,
+}
+
 #[derive(Debug, Clone)]
 pub enum Op {
     Bin {
@@ -273,8 +284,7 @@ pub enum Op {
         dst: Register,
         flag: Register,
         weak: bool,
-        /// It succeeds if the value is another than the expected one, and adds the desired one to it.
-        adds_unless: bool,
+        writes: CasWrite,
         address: Operand,
         expected: Operand,
         desired: Operand,

@@ -46,7 +46,7 @@ const ATOMIC: [&str; 4] = [
 /// The header for the Linux kernel's primitives, whose functions have the memory order in their names,
 /// and the ends of the names of those that do more than one operation.
 const KERNEL: &str = "<kernel/weakspot/kernel.h>";
-const OF_SEVERAL: [&str; 3] = ["_unless", "_not_zero", "_if_positive"];
+const OF_SEVERAL: [&str; 4] = ["_unless", "_not_zero", "_if_positive", "_unless_negative"];
 
 /// The end of the name of the file with what futexes do.
 const FUTEX: &str = "futex.c>";

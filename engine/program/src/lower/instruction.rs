@@ -77,7 +77,7 @@ impl<'a> Lower<'_, '_, 'a> {
                     dst,
                     flag: dst + 1 + u32::from(self.is_wide(expected.0)),
                     weak: *weak,
-                    adds_unless: false,
+                    writes: CasWrite::Desired,
                     address: self.pointer(address)?,
                     expected: self.packed(inst, expected.0, &expected.1)?,
                     desired: self.packed(inst, expected.0, desired)?,

@@ -49,7 +49,10 @@ impl<'a> Lower<'_, '_, 'a> {
                 self.ignored(inst, self.l.module.externals.contains(&called).into());
                 Ok(true)
             }
-            "add_unless32" | "add_unless64" => self.add_unless(inst, args),
+            "add_unless32" | "add_unless64" => self.add_if(inst, CasWrite::SumUnless, args),
+            "add_if_greater32" | "add_if_greater64" => {
+                self.add_if(inst, CasWrite::SumIfGreater, args)
+            }
             operation => self.update(inst, operation, args),
         }
     }
@@ -73,9 +76,10 @@ impl<'a> Lower<'_, '_, 'a> {
         Ok(true)
     }
 
-    /// Lowers `weakspot_kernel_add_unless32(address, value, unless)`, which returns what it has read.
-    fn add_unless(&mut self, inst: &Inst<'a>, args: &[Typed<'a>]) -> Result<bool> {
-        let ([(_, address), (ty, value), (_, unless)], Some(_)) = (args, inst.result) else {
+    /// Lowers `weakspot_kernel_add_unless32(address, value, unless)` or
+    /// `weakspot_kernel_add_if_greater32(address, value, than)`, which return what they have read.
+    fn add_if(&mut self, inst: &Inst<'a>, writes: CasWrite, args: &[Typed<'a>]) -> Result<bool> {
+        let ([(_, address), (ty, value), (_, compared)], Some(_)) = (args, inst.result) else {
             return Ok(false);
         };
         let access = self.access(inst, "CAS", *ty, address, Some("seq_cst"), false)?;
@@ -83,9 +87,9 @@ impl<'a> Lower<'_, '_, 'a> {
             dst: self.dst(inst),
             flag: self.temporary(1),
             weak: false,
-            adds_unless: true,
+            writes,
             address: self.pointer(address)?,
-            expected: self.packed(inst, *ty, unless)?,
+            expected: self.packed(inst, *ty, compared)?,
             desired: self.packed(inst, *ty, value)?,
             access,
             failure: Order::Rlx,

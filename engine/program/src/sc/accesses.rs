@@ -224,7 +224,7 @@ impl Environment for StepEnvironment<'_, '_> {
             .memory
             .read(place, access.size, |a, b| self.context.deps.union(a, b));
         old.bits = mask(old.bits, access.bits);
-        let equal = cas.succeeds(old.bits);
+        let equal = cas.succeeds(old.bits, access.bits);
         let spurious = equal && cas.weak && self.context.variant == 1;
         if spurious {
             self.shared.spurious.push(access.site);
@@ -245,10 +245,10 @@ impl Environment for StepEnvironment<'_, '_> {
             };
             e.read = Some(old.bits);
             e.written = success.then_some(cas.written_bits(old.bits, access.bits));
-            e.operand = Some(match cas.adds_unless {
+            e.operand = Some(match cas.writes {
+                CasWrite::Desired => cas.expected.bits,
                 // what an exchange would have compared with
-                true => old.bits.wrapping_add((!success).into()),
-                false => cas.expected.bits,
+                _ => old.bits.wrapping_add((!success).into()),
             });
             e.data = self.context.deps.union(cas.expected.dep, cas.desired.dep);
             e.via = old.dep;

@@ -140,6 +140,8 @@ void weakspot_kernel_or64(volatile void *, unsigned long);
 void weakspot_kernel_xor64(volatile void *, unsigned long);
 u32 weakspot_kernel_add_unless32(volatile void *, u32, u32);
 u64 weakspot_kernel_add_unless64(volatile void *, u64, u64);
+u32 weakspot_kernel_add_if_greater32(volatile void *, u32, u32);
+u64 weakspot_kernel_add_if_greater64(volatile void *, u64, u64);
 
 typedef struct {
   int counter;
@@ -257,12 +259,10 @@ typedef struct {
     return atomic##_add_unless(v, 1, 0);                                                           \
   }                                                                                                \
   static inline type atomic##_dec_if_positive(atomic##_t *v) {                                     \
-    type old = atomic##_read(v);                                                                   \
-    do {                                                                                           \
-      if (old < 1)                                                                                 \
-        break;                                                                                     \
-    } while (!atomic##_try_cmpxchg(v, &old, old - 1));                                             \
-    return old - 1;                                                                                \
+    return (type)(weakspot_kernel_add_if_greater##bits(&v->counter, (u##bits)-1, 0) - 1);          \
+  }                                                                                                \
+  static inline bool atomic##_inc_unless_negative(atomic##_t *v) {                                 \
+    return (type)weakspot_kernel_add_if_greater##bits(&v->counter, 1, (u##bits)-1) >= 0;           \
   }
 
 WEAKSPOT_ATOMIC(atomic, int, 32)
