@@ -99,6 +99,10 @@ struct mutex {
 #define __cold
 #define __init
 #define __maybe_unused __attribute__((unused))
+#define __cleanup(function) __maybe_unused __attribute__((cleanup(function)))
+#define WEAKSPOT_JOINED(prefix, number) prefix##number
+#define WEAKSPOT_UNIQUE(prefix, number) WEAKSPOT_JOINED(prefix, number)
+#define __UNIQUE_ID(prefix) WEAKSPOT_UNIQUE(prefix, __COUNTER__)
 #define __lockfunc
 #define __acquires(lock)
 #define __releases(lock)
@@ -212,3 +216,19 @@ int arch_spin_is_locked(const arch_spinlock_t *lock); // without a meaning: an e
 #define need_resched() 0
 #define vcpu_is_preempted(cpu) 0
 #define in_interrupt() 0
+
+// Guards of scopes, in trees that have them
+#if __has_include(<linux/cleanup.h>)
+#include <linux/cleanup.h>
+#define WEAKSPOT_GUARD(name, type)                                                                 \
+  DEFINE_LOCK_GUARD_1(name, type, spin_lock(_T->lock), spin_unlock(_T->lock))
+WEAKSPOT_GUARD(spinlock, spinlock_t)
+WEAKSPOT_GUARD(spinlock_irq, spinlock_t)
+WEAKSPOT_GUARD(spinlock_irqsave, spinlock_t)
+WEAKSPOT_GUARD(raw_spinlock, raw_spinlock_t)
+WEAKSPOT_GUARD(raw_spinlock_irq, raw_spinlock_t)
+WEAKSPOT_GUARD(raw_spinlock_irqsave, raw_spinlock_t)
+WEAKSPOT_GUARD(mutex, struct mutex)
+DEFINE_LOCK_GUARD_0(preempt, preempt_disable(), preempt_enable())
+DEFINE_LOCK_GUARD_0(rcu, rcu_read_lock(), rcu_read_unlock())
+#endif
