@@ -535,6 +535,25 @@ int main(void) {
     assert found["complete"] == 6  # the orders of the threads; a loop has 48
 
 
+def test_a_fence_of_main_is_part_of_the_initial_state(model: str, tmp_path: Path) -> None:
+    path = tmp_path / "fence.c"
+    path.write_text("""#include <weakspot/kernel.h>
+static spinlock_t lock;
+static atomic_t count;
+static void *adds(void *unused) { spin_lock(&lock); spin_unlock(&lock); return 0; }
+int main(void) {
+    pthread_t thread;
+    smp_mb__before_atomic(); atomic_inc(&count); smp_mb__after_atomic();
+    smp_rmb(); barrier(); smp_wmb();
+    spin_lock_init(&lock);
+    pthread_create(&thread, 0, adds, 0);
+    pthread_join(thread, 0);
+}
+""")
+    found = explored(Program(compile_source(path).text), model)
+    assert answer(found) == "Safe", found["reasons"]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [

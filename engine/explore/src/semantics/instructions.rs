@@ -89,6 +89,13 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
         };
         let kernel = self.0.is_kernel();
         let message = match order {
+            Order::Kernel(
+                Annotation::Rmb
+                | Annotation::Wmb
+                | Annotation::Barrier
+                | Annotation::BeforeAtomic
+                | Annotation::AfterAtomic,
+            ) if self.0.is_alone() && kernel => return Ok(()), // no event precedes it
             // a critical section may end when threads run
             Order::Kernel(_) if self.0.is_alone() && kernel => {
                 return Err(Interruption::NotAlone(site))
