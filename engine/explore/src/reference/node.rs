@@ -1,11 +1,13 @@
 //! A graph that is extended, and what can be added to it.
 
 use super::semantics::ReferenceThread;
-use super::values::Position;
 use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::source::{Action, Answer, EventLabel, Fault, FaultKind, Location, Next, ThreadId};
 use program::ir::SiteId;
 use std::sync::Arc;
+
+/// An event: its thread, and its position in it.
+pub type Position = (ThreadId, u32);
 
 /// A consistent graph, and what each thread does next; none of those that were not created.
 #[derive(Clone)]

@@ -32,7 +32,7 @@
 //! else is before it, and they contain each write to the location that the thread has performed. (In the run
 //! above, a thread may perform others, where their address depends on what it reads: these are not asked for.)
 
-use super::node::Node;
+use super::node::{Node, Position};
 use super::semantics::{ReferenceThread, Semantics};
 use crate::exploration::Limit;
 use crate::graph::execution_graph::{EventId, NONE};
@@ -41,9 +41,6 @@ use program::ir::bits::mask;
 use program::ir::FuncId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
-
-/// An event: its thread, and its position in it.
-pub type Position = (ThreadId, u32);
 
 /// A write: its thread, its location, and how many writes of its thread to this location precede it.
 type Write = (ThreadId, Location, usize);
