@@ -4,8 +4,9 @@ become one event, and so do rounds of a loop that repeat what the round before t
 The cycle and reads-from lead to and from the folded event of a call. Edges within a call are left
 out, and so is what concerns only the library's own locations: initial values, and coherence beside
 the cycle. A lock or a fence of a system header is an event by itself: it stands at the project's
-own line. What another thread reads from rounds that are folded stays an edge; what they read
-themselves is left out, since the round before them says the same.
+own line; nor is a call folded in which something happens spuriously. What another thread reads from
+rounds that are folded stays an edge; what they read themselves is left out, since the round before
+them says the same.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from weakspot.harness.values.witness import Execution, Witness, WitnessEvent
+from weakspot.harness.values.witness import SPURIOUS, Execution, Witness, WitnessEvent
 
 _LONGEST = 8  # events of a round
 _FEWEST = 3  # rounds
@@ -44,7 +45,8 @@ def _with_calls(witness: Execution, keep: Callable[[int], bool]) -> tuple[Execut
     ):
         numbers = [number for number, _ in group]
         is_line = len(numbers) == 1 and witness.events[numbers[0]].site == caller
-        fold = bool(call) and not is_line and not any(map(keep, numbers))
+        spurious = any(witness.events[number].kind in SPURIOUS for number in numbers)
+        fold = bool(call) and not (is_line or spurious or any(map(keep, numbers)))
         for number in numbers:
             event = witness.events[number]
             if not fold or number == numbers[0]:

@@ -260,6 +260,10 @@ def describe_event(event: WitnessEvent) -> str:
             return f"fence{order}"
         case "CALL":
             return f"call {event.location} ({amount(int(event.read), 'event')})"
+        case "FAILS":
+            return "compare-exchange fails spuriously"
+        case "RETURNS":
+            return "wait returns spuriously"
         case "ROUNDS":
             return f"{amount(int(event.read), 'more round')} alike"
         case kind:

@@ -47,7 +47,75 @@ def test_a_witness_is_the_cycle_and_what_the_assertion_reads(tmp_path: Path) -> 
     assert (place["file"], place["function"]) == ("program.c", "one")
 
 
+SPURIOUS = [
+    pytest.param(
+        """
+        atomic_int x;
+        void *one(void *p) {
+          int expected = 0;
+          assert(atomic_compare_exchange_weak(&x, &expected, 1));
+          return 0;
+        }
+        void *two(void *p) { LOAD(x); return 0; }
+        """,
+        ["FAILS"],
+        id="a weak compare-exchange",
+    ),
+    pytest.param(
+        """
+        pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+        pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+        int ready;
+        void *one(void *p) {
+          pthread_mutex_lock(&m);
+          if (!ready) pthread_cond_wait(&c, &m);
+          assert(ready);
+          pthread_mutex_unlock(&m);
+          return 0;
+        }
+        void *two(void *p) {
+          pthread_mutex_lock(&m);
+          ready = 1;
+          pthread_cond_signal(&c);
+          pthread_mutex_unlock(&m);
+          return 0;
+        }
+        """,
+        ["R ready 0", "RETURNS", "R ready 0"],
+        id="a wait for a condition",
+    ),
+    pytest.param(
+        """
+        #include <linux/futex.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        atomic_int x;
+        void *one(void *p) {
+          if (LOAD(x) == 0) syscall(SYS_futex, &x, FUTEX_WAIT, 0, 0, 0, 0);
+          assert(LOAD(x) == 1);
+          return 0;
+        }
+        void *two(void *p) {
+          STORE(x, 1);
+          syscall(SYS_futex, &x, FUTEX_WAKE, 1, 0, 0, 0);
+          return 0;
+        }
+        """,
+        ["R x 0", "R x 0", "RETURNS", "R x 0"],
+        id="a wait for a futex",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "events"), SPURIOUS)
+def test_what_happens_spuriously_is_shown(tmp_path: Path, text: str, events: list[str]) -> None:
+    found = explored(program(tmp_path, text, "one", "two"), "sc")
+    (violation,) = found["violations"]
+    assert accesses_by_thread(violation["witness"])[1] == events
+
+
 NOISY = [
+    pytest.param("int e = 0; atomic_compare_exchange_weak(&w, &e, 1);", id="what may fail"),
     pytest.param("LOAD(z); atomic_fetch_add(&w, 1);", id="accesses"),
     pytest.param("if (LOAD(z)) STORE(w, 1);", id="a branch"),
     pytest.param("if (LOAD(z) == 1) STORE(w, 1); else STORE(w, LOAD(z));", id="two ways"),

@@ -25,6 +25,8 @@ pub struct Query<'a> {
     beginning: ProgramThread,
     /// The thread's events, by their site and how often the thread was there before.
     events: BTreeMap<(SiteId, usize), EventId>,
+    /// What happens spuriously, and is in question too.
+    spurious: BTreeSet<EventId>,
 }
 
 /// A property of a thread.
@@ -60,7 +62,12 @@ impl<'a> Query<'a> {
             what,
             beginning,
             events: thread_events.iter().map(place).collect(),
+            spurious: BTreeSet::new(),
         }
+    }
+
+    pub fn with_spurious(self, spurious: BTreeSet<EventId>) -> Query<'a> {
+        Query { spurious, ..self }
     }
 
     /// Whether the property holds in all runs in which only the answers of the events in `required` are
@@ -103,8 +110,10 @@ impl<'a> Query<'a> {
                     }
                     _ => {}
                 }
-                let settled =
-                    |id: &EventId| !self.graph.event(*id).is_read() || required.contains(id);
+                let settled = |id: &EventId| {
+                    let open = self.graph.event(*id).is_read() || self.spurious.contains(id);
+                    !open || required.contains(id)
+                };
                 let answers = match same.filter(settled) {
                     Some(id) => vec![self.graph.answer(id, self.source.tracks_dependencies())],
                     None => match self.answers(label.action) {

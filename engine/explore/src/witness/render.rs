@@ -108,7 +108,7 @@ impl<'a> Renderer<'a> {
                 "END"
             }
             (_, Action::Free { .. }) => "FREE",
-            _ => return None,
+            _ => self.slice.spurious(id)?,
         };
         let at = match event.action {
             Action::Free { base } => Some(Location {
@@ -130,7 +130,7 @@ impl<'a> Renderer<'a> {
             label: label(number),
             kind,
             order: match kind {
-                "FREE" | "END" => "",
+                "FREE" | "END" | "FAILS" | "RETURNS" => "",
                 _ => order(graph, id).name(),
             },
             location: at.map_or(String::new(), |at| {

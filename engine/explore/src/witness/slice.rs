@@ -8,6 +8,7 @@ use crate::graph::execution_graph::{EventId, Graph, NONE};
 use crate::source::{Action, Location, Next, Source, ThreadId};
 use crate::threads::source::{ProgramSource, ProgramThread};
 use crate::witness::independence::{Property, Query, STEPS};
+use program::ir::{Extern, Op};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -119,6 +120,27 @@ impl<'a> Slice<'a> {
         )
     }
 
+    /// Whether an event is a choice to which nothing in the execution leads: a weak compare-exchange
+    /// fails, or a wait returns. Its kind, as a witness names it.
+    pub fn spurious(&self, id: EventId) -> Option<&'static str> {
+        let event = self.graph.event(id);
+        let chosen = matches!(event.action, Action::Choose { alternatives: 2 });
+        if !chosen || event.value != 1 {
+            return None;
+        }
+        let functions = self.source.program.functions.iter();
+        let mut code = functions.flat_map(|function| &function.code);
+        code.find_map(|inst| match &inst.op {
+            Op::Cas { access, .. } if access.site == event.site => Some("FAILS"),
+            Op::Extern {
+                function: Extern::CondWait | Extern::Either,
+                site,
+                ..
+            } if *site == event.site => Some("RETURNS"),
+            _ => None,
+        })
+    }
+
     fn is_late(&self) -> bool {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
@@ -151,11 +173,11 @@ impl<'a> Slice<'a> {
         let mut required = BTreeSet::new();
         for before in 0..number {
             let id = self.by_thread[thread][before];
-            let answered = matches!(
-                self.graph.event(id).action,
-                Action::Read { .. } | Action::Join { .. }
-            );
-            if answered && self.reaches(id, number) {
+            let answered = match self.graph.event(id).action {
+                Action::Read { .. } | Action::Join { .. } => self.reaches(id, number),
+                _ => self.spurious(id).is_some(),
+            };
+            if answered {
                 required.insert(id);
             }
         }
@@ -185,18 +207,27 @@ impl<'a> Slice<'a> {
         }
     }
 
-    /// Removes reads that the property is independent of. The last reads are tried first: they
-    /// often matter only after others.
+    /// Removes reads that the property is independent of, and then what happens spuriously. The last
+    /// ones are tried first: they often matter only after others.
     fn leave_out(&mut self, thread: ThreadId, what: &Property, required: &mut BTreeSet<EventId>) {
         let thread_events = self.by_thread[thread].clone();
-        let read = |id: &EventId| required.contains(id) && self.graph.event(*id).is_read();
-        let reads: Vec<EventId> = thread_events.iter().rev().copied().filter(read).collect();
-        if reads.is_empty() {
+        let last_first = thread_events.iter().rev().copied();
+        let found = last_first.filter(|id| required.contains(id));
+        let (mut tried, spurious): (Vec<EventId>, BTreeSet<EventId>) = (
+            found
+                .clone()
+                .filter(|id| self.graph.event(*id).is_read())
+                .collect(),
+            found.filter(|id| self.spurious(*id).is_some()).collect(),
+        );
+        tried.extend(spurious.iter().rev());
+        if tried.is_empty() {
             return;
         }
         let beginning = self.beginning(thread);
         let asked = Query::new(self.source, self.graph, &thread_events, what, beginning);
-        for id in reads {
+        let asked = asked.with_spurious(spurious);
+        for id in tried {
             if self.is_late() {
                 return;
             }
