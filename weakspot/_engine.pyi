@@ -96,7 +96,7 @@ class EventOfExecution(TypedDict):
     # the first seven as in EventOfWitness; locations are named as in EventDict
     thread: int | None
     label: str
-    kind: str  # R W RMW F LOCK UNLOCK FREE END FAILS RETURNS
+    kind: str  # R W RMW F LOCK UNLOCK FREE END FAILS RETURNS CLOCK
     order: str  # na rlx acq rel acq_rel sc
     location: str
     read: str

@@ -264,6 +264,8 @@ def describe_event(event: WitnessEvent) -> str:
             return "compare-exchange fails spuriously"
         case "RETURNS":
             return "wait returns spuriously"
+        case "CLOCK":
+            return "clock shows the same time as before"
         case "ROUNDS":
             return f"{amount(int(event.read), 'more round')} alike"
         case kind:

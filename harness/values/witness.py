@@ -8,7 +8,7 @@ import msgspec
 
 from weakspot.harness.values.state import State
 
-SPURIOUS = ("FAILS", "RETURNS")
+SPURIOUS = ("FAILS", "RETURNS", "CLOCK")
 """The kinds of events to which nothing leads."""
 
 
@@ -17,14 +17,14 @@ class WitnessEvent(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `thread` is None for the initial write of a location, which has no `label`. `kind` is R, W,
     RMW, F, LOCK or UNLOCK; in a program also FREE, END (of a local variable), and what happens
-    spuriously: FAILS, a weak compare-exchange, and RETURNS, a wait. `order` is the memory order as
-    the model's sets name it: rlx, sc, mfence. `read` and `written` are values, empty if the event
-    does not read or write. `site` is the `file:line` of the operation, empty if it is not known. If
-    the event happens inside a library, `call` is the function of it that the project calls.
-    `caller` is where the project calls that function, or the one that the event happens in. A
-    folded witness has one event of kind CALL per such call, whose `read` is how many events it
-    stands for, and one of kind ROUNDS for rounds of a loop that are like the round before, whose
-    `read` is how many.
+    spuriously: FAILS, a weak compare-exchange, RETURNS, a wait, and CLOCK, one that stands still.
+    `order` is the memory order as the model's sets name it: rlx, sc, mfence. `read` and `written`
+    are values, empty if the event does not read or write. `site` is the `file:line` of the
+    operation, empty if it is not known. If the event happens inside a library, `call` is the
+    function of it that the project calls. `caller` is where the project calls that function, or the
+    one that the event happens in. A folded witness has one event of kind CALL per such call, whose
+    `read` is how many events it stands for, and one of kind ROUNDS for rounds of a loop that are
+    like the round before, whose `read` is how many.
     """
 
     thread: int | None

@@ -104,6 +104,21 @@ SPURIOUS = [
         ["R x 0", "R x 0", "RETURNS", "R x 0"],
         id="a wait for a futex",
     ),
+    pytest.param(
+        """
+        #include <time.h>
+        atomic_int x;
+        void *one(void *p) {
+          time_t before = time(0);
+          assert(time(0) > before);
+          STORE(x, 1);
+          return 0;
+        }
+        void *two(void *p) { LOAD(x); return 0; }
+        """,
+        ["CLOCK"],
+        id="a clock",
+    ),
 ]
 
 

@@ -8,7 +8,7 @@ static _Thread_local long seconds;
 
 static void look(void) {
   // without a branch, so that a loop that ends by the clock is not taken for one that counts
-  seconds += 3600 * (1 - (long)weakspot_seldom());
+  seconds += 3600 * (1 - (long)weakspot_stands_still());
 }
 
 WEAKSPOT_LIBRARY int clock_gettime(clockid_t clock, struct timespec *now) {

@@ -19,6 +19,7 @@ void weakspot_heavy_fence(void);
 unsigned weakspot_choose(unsigned count);
 // 0, or, at most once per call in the source and thread, 1: both are explored.
 unsigned weakspot_seldom(void);
+unsigned weakspot_stands_still(void); // a clock: as seldom
 // What the program assumes does not hold: the execution is not one of its executions.
 void weakspot_discard(void);
 // Waits for a condition variable, with its mutex, for some time; returns 0 or an error number.

@@ -130,7 +130,7 @@ impl<'a> Renderer<'a> {
             label: label(number),
             kind,
             order: match kind {
-                "FREE" | "END" | "FAILS" | "RETURNS" => "",
+                "FREE" | "END" | "FAILS" | "RETURNS" | "CLOCK" => "",
                 _ => order(graph, id).name(),
             },
             location: at.map_or(String::new(), |at| {

@@ -121,22 +121,26 @@ impl<'a> Slice<'a> {
     }
 
     /// Whether an event is a choice to which nothing in the execution leads: a weak compare-exchange
-    /// fails, or a wait returns. Its kind, as a witness names it.
+    /// fails, a wait returns, or a clock stands still. Its kind, as a witness names it.
     pub fn spurious(&self, id: EventId) -> Option<&'static str> {
         let event = self.graph.event(id);
         let chosen = matches!(event.action, Action::Choose { alternatives: 2 });
         if !chosen || event.value != 1 {
             return None;
         }
-        let functions = self.source.program.functions.iter();
-        let mut code = functions.flat_map(|function| &function.code);
+        let program = self.source.program;
+        let is_clock = program
+            .sites
+            .get(event.site as usize)
+            .is_some_and(|site| site.kind == "clock");
+        let mut code = program.functions.iter().flat_map(|function| &function.code);
         code.find_map(|inst| match &inst.op {
             Op::Cas { access, .. } if access.site == event.site => Some("FAILS"),
             Op::Extern {
                 function: Extern::CondWait | Extern::Either,
                 site,
                 ..
-            } if *site == event.site => Some("RETURNS"),
+            } if *site == event.site => Some(if is_clock { "CLOCK" } else { "RETURNS" }),
             _ => None,
         })
     }

@@ -384,6 +384,7 @@ impl<'a> Lower<'_, '_, 'a> {
             "abort" => (Abort("abort"), "assert", Order::Na, vec![]),
             // for the front end's library
             "weakspot_seldom" => (Either, "call", Order::Na, vec![zero, Operand::Const(1)]),
+            "weakspot_stands_still" => (Either, "clock", Order::Na, vec![zero, Operand::Const(1)]),
             "weakspot_arrivals_wait" => {
                 let other = "weakspot_arrives_without_waiting";
                 let called = self.l.module.externals.contains(&other);
