@@ -11,6 +11,7 @@ import pytest
 from texts import asked, made
 
 from weakspot.errors import BadInput
+from weakspot.generators.litmus import Test
 from weakspot.harness.checkers.engine import Engine
 from weakspot.harness.checkers.explorer import EngineExplorer
 from weakspot.harness.checkers.herd7 import Herd7
@@ -20,6 +21,7 @@ from weakspot.system import kernel
 from weakspot.system.tools import Tool
 
 SMALL = Path(__file__).parent / "configuration"
+WRITTEN = SMALL.with_name("as_written")
 
 MP = """C {name}
 {{}}
@@ -37,6 +39,25 @@ TESTS = {
 }
 
 
+SB = """C {name}
+{{}}
+P0(int *x, int *y) {{ {first} int r1 = GET(y); }}
+P1(int *x, int *y) {{ int r2 = xchg(y, 1); int r1 = GET(x); }}
+exists (0:r1=0 /\\ 1:r1=0)
+"""
+OF_WRITTEN = {
+    "exchanged": ("int r0 = xchg(x, 1);", "Never"),
+    "exchanged-if": ("int r0 = cmpxchg(x, 0, 1);", "Never"),
+    "not-exchanged": ("SET(x, 1); int r0 = cmpxchg(x, 2, 3);", "Sometimes"),
+    "added": ("int r0 = add_unless(x, 1, 1);", "Never"),
+    "not-added": ("SET(x, 1); int r0 = add_unless(x, 1, 1);", "Sometimes"),
+    "counted": ("inc(x);", "Never"),
+    "cleared": ("SET(x, 3); andnot(1, x);", "Never"),
+    "section": ("SET(x, 1); int r0 = enter(z); leave(z, r0);", "Sometimes"),
+    "other-section": ("SET(x, 1); int r0 = enter(z); leave(z, r0 + 1);", "Sometimes"),
+}
+
+
 def text(name: str) -> str:
     first, second, value, _ = TESTS[name]
     return MP.format(name=name, first=first, second=second, value=value)
@@ -51,15 +72,28 @@ def test_macros_and_annotations_mean_what_the_files_say() -> None:
     assert set(flags.values()) == {()}
 
 
+def written() -> list[Test]:
+    tests = [SB.format(name=name, first=first) for name, (first, _) in OF_WRITTEN.items()]
+    return [made(each.replace("int *y)", "int *y, int *z)")) for each in tests]
+
+
+def test_both_halves_of_a_read_modify_write_may_have_its_annotation() -> None:
+    verdicts = asked(Engine(), written(), str(WRITTEN))
+    found = {each.test: each.observation for each in verdicts}
+    assert found == {name: observation for name, (_, observation) in OF_WRITTEN.items()}
+    flagged = {each.test: each.flags for each in verdicts if each.flags}
+    assert flagged == {"other-section": ("other-section",)}
+
+
 def test_herd7_answers_the_same(need: Callable[[str], Tool]) -> None:
     need("herd7")
-    tests = [made(text(name)) for name in TESTS]
 
     def answers(verdicts: list[Verdict]) -> dict[str, object]:
         return {each.test: (each.observation, each.flags, each.states) for each in verdicts}
 
-    ours, theirs = (asked(checker, tests, str(SMALL)) for checker in (Engine(), Herd7()))
-    assert answers(ours) == answers(theirs)
+    for model, tests in ((SMALL, [made(text(name)) for name in TESTS]), (WRITTEN, written())):
+        ours, theirs = (asked(checker, tests, str(model)) for checker in (Engine(), Herd7()))
+        assert answers(ours) == answers(theirs)
 
 
 REGIONS = MP.replace("exists", "regions: x:PROP, y:PROP REPLACEABLE\nexists")

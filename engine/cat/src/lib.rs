@@ -35,4 +35,4 @@ pub use error::CatError;
 pub use evaluation::consistency::{Axiom, Complete, Consistency, Flags, RaisedFlag};
 pub use evaluation::input::{Given, Input, Interrupt, Solution, Visit};
 pub use evaluation::prepared::Prepared;
-pub use model::{Model, MIXED};
+pub use model::{Model, LKMMV2, MIXED};

@@ -19,6 +19,10 @@ const PRELUDE_NAME: &str = "stdlib.cat";
 /// The variant of herd7 in which accesses of several sizes may overlap.
 pub const MIXED: &str = "mixed";
 
+/// The variant of herd7 in which both halves of the Linux kernel's read-modify-writes have its annotation,
+/// and no fences stand around them.
+pub const LKMMV2: &str = "lkmmv2";
+
 /// What users of a model have derived from it, for the next that asks.
 type Derived = RwLock<Vec<Arc<dyn Any + Send + Sync>>>;
 
@@ -36,6 +40,8 @@ pub struct Model {
     blocks: Vec<Block>,
     /// The annotations that the bell file declares.
     tags: Vec<String>,
+    /// The variants that are on whatever is evaluated: those of the configuration that names the model.
+    on: Vec<String>,
     plans: PlanCache,
     derived: Derived,
 }
@@ -124,6 +130,7 @@ impl Model {
                 .flatten()
                 .map(|file| Arc::new(file.statements))
                 .collect(),
+            on: Vec::new(),
             plans: PlanCache::default(),
             derived: Derived::default(),
         })
@@ -135,13 +142,24 @@ impl Model {
         variants: &dyn Fn(&str) -> bool,
         in_parts: bool,
     ) -> Result<Arc<CachedPlan>, CatError> {
-        let on = self.files.variants.iter().map(|name| variants(name));
+        let is_on = |name: &str| self.is_on(name) || variants(name);
+        let on = self.files.variants.iter().map(|name| is_on(name));
         let on = on.chain([in_parts]);
         let blocks: Vec<&Block> = self.blocks.iter().collect();
-        let make = || statements::plan(&self.files, &blocks, variants, in_parts);
+        let make = || statements::plan(&self.files, &blocks, &is_on, in_parts);
         self.plans
             .plan(on.collect(), make)
             .map_err(|(at, fault)| fault.error(&self.files, &self.files.names, at))
+    }
+
+    /// The same model with these variants on.
+    pub fn with_variants(self, on: Vec<String>) -> Model {
+        Model { on, ..self }
+    }
+
+    /// Whether the model's configuration has a variant on.
+    pub fn is_on(&self, variant: &str) -> bool {
+        self.on.iter().any(|on| on == variant)
     }
 
     /// The annotations that the model's bell file declares; their events are sets of the model.
@@ -176,7 +194,7 @@ impl Model {
 
     /// Whether both models were read from the same texts.
     pub fn is_same(&self, other: &Model) -> bool {
-        self.files.sources == other.files.sources
+        self.files.sources == other.files.sources && self.on == other.on
     }
 
     /// What `make` derives from the model alone, of which `is` says whether it is what is asked for.

@@ -3,9 +3,9 @@
 
 use super::paths::path::{Action, PathEventId};
 use super::paths::prepared::PreparedPath;
-use super::pieces::InitialWrite;
 use super::solver::Solver;
 use super::term::{Equation, Term};
+use super::thread_paths::ThreadPaths;
 use litmus::value::Value;
 use litmus::Annotations;
 
@@ -28,6 +28,8 @@ pub struct CandidateEvent {
     pub access: Option<PathEventId>,
     /// Where accesses are split into pieces, it is the first one of an access of `size`.
     pub starts: bool,
+    /// What identifies a critical section of SRCU, at an event that begins or ends one.
+    pub index: Option<Term>,
 }
 
 /// The events of a choice of paths.
@@ -116,23 +118,20 @@ fn shift_act(action: Action, by: u32) -> Action {
 }
 
 impl<'p> Candidate<'p> {
-    pub fn new(
-        memory: &[InitialWrite],
-        initial_write: Annotations,
-        paths: Vec<&'p PreparedPath>,
-    ) -> Candidate<'p> {
-        let memory = memory.iter().map(|write| CandidateEvent {
+    pub fn new(threads: &ThreadPaths, paths: Vec<&'p PreparedPath>) -> Candidate<'p> {
+        let memory = threads.initial.iter().map(|write| CandidateEvent {
             thread: None,
             id: 0,
             action: Action::Write {
                 at: Term::Known(Value::Address(write.at)),
                 value: Term::Known(write.value),
             },
-            annotations: initial_write,
+            annotations: threads.dialect.initial_write,
             instance: 0,
             size: None,
             access: write.access,
             starts: false,
+            index: None,
         });
         let seen = paths.iter().map(|p| p.visible.len()).sum::<usize>();
         let mut events = Vec::with_capacity(memory.len() + seen);
@@ -147,15 +146,19 @@ impl<'p> Candidate<'p> {
             for id in &prepared.visible {
                 let e = &prepared.path.events[*id];
                 map[*id] = Some(events.len());
+                let action = shift_act(e.action, by);
+                let ends_section = e.annotations & threads.of_srcu != 0;
+                let value = || action.read().or(action.written());
                 events.push(CandidateEvent {
                     thread: Some(thread),
                     id: *id,
-                    action: shift_act(e.action, by),
+                    action,
                     annotations: e.annotations,
                     instance: e.instance,
                     size: e.size,
                     access: e.access,
                     starts: e.starts,
+                    index: ends_section.then(value).flatten().or(action.index()),
                 });
             }
             local.push(map);
@@ -171,9 +174,9 @@ impl<'p> Candidate<'p> {
             writes: pick(Action::is_store),
             addresses_known: events
                 .iter()
-                .flat_map(|e| [e.action.address(), e.action.index()])
+                .flat_map(|e| [e.action.address(), e.index])
                 .all(|at| !matches!(at, Some(Term::Var(_)))),
-            has_indices: events.iter().any(|e| e.action.index().is_some()),
+            has_indices: events.iter().any(|e| e.index.is_some()),
             own_writes: false,
             paths,
             shifts,

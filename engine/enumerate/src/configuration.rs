@@ -1,8 +1,8 @@
 //! A model with what belongs to it: a cat file alone, or a configuration of herd7 (.cfg), such as
 //! the Linux kernel's linux-kernel.cfg, that names a cat file, a bell file and macros.
 
-use cat::{CatError, Model};
-use litmus::{LitmusError, Macros};
+use cat::{CatError, Model, LKMMV2};
+use litmus::{Halves, LitmusError, Macros};
 use std::path::{Path, PathBuf};
 
 /// A model, and the macros that C tests under it may use.
@@ -106,6 +106,7 @@ impl Configuration {
         }
         let text = text(path)?;
         let (mut model, mut bell, mut macros) = (None, None, None);
+        let mut variants = Vec::new();
         for (number, line) in text.lines().enumerate() {
             let content = line.split('#').next().unwrap_or_default().trim();
             let Some(option) = content.split_whitespace().next() else {
@@ -126,6 +127,7 @@ impl Configuration {
                 "bell" => bell = Some(value),
                 "macros" => macros = Some(value),
                 "variant" if value == "lkmmv1" => {}
+                "variant" if value == LKMMV2 => variants.push(value),
                 option if APPEARANCE.contains(&option) => {}
                 _ => {
                     let message = format!("the option `{content}` is not supported");
@@ -150,7 +152,11 @@ impl Configuration {
             None => None,
             Some(name) => {
                 let path = place(&name);
-                let read = Macros::parse(&path.display().to_string(), &self::text(&path)?);
+                let halves = match variants.is_empty() {
+                    true => Halves::ByMeaning,
+                    false => Halves::AsWritten,
+                };
+                let read = Macros::parse(&path.display().to_string(), &self::text(&path)?, halves);
                 Some(read.map_err(ConfigurationError::Macros)?)
             }
         };
@@ -158,6 +164,7 @@ impl Configuration {
             None => Model::load(&place(&model), folders)?,
             Some(bell) => Model::load_with_bell(&place(&model), &place(&bell), folders)?,
         };
+        let model = model.with_variants(variants);
         Ok(Configuration { model, macros })
     }
 }

@@ -181,7 +181,7 @@ impl Visitor for DecisionVisitor<'_, '_, '_, '_> {
 
 /// Whether the addresses of all events, and the indices of critical sections, are known.
 fn all_addresses_known(c: &Candidate<'_>, chosen: &Chosen<'_>) -> bool {
-    let terms = |e: &CandidateEvent| [e.action.address(), e.action.index()];
+    let terms = |e: &CandidateEvent| [e.action.address(), e.index];
     let mut terms = c.events.iter().flat_map(terms).flatten();
     c.addresses_known || terms.all(|term| chosen.solver.known(term).is_some())
 }
@@ -192,8 +192,7 @@ impl Decision<'_> {
         if loop_bound_reached && self.answer.loop_bound_reached || self.expired() {
             return Ok(());
         }
-        let memory = &self.threads.initial;
-        let mut candidate = Candidate::new(memory, self.threads.dialect.initial_write, paths);
+        let mut candidate = Candidate::new(self.threads, paths);
         candidate.own_writes = self.threads.pieces.is_some();
         if candidate.events.len() > EVENTS {
             self.answer.limit = Some(Limit::Events);

@@ -132,8 +132,7 @@ impl Search<'_> {
         if paths.iter().any(|p| p.path.loop_bound_reached) {
             return Ok(SearchControl::Continue);
         }
-        let memory = &self.threads.initial;
-        let candidate = Candidate::new(memory, self.threads.dialect.initial_write, paths);
+        let candidate = Candidate::new(self.threads, paths);
         let mut visitor = ExplanationVisitor {
             search: self,
             candidate: &candidate,

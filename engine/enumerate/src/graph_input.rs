@@ -58,7 +58,7 @@ pub fn event_locations(c: &Candidate<'_>, chosen: &Chosen<'_>) -> Vec<Option<u32
 
 /// By event, the index of its critical section of SRCU, as the candidate's equations determine it.
 pub fn event_indices(c: &Candidate<'_>, chosen: &Chosen<'_>) -> Vec<Option<Value>> {
-    let index = |e: &CandidateEvent| e.action.index().map(|index| chosen.solver.value(index));
+    let index = |e: &CandidateEvent| e.index.map(|index| chosen.solver.value(index));
     match c.has_indices {
         true => c.events.iter().map(index).collect(),
         false => Vec::new(),
@@ -138,11 +138,11 @@ impl<'g> GraphInput<'g> {
                 one.union(&Relation::identity(&memory))
             }
             "has-index" => {
-                let with = self.events(|i| self.candidate.events[i].action.index().is_some());
+                let with = self.events(|i| self.candidate.events[i].index.is_some());
                 Relation::product(&with, &with)
             }
             "same-index" => self.same(|i| {
-                let index = self.candidate.events[i].action.index()?;
+                let index = self.candidate.events[i].index?;
                 Some(self.chosen.solver.value(index))
             }),
             "same-instance" => self.same(|i| self.instance(i)),

@@ -9,7 +9,10 @@ use crate::error::EnumerateError;
 use crate::pieces::{InitialWrite, PieceBits};
 use cat::Model;
 use litmus::value::Address;
-use litmus::{Dialect, Program, Test};
+use litmus::{Annotations, Dialect, Program, Test};
+
+/// The annotations of what begins and ends a critical section of SRCU.
+const SRCU: [&str; 2] = ["srcu-lock", "srcu-unlock"];
 
 pub struct ThreadPaths {
     pub dialect: &'static Dialect,
@@ -23,6 +26,8 @@ pub struct ThreadPaths {
     /// The sets of events by annotation, of a model with a bell file: the name of the set, and the
     /// bit of the annotation, if the test mentions it.
     pub tags: Vec<(String, Option<usize>)>,
+    /// The annotations of accesses that begin or end critical sections of SRCU.
+    pub of_srcu: Annotations,
 }
 
 impl ThreadPaths {
@@ -43,6 +48,8 @@ impl ThreadPaths {
         };
         let tags = model.tags().iter();
         let tags = tags.map(|tag| (set_name(tag), bit(tag))).collect();
+        let of_srcu = SRCU.iter().filter_map(|tag| bit(&(*tag).to_owned()));
+        let of_srcu = of_srcu.fold(0, |all, bit| all | 1 << bit);
         let mut observed = test.observed_locations();
         let mut initial = initial_writes(test);
         if let Some(pieces) = pieces {
@@ -58,6 +65,7 @@ impl ThreadPaths {
             paths,
             observed,
             tags,
+            of_srcu,
         }))
     }
 

@@ -34,7 +34,7 @@ mod types;
 pub mod value;
 
 pub use annotation::Annotations;
-pub use c::macros::Macros;
+pub use c::macros::{Halves, Macros};
 pub use condition::{Condition, FinalValues, Printer, Prop, Quantifier};
 pub use dialect::{Dialect, Reservation};
 pub use error::LitmusError;

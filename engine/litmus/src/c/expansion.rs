@@ -2,7 +2,7 @@
 //! in the syntax tree, not in the text.
 
 use super::ast::{CThread, Expression, Statement};
-use super::macros::{Frame, Macro, Macros};
+use super::macros::{Frame, Halves, Macro, Macros};
 use super::parser::{Parser, SYNTAX};
 use crate::error::{LitmusError, ParseError};
 use crate::lexer::{tokens, Cursor, TokenKind};
@@ -14,19 +14,20 @@ const MAX_EXPANSIONS: usize = 10_000;
 
 impl Macros {
     /// Reads the text of a .def file; `file` is for messages.
-    pub fn parse(file: &str, text: &str) -> Result<Macros, LitmusError> {
+    pub fn parse(file: &str, text: &str, halves: Halves) -> Result<Macros, LitmusError> {
         let read = || {
             let mut macros = Macros {
                 text: text.to_owned(),
                 expressions: FxHashMap::default(),
                 statements: FxHashMap::default(),
                 tags: Vec::new(),
+                halves,
             };
             let mut thread = CThread::default();
             let mut tags = Vec::new();
             let cursor = Cursor::new(tokens(text, 0, &SYNTAX)?);
             let mut parser = Parser::new(cursor, &mut thread, None, &mut tags);
-            parser.defining = true;
+            (parser.defining, parser.halves) = (true, halves);
             while !parser.cursor.at_end() {
                 parser.definition(&mut macros)?;
             }

@@ -164,7 +164,7 @@ impl Parser<'_, '_> {
         }
         if self.for_kernel() && name == "atomic_add_unless" {
             self.cursor.expect("(")?;
-            let expression = self.add_unless(offset)?;
+            let expression = self.add_unless(offset, &None)?;
             self.cursor.expect(")")?;
             return Ok(Expression::Kernel(Box::new(expression)));
         }

@@ -3,6 +3,7 @@
 //! (CParser.mly and CSem.ml of release 7.58).
 
 use super::ast::{Expression, KernelExpression, KernelStatement, RmwTags, Statement, Tag};
+use super::macros::Halves;
 use super::parser::Parser;
 use crate::error::ParseError;
 use crate::lexer::TokenKind;
@@ -101,20 +102,27 @@ impl Parser<'_, '_> {
                     returns_old: name == "__atomic_fetch_op",
                 }
             }
-            _ => self.add_unless(offset)?,
+            _ => self.add_unless(offset, &annotation)?,
         };
         self.cursor.expect(")")?;
         Ok(Expression::Kernel(Box::new(expression)))
     }
 
-    /// The arguments of `__atomic_add_unless`, always fully ordered.
-    pub(super) fn add_unless(&mut self, offset: usize) -> Result<KernelExpression, ParseError> {
+    /// The arguments of `__atomic_add_unless`, fully ordered where it has no annotation.
+    pub(super) fn add_unless(
+        &mut self,
+        offset: usize,
+        annotation: &Option<String>,
+    ) -> Result<KernelExpression, ParseError> {
         let at = self.expr()?;
         self.cursor.expect(",")?;
         let addend = self.expr()?;
         self.cursor.expect(",")?;
         let unless = self.expr()?;
-        let tags = self.rmw_tags(offset, &Some("mb".to_owned()))?;
+        let tags = match (self.halves, annotation) {
+            (Halves::AsWritten, Some(_)) => self.rmw_tags(offset, annotation)?,
+            _ => self.rmw_tags(offset, &Some("mb".to_owned()))?,
+        };
         Ok(KernelExpression::AddUnless {
             at,
             addend,
@@ -167,12 +175,14 @@ impl Parser<'_, '_> {
             }
             _ => {
                 let (at, op, operand) = self.operation_arguments()?;
-                let (read, write) = (self.tag(offset, "noreturn")?, self.tag(offset, "once")?);
-                let tags = RmwTags {
-                    read,
-                    write,
-                    failed: read,
-                    fences: None,
+                let tags = match self.halves {
+                    Halves::AsWritten => self.rmw_tags(offset, &annotation)?,
+                    Halves::ByMeaning => RmwTags {
+                        read: self.tag(offset, "noreturn")?,
+                        write: self.tag(offset, "once")?,
+                        failed: self.tag(offset, "once")?,
+                        fences: None,
+                    },
                 };
                 self.cursor.expect(")")?;
                 return Ok(Statement::Effect(Expression::Kernel(Box::new(
@@ -255,13 +265,21 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// The annotations of the events of a read-modify-write. As in herd7, only the read of one
-    /// with acquire and only the write of one with release have it; `mb` stands for fences.
+    /// The annotations of the events of a read-modify-write.
     fn rmw_tags(
         &mut self,
         offset: usize,
         annotation: &Option<String>,
     ) -> Result<RmwTags, ParseError> {
+        if let (Halves::AsWritten, Some(written)) = (self.halves, annotation) {
+            let tag = self.tag(offset, written)?;
+            return Ok(RmwTags {
+                read: tag,
+                write: tag,
+                failed: tag,
+                fences: None,
+            });
+        }
         let once = self.tag(offset, "once")?;
         let (mut read, mut write, mut fences) = (once, once, None);
         match annotation.as_deref() {

@@ -12,6 +12,17 @@ pub struct Macros {
     pub(super) statements: FxHashMap<String, Macro>,
     /// The annotations that the definitions mention.
     pub(crate) tags: Vec<String>,
+    pub(super) halves: Halves,
+}
+
+/// Which annotations the two events of a read-modify-write have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Halves {
+    /// Only a read has `acquire`, and only a write `release`; `mb` stands for two fences.
+    #[default]
+    ByMeaning,
+    /// Both have the annotation that is written: herd7's variant lkmmv2.
+    AsWritten,
 }
 
 #[derive(Clone, Debug)]

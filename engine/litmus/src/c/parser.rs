@@ -1,7 +1,7 @@
 //! What parsing statements and expressions share: the position, variables, types.
 
 use super::ast::{CThread, Expression};
-use super::macros::{Frame, Macros};
+use super::macros::{Frame, Halves, Macros};
 use crate::error::ParseError;
 use crate::lexer::{Cursor, Syntax, TokenKind};
 use crate::value::RegisterId;
@@ -29,6 +29,7 @@ pub struct Parser<'p, 't> {
     pub(super) expansions: usize,
     /// It reads the definitions of macros, which may refer to later ones.
     pub(super) defining: bool,
+    pub(super) halves: Halves,
 }
 
 impl<'p, 't> Parser<'p, 't> {
@@ -47,6 +48,7 @@ impl<'p, 't> Parser<'p, 't> {
             frame: Frame::default(),
             expansions: 0,
             defining: false,
+            halves: macros.map_or(Halves::default(), |macros| macros.halves),
         }
     }
 
