@@ -43,6 +43,7 @@ _FENCES = {
     "after-atomic": "smp_mb__after_atomic",
     "after-spinlock": "smp_mb__after_spinlock",
     "after-unlock-lock": "smp_mb__after_unlock_lock",
+    "after-srcu-read-unlock": "smp_mb__after_srcu_read_unlock",
     "sync-rcu": "synchronize_rcu",
 }
 _UNNAMED = {

@@ -36,7 +36,13 @@ Guarantee = Literal["acquire", "release", "sc"]
 
 _READ, _WRITE = ("rlx", "acq", "sc"), ("rlx", "rel", "sc")
 _ALL = ("rlx", "acq", "rel", "acq_rel", "sc")
-_BESIDE_OTHERS = ("before-atomic", "after-atomic", "after-spinlock", "after-unlock-lock")
+_BESIDE_OTHERS = (
+    "before-atomic",
+    "after-atomic",
+    "after-spinlock",
+    "after-unlock-lock",
+    "after-srcu-read-unlock",
+)
 _GIVES = {
     "none": frozenset(),
     "rlx": frozenset(),

@@ -42,6 +42,8 @@ pub struct Model {
     tags: Vec<String>,
     /// The variants that are on whatever is evaluated: those of the configuration that names the model.
     on: Vec<String>,
+    /// Critical sections of SRCU are loads and stores, as the macros of the configuration say.
+    pub srcu_by_accesses: bool,
     plans: PlanCache,
     derived: Derived,
 }
@@ -131,6 +133,7 @@ impl Model {
                 .map(|file| Arc::new(file.statements))
                 .collect(),
             on: Vec::new(),
+            srcu_by_accesses: false,
             plans: PlanCache::default(),
             derived: Derived::default(),
         })

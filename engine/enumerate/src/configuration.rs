@@ -164,7 +164,8 @@ impl Configuration {
             None => Model::load(&place(&model), folders)?,
             Some(bell) => Model::load_with_bell(&place(&model), &place(&bell), folders)?,
         };
-        let model = model.with_variants(variants);
+        let mut model = model.with_variants(variants);
+        model.srcu_by_accesses = macros.as_ref().is_some_and(Macros::loads_in_srcu);
         Ok(Configuration { model, macros })
     }
 }

@@ -10,7 +10,7 @@ use crate::consistency::view::View;
 use crate::exploration::{Acyclic, ExploreError};
 use crate::graph::execution_graph::{EventId, Graph};
 use crate::source::{Action, Fault, FaultKind};
-use cat::{CatError, Complete, Consistency, Flags, Model, MIXED};
+use cat::{CatError, Complete, Consistency, Flags, Model, LKMMV2, MIXED};
 use program::ir::Order;
 use rustc_hash::FxHashMap;
 
@@ -178,6 +178,7 @@ impl ConsistencyChecker {
         view.in_halves = in_halves;
         view.kernel = kernel;
         view.locks = uses.locks;
+        view.as_written = model.is_on(LKMMV2);
         view.leaves_out_unread = !kernel && consistency.ignores(&extents::of_any, UNREAD);
         Ok(ConsistencyChecker {
             rows: Rows::new(
@@ -450,8 +451,8 @@ impl ConsistencyChecker {
 
 /// Whether a model that takes these sets is the Linux kernel's.
 fn is_kernel(taken: &[String]) -> bool {
-    let mut sets = ["Once", "Mb", "Rcu-lock"].iter();
-    sets.all(|set| taken.iter().any(|name| name == set))
+    let mut sets = ["Once", "Mb", "Rcu-lock"].iter(); // newer versions derive `Mb` from `MB`
+    sets.all(|set| taken.iter().any(|name| name.eq_ignore_ascii_case(set)))
 }
 
 fn has_plain(graph: &Graph) -> bool {

@@ -37,13 +37,19 @@ pub const EMPTY: [&str; 17] = [
 pub const ASYMMETRIC: [&str; 2] = ["LIGHT", "HEAVY"];
 
 /// The sets of the Linux kernel's model, besides those of C that it has too. Accesses have the memory
-/// orders relaxed, acquire and release alone, a full fence is seq_cst.
-pub const KERNEL_SETS: [(&str, Tags); 24] = [
+/// orders relaxed, acquire and release alone, a full fence is seq_cst. Names in capitals are those of
+/// annotations as they are written, which newer versions have.
+pub const KERNEL_SETS: [(&str, Tags); 30] = [
     ("Once", tag::RLX),
     ("Acquire", tag::ACQ),
     ("Release", tag::REL),
     ("Mb", tag::SC),
     ("Noreturn", tag::NORETURN),
+    ("ONCE", tag::RLX),
+    ("ACQUIRE", tag::ACQ),
+    ("RELEASE", tag::REL),
+    ("MB", tag::SC),
+    ("NORETURN", tag::NORETURN),
     ("Rmb", tag::RMB),
     ("Wmb", tag::WMB),
     ("Barrier", tag::BARRIER),
@@ -51,6 +57,7 @@ pub const KERNEL_SETS: [(&str, Tags); 24] = [
     ("After-atomic", tag::AFTER_ATOMIC),
     ("After-spinlock", tag::AFTER_SPINLOCK),
     ("After-unlock-lock", tag::AFTER_UNLOCK_LOCK),
+    ("After-srcu-read-unlock", tag::AFTER_SRCU_UNLOCK),
     ("Rcu-lock", tag::RCU_LOCK),
     ("Rcu-unlock", tag::RCU_UNLOCK),
     ("Sync-rcu", tag::SYNC_RCU),

@@ -38,9 +38,10 @@ pub const RU: Tags = 1 << 31;
 pub const SRCU_LOCK: Tags = 1 << 32;
 pub const SRCU_UNLOCK: Tags = 1 << 33;
 pub const SYNC_SRCU: Tags = 1 << 34;
+pub const AFTER_SRCU_UNLOCK: Tags = 1 << 35;
 
 /// The tags of an initial write.
 pub const INITIAL_WRITE: Tags = WRITE | INITIAL | PLAIN;
 
 /// How many tags there are.
-pub const COUNT: usize = SYNC_SRCU.trailing_zeros() as usize + 1;
+pub const COUNT: usize = AFTER_SRCU_UNLOCK.trailing_zeros() as usize + 1;

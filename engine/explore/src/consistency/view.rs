@@ -75,6 +75,9 @@ pub struct View {
     /// Whether its locks are events of their own; else they are reads and writes that acquire and release,
     /// which order less.
     pub locks: bool,
+    /// Whether both halves of its read-modify-writes have their annotation, and there are no fences around
+    /// them.
+    pub as_written: bool,
     /// Whether initial writes are left out from which no read reads.
     pub leaves_out_unread: bool,
     /// The initial write of each location; `NONE` where it is left out.
@@ -117,6 +120,7 @@ fn order_tag(order: Order) -> Tags {
             Annotation::AfterAtomic => tag::AFTER_ATOMIC,
             Annotation::AfterSpinlock => tag::AFTER_SPINLOCK,
             Annotation::AfterUnlockLock => tag::AFTER_UNLOCK_LOCK,
+            Annotation::AfterSrcuUnlock => tag::AFTER_SRCU_UNLOCK,
             Annotation::RcuLock => tag::RCU_LOCK,
             Annotation::RcuUnlock => tag::RCU_UNLOCK,
             Annotation::SyncRcu => tag::SYNC_RCU,
@@ -128,8 +132,8 @@ fn order_tag(order: Order) -> Tags {
 }
 
 /// The tags of an access in the Linux kernel's model. One half of a read-modify-write has the memory
-/// order of the whole, if it can have it, and else is relaxed.
-fn kernel_tags(graph: &Graph, event: &Event, locks: bool) -> Tags {
+/// order of the whole, if it can have it or the model shows it as it is written, and else is relaxed.
+fn kernel_tags(graph: &Graph, event: &Event, (locks, as_written): (bool, bool)) -> Tags {
     let whole = match event.is_read() && event.pair != NONE {
         true => graph.event(event.pair),
         false => event,
@@ -161,6 +165,8 @@ fn kernel_tags(graph: &Graph, event: &Event, locks: bool) -> Tags {
         },
         (true, false) => tag::READ | order_tag(order),
         (false, false) => tag::WRITE | order_tag(order),
+        (true, true) if as_written => tag::READ | rmw | order_tag(order),
+        (false, true) if as_written => tag::WRITE | rmw | order_tag(order),
         (true, true) => match order {
             Order::Acq | Order::Kernel(_) => tag::READ | rmw | order_tag(order),
             _ => tag::READ | rmw | tag::RLX,
@@ -300,7 +306,7 @@ impl View {
     pub fn tags(&self, graph: &Graph, id: EventId) -> Tags {
         let event = graph.event(id);
         if self.kernel {
-            return kernel_tags(graph, event, self.locks);
+            return kernel_tags(graph, event, (self.locks, self.as_written));
         }
         let (whole, kind) = match (event.is_read(), event.pair) {
             (true, write) if write != NONE && self.in_halves => {
@@ -353,7 +359,7 @@ impl View {
                 if srcu.is_some() {
                     tags &= !(tag::FENCE | tag::PLAIN);
                 }
-                let location = srcu.map(|of| self.srcu_location(of.address));
+                let location = srcu.map(|of| self.srcu_location(graph, of.address));
                 let seen = self.add(event.thread, location, tags, None);
                 let index = srcu.and_then(|of| of.index);
                 self.indices.extend(index.map(|index| (seen, index)));
@@ -376,11 +382,14 @@ impl View {
         }
         self.order_before(graph, event.thread);
         let tags = self.tags(graph, id);
-        let fenced = self.kernel && is_fenced(graph, event);
+        let fenced = self.kernel && !self.as_written && is_fenced(graph, event);
         if fenced && event.is_read() {
             self.full_fence(event.thread);
         }
         let seen = self.add(event.thread, Some(event.location), tags, None);
+        if tags & (tag::SRCU_LOCK | tag::SRCU_UNLOCK) != 0 {
+            self.indices.push((seen, event.value));
+        }
         if is_second_half && self.index[event.pair as usize] != NONE {
             self.rmw.push((self.index[event.pair as usize], seen));
         }
@@ -399,8 +408,12 @@ impl View {
         self.hidden - 1
     }
 
-    /// The number of the location that stands for an `srcu_struct`.
-    fn srcu_location(&mut self, address: u64) -> u32 {
+    /// The number of the location that is an `srcu_struct`, or stands for one that is not accessed.
+    fn srcu_location(&mut self, graph: &Graph, address: u64) -> u32 {
+        let mut accessed = graph.locations.iter();
+        if let Some(at) = accessed.position(|of| of.at.address == address && !of.at.is_outside()) {
+            return at as u32;
+        }
         let known = self.srcu.iter().find(|(known, _)| *known == address);
         known.map(|(_, location)| *location).unwrap_or_else(|| {
             let location = self.hidden_location();

@@ -3,7 +3,9 @@
 
 use super::semantics::ReferenceEnvironment;
 use crate::semantics::dependencies::{branches_on_reads, decisive_arguments, DependencySets};
-use crate::semantics::environment::{AccessTarget, CallRecord, Done, Events, Interruption};
+use crate::semantics::environment::{
+    AccessTarget, CallRecord, Done, Events, Interruption, KernelVersion,
+};
 use crate::semantics::rounds::Step;
 use crate::source::{Action, FaultKind, ThreadId, Wait};
 use program::interpreter::thread::Thread;
@@ -129,6 +131,10 @@ impl<'p> Events<'p> for ReferenceEnvironment<'_, 'p> {
 
     fn asymmetric_fences(&self) -> bool {
         self.semantics.model.asymmetric_fences
+    }
+
+    fn kernel_version(&self) -> KernelVersion {
+        self.semantics.model.kernel_version
     }
 
     fn may_fail(&mut self, _: SiteId) -> bool {

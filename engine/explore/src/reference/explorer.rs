@@ -128,6 +128,7 @@ impl<'a> Explorer<'a> {
             asymmetric_fences: checked.defines_asymmetric_fences(),
             dependencies,
             kernel: checked.checker.is_kernel(),
+            kernel_version: checked.kernel_version,
             mixed_sizes: checked.takes_mixed_sizes(options),
             branches: checked.branches,
         };

@@ -13,7 +13,9 @@
 //! again from its beginning when the event has an answer, with all answers that it has so far.
 
 use crate::semantics::dependencies::DependencySets;
-use crate::semantics::environment::{CallRecord, Done, EventEnvironment, Events, Interruption};
+use crate::semantics::environment::{
+    CallRecord, Done, EventEnvironment, Events, Interruption, KernelVersion,
+};
 use crate::semantics::rounds::Step;
 use crate::source::{Action, Answer, EventLabel, Initial, Location, Next, ThreadId, Wait};
 use program::interpreter::thread::{State, Thread};
@@ -85,6 +87,7 @@ pub struct ModelTraits {
     pub dependencies: bool,
     /// The model is the Linux kernel's.
     pub kernel: bool,
+    pub kernel_version: KernelVersion,
     /// Atomic accesses of several sizes may overlap.
     pub mixed_sizes: bool,
     /// It orders what follows a compare-exchange as after a branch on what it compares.

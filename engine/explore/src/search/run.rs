@@ -23,9 +23,10 @@ use crate::exploration::{
 };
 use crate::reductions::Reduction;
 use crate::search::execution::EndedExecution;
+use crate::semantics::environment::KernelVersion;
 use crate::source::{FaultKind, Source};
 use cat::{CatError, Model};
-use program::ir::SiteId;
+use program::ir::{Annotation, SiteId};
 use std::sync::{Arc, OnceLock, PoisonError};
 
 /// The recursion is as deep as an execution has events, times the number of nested revisits; only
@@ -42,6 +43,7 @@ pub struct CheckedModel {
     /// Whether the model orders what follows a compare-exchange as after a branch on what it
     /// compares.
     pub branches: bool,
+    pub kernel_version: KernelVersion,
     /// Explorations have copies.
     pub checker: ConsistencyChecker,
     in_parts: OnceLock<ConsistencyChecker>,
@@ -111,6 +113,7 @@ impl CheckedModel {
             checker.set_releases_last(releases_last);
             branches = branches_on_compare(&mut checker)?;
         }
+        let declares = |tag: Annotation| model.tags().iter().any(|known| known == tag.name());
         let proved = acyclic == Acyclic::ProgramOrder && checker.shows_porf_acyclic;
         Ok(CheckedModel {
             stated,
@@ -123,6 +126,10 @@ impl CheckedModel {
                 (false, false) => Guarantee::Asked,
             },
             branches,
+            kernel_version: KernelVersion {
+                srcu_by_accesses: model.srcu_by_accesses,
+                after_srcu_unlock: declares(Annotation::AfterSrcuUnlock),
+            },
             checker,
             in_parts: OnceLock::new(),
             updates_continue: OnceLock::new(),

@@ -85,6 +85,15 @@ impl AccessTarget {
     }
 }
 
+/// What versions of the Linux kernel's model differ in.
+#[derive(Clone, Copy, Default)]
+pub struct KernelVersion {
+    /// Critical sections of SRCU begin with a load and end with a store.
+    pub srcu_by_accesses: bool,
+    /// There is `smp_mb__after_srcu_read_unlock()`.
+    pub after_srcu_unlock: bool,
+}
+
 /// What a thread has done with other threads, and what it has chosen.
 #[derive(Clone, Default)]
 pub struct CallRecord {
@@ -99,8 +108,9 @@ pub struct CallRecord {
     pub spurious: Vec<SiteId>,
     /// Critical sections of SRCU begun so far.
     pub srcu: u64,
-    /// The critical sections of RCU and SRCU that have not ended: the fences that end them.
-    pub sections: Vec<Action>,
+    /// The critical sections of RCU and SRCU that have not ended: what ends them, and what the index
+    /// depends on.
+    pub sections: Vec<(Action, Dep)>,
 }
 
 /// How a thread accesses memory.
@@ -214,6 +224,7 @@ pub trait Events<'p>: Accesses {
     fn end_heap_object(&mut self, t: &mut Thread, address: u64, site: SiteId) -> Done<()>;
 
     fn asymmetric_fences(&self) -> bool;
+    fn kernel_version(&self) -> KernelVersion;
     /// Whether a compare-exchange that may fail spuriously may do so here and now.
     fn may_fail(&mut self, site: SiteId) -> bool;
     /// It has.

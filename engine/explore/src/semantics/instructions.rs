@@ -1,7 +1,7 @@
 //! Memory instructions: each performs one or several events.
 
 use super::environment::{AccessTarget, Done, EventEnvironment, Events, Interruption, ReadMode};
-use crate::source::Action;
+use crate::source::{Action, SrcuUse};
 use program::interpreter::thread::Thread;
 use program::interpreter::{self, Cas, ExternCall, Flow, Outcome, RunEnd};
 use program::ir::arithmetic::rmw;
@@ -14,10 +14,17 @@ use std::sync::Arc;
 /// Objects are aligned to at most a page when the lifetime of a local begins again.
 const MAX_ALIGN: u32 = 12;
 
+/// The size of a `srcu_struct` where it is accessed: that of an index.
+const SRCU_SIZE: u32 = 4;
+
 const ASYMMETRIC: &str = "the model gives no meaning to an asymmetric fence (sc, tso and rc20 do, \
                           by the sets LIGHT and HEAVY)";
 
 const OF_KERNEL: &str = "only the Linux kernel's model gives a meaning to this operation (-m lkmm)";
+
+const NOT_OF_VERSION: &str =
+    "this version of the Linux kernel's model has no such fence: name the model \
+                               of another kernel tree (WEAKSPOT_KERNEL_MODEL)";
 
 const NOT_OF_KERNEL: &str =
     "the Linux kernel's model gives no meaning to this operation: use those of \
@@ -63,8 +70,8 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
             _ => return done,
         };
         let sections = self.0.calls().sections.clone();
-        for end in sections.into_iter().rev() {
-            self.0.ask(t, end, site)?;
+        for (end, index) in sections.into_iter().rev() {
+            self.ask_for_fence(t, end, index, site)?;
         }
         done
     }
@@ -82,10 +89,18 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
         Err(RunEnd::at_limit("model", message, Some(access.site)).into())
     }
 
-    /// Performs a fence, if the model gives one with its memory order a meaning.
-    pub(super) fn order(&mut self, t: &mut Thread, fence: Action, site: SiteId) -> Done<()> {
+    /// Performs a fence, if the model gives one with its memory order a meaning. Returns the index of a
+    /// critical section of SRCU that begins, where memory has it; `index` is what that of one that ends
+    /// depends on.
+    pub(super) fn order(
+        &mut self,
+        t: &mut Thread,
+        fence: Action,
+        index: Dep,
+        site: SiteId,
+    ) -> Done<Option<Val>> {
         let Action::Fence { order, .. } = fence else {
-            return Ok(());
+            return Ok(None);
         };
         let kernel = self.0.is_kernel();
         let message = match order {
@@ -95,43 +110,85 @@ impl<'p, E: Events<'p>> EventEnvironment<E> {
                 | Annotation::Barrier
                 | Annotation::BeforeAtomic
                 | Annotation::AfterAtomic,
-            ) if self.0.is_alone() && kernel => return Ok(()), // no event precedes it
+            ) if self.0.is_alone() && kernel => return Ok(None), // no event precedes it
             // a critical section may end when threads run
             Order::Kernel(_) if self.0.is_alone() && kernel => {
                 return Err(Interruption::NotAlone(site))
             }
-            _ if self.0.is_alone() => return Ok(()),
+            _ if self.0.is_alone() => return Ok(None),
+            Order::Kernel(Annotation::AfterSrcuUnlock)
+                if kernel && !self.0.kernel_version().after_srcu_unlock =>
+            {
+                NOT_OF_VERSION
+            }
             Order::Acq | Order::Rel | Order::AcqRel if kernel => NOT_OF_KERNEL,
             Order::Kernel(_) if !kernel => OF_KERNEL,
             Order::Light | Order::Heavy if !self.0.asymmetric_fences() => ASYMMETRIC,
             _ => {
-                self.0.ask(t, fence, site)?;
+                let found = self.ask_for_fence(t, fence, index, site)?;
                 let sections = &mut self.0.calls().sections;
-                match ends(fence) {
+                match ends(fence, found) {
                     Some(end) => sections.push(end),
                     None => {
-                        let ended = sections.iter().rposition(|end| *end == fence);
+                        let ended = sections.iter().rposition(|(end, _)| *end == fence);
                         ended.map(|at| sections.remove(at));
                     }
                 }
-                return Ok(());
+                return Ok(found);
             }
         };
         Err(RunEnd::at_limit("model", message, Some(site)).into())
     }
+
+    /// Makes a fence an event: of its own, or an access where the model has it so. Returns what is read.
+    fn ask_for_fence(
+        &mut self,
+        t: &mut Thread,
+        fence: Action,
+        index: Dep,
+        site: SiteId,
+    ) -> Done<Option<Val>> {
+        if let (true, Action::Fence { order, srcu }) =
+            (self.0.kernel_version().srcu_by_accesses, fence)
+        {
+            let at = |of: SrcuUse| AccessTarget::new(Val::constant(of.address), SRCU_SIZE, site);
+            match (order, srcu) {
+                (Order::Kernel(Annotation::SrcuLock), Some(of)) => {
+                    let how = ReadMode {
+                        order,
+                        ..ReadMode::PLAIN
+                    };
+                    return self.0.read(t, at(of), how).map(Some);
+                }
+                (Order::Kernel(Annotation::SrcuUnlock), Some(of)) => {
+                    let index = Val::new(of.index.unwrap_or(0), index);
+                    self.0.write(t, at(of), order, false, index)?;
+                    return Ok(None);
+                }
+                _ => {}
+            }
+        }
+        self.0.ask(t, fence, site)?;
+        Ok(None)
+    }
 }
 
-/// The fence that ends a critical section which this one begins.
-fn ends(fence: Action) -> Option<Action> {
-    let Action::Fence { order, srcu } = fence else {
+/// What ends a critical section that this fence begins, and what its index depends on. `found`: the index,
+/// where memory has it.
+fn ends(fence: Action, found: Option<Val>) -> Option<(Action, Dep)> {
+    let Action::Fence { order, mut srcu } = fence else {
         return None;
     };
+    if let (Some(of), Some(found)) = (&mut srcu, found) {
+        of.index = Some(found.bits);
+    }
     let order = match order {
         Order::Kernel(Annotation::RcuLock) => Annotation::RcuUnlock.into(),
         Order::Kernel(Annotation::SrcuLock) => Annotation::SrcuUnlock.into(),
         _ => return None,
     };
-    Some(Action::Fence { order, srcu })
+    let index = found.map_or(0, |found| found.dep);
+    Some((Action::Fence { order, srcu }, index))
 }
 
 fn target(address: Val, access: &Access) -> AccessTarget {
@@ -327,7 +384,7 @@ impl<'p, E: Events<'p>> interpreter::Environment for EventEnvironment<E> {
         self.0.uses(0);
         match signal {
             true => Ok(()),
-            false => self.order(t, Action::fence(order), site),
+            false => self.order(t, Action::fence(order), 0, site).map(|_| ()),
         }
     }
 

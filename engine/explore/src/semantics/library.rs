@@ -614,27 +614,28 @@ impl<'p, E: Events<'p>> Library<'p> for EventEnvironment<E> {
 
     /// Each critical section of a thread has an index of its own, so that one that ends with another's is
     /// seen.
-    fn srcu(&mut self, t: &mut Thread, call: &ExternCall, annotation: Annotation) -> Done<u64> {
+    fn srcu(&mut self, t: &mut Thread, call: &ExternCall, annotation: Annotation) -> Done<Val> {
         let (order, object) = (Order::from(annotation), call.arg(0));
         self.0.require(object.dep)?;
         self.0.is_event(t, target(object, 1, call.site), false)?;
         let index = match annotation {
-            Annotation::SrcuLock => Some(self.0.calls().srcu),
+            Annotation::SrcuLock => Some(Val::constant(self.0.calls().srcu)),
             Annotation::SrcuUnlock => {
                 self.0.require(call.arg(1).dep)?;
-                Some(call.arg(1).bits)
+                Some(call.arg(1))
             }
             _ => None,
         };
         let srcu = Some(SrcuUse {
             address: object.bits,
-            index,
+            index: index.map(|index| index.bits),
         });
-        self.order(t, Action::Fence { order, srcu }, call.site)?;
+        let index = index.unwrap_or_default();
+        let found = self.order(t, Action::Fence { order, srcu }, index.dep, call.site)?;
         if annotation == Annotation::SrcuLock {
             self.0.calls().srcu += 1;
         }
-        Ok(index.unwrap_or(0))
+        Ok(found.unwrap_or(index))
     }
 
     fn wait_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Done<Flow> {

@@ -1,7 +1,7 @@
 //! The environment of an explored thread: objects that it alone uses are read and written directly;
 //! each access of shared memory is an event, which the explorer answers.
 use crate::semantics::dependencies::DependencySets;
-use crate::semantics::environment::{AccessTarget, Events, Interruption};
+use crate::semantics::environment::{AccessTarget, Events, Interruption, KernelVersion};
 use crate::source::{Action, EventLabel, FaultKind};
 use crate::threads::ledger::User;
 use crate::threads::local_state::LocalState;
@@ -25,6 +25,7 @@ impl From<SharingChanged> for Interruption {
 pub struct Settings {
     /// The model says what asymmetric fences order.
     pub asymmetric_fences: bool,
+    pub kernel_version: KernelVersion,
     /// The model orders what follows a compare-exchange as after a branch on what it compares.
     pub branches: bool,
     /// A weak compare-exchange fails for no reason at most once per site and thread.
@@ -48,6 +49,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             asymmetric_fences: false,
+            kernel_version: KernelVersion::default(),
             branches: true,
             fails_once: false,
             looks_once: false,

@@ -1,7 +1,7 @@
 //! What the instructions and library calls of an explored thread are made of.
 use crate::semantics::dependencies::{branches_on_reads, decisive_arguments, DependencySets};
 use crate::semantics::environment::{
-    AccessTarget, Accesses, CallRecord, Done, Events, Interruption,
+    AccessTarget, Accesses, CallRecord, Done, Events, Interruption, KernelVersion,
 };
 use crate::source::{Action, FaultKind, Location, ThreadId, Wait};
 use crate::threads::barriers::is_result_used;
@@ -218,6 +218,10 @@ impl<'p> Events<'p> for ThreadEnvironment<'p> {
 
     fn asymmetric_fences(&self) -> bool {
         self.settings.asymmetric_fences
+    }
+
+    fn kernel_version(&self) -> KernelVersion {
+        self.settings.kernel_version
     }
 
     fn may_fail(&mut self, site: SiteId) -> bool {

@@ -118,6 +118,7 @@ impl ProgramSource<'_> {
         self.settings.mixed_sizes = model.takes_mixed_sizes(options);
         self.settings.asymmetric_fences = model.defines_asymmetric_fences();
         self.settings.branches = model.branches;
+        self.settings.kernel_version = model.kernel_version;
         self.settings.fails_once = options.fails_once;
         // of a user's own model nobody else states that a graph holds without a read
         let own = options.acyclic.is_none() && !checker.is_kernel();

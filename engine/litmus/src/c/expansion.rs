@@ -38,6 +38,14 @@ impl Macros {
     }
 }
 
+impl Macros {
+    /// Whether a critical section of SRCU begins with a load; else with an event of its own kind.
+    pub fn loads_in_srcu(&self) -> bool {
+        let begins = self.expressions.get("srcu_read_lock");
+        begins.is_some_and(|of| self.text[of.body.0..of.body.1].contains("__load"))
+    }
+}
+
 impl Parser<'_, '_> {
     /// A definition; its body is read to find its end, and once more at each use.
     fn definition(&mut self, macros: &mut Macros) -> Result<(), ParseError> {

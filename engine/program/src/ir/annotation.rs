@@ -24,10 +24,11 @@ pub enum Annotation {
     AfterAtomic,
     AfterSpinlock,
     AfterUnlockLock,
+    AfterSrcuUnlock,
     RcuLock,
     RcuUnlock,
     SyncRcu,
-    /// Of fences of one object.
+    /// Of fences of one object, or of its accesses.
     SrcuLock,
     SrcuUnlock,
     SyncSrcu,
@@ -36,13 +37,14 @@ pub enum Annotation {
 impl Annotation {
     /// Those of fences that a program may have or lack by themselves. The ends of critical sections come
     /// in pairs.
-    pub const FENCES: [Annotation; 7] = [
+    pub const FENCES: [Annotation; 8] = [
         Annotation::Rmb,
         Annotation::Wmb,
         Annotation::BeforeAtomic,
         Annotation::AfterAtomic,
         Annotation::AfterSpinlock,
         Annotation::AfterUnlockLock,
+        Annotation::AfterSrcuUnlock,
         Annotation::SyncRcu,
     ];
 
@@ -61,6 +63,7 @@ impl Annotation {
             Annotation::AfterAtomic => "after-atomic",
             Annotation::AfterSpinlock => "after-spinlock",
             Annotation::AfterUnlockLock => "after-unlock-lock",
+            Annotation::AfterSrcuUnlock => "after-srcu-read-unlock",
             Annotation::RcuLock => "rcu-lock",
             Annotation::RcuUnlock => "rcu-unlock",
             Annotation::SyncRcu => "sync-rcu",

@@ -66,7 +66,7 @@ pub fn call<'p, L: Library<'p>>(
         Extern::Wake => result(l.wake(t, call)?),
         Extern::Sleepers => result(l.sleepers(t, call)?),
         Extern::Requeue => result(l.requeue(t, call)?),
-        Extern::Srcu(annotation) => result(l.srcu(t, call, annotation)?),
+        Extern::Srcu(annotation) => Ok(Flow::Value(l.srcu(t, call, annotation)?)),
         Extern::BarrierInit => {
             l.begin_life(t, call, SyncObject::Barrier, arg(1).bits)?;
             result(0)

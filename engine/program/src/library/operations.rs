@@ -93,7 +93,7 @@ pub trait Library<'p>: Environment {
         t: &mut Thread,
         call: &ExternCall,
         annotation: Annotation,
-    ) -> Result<u64, Self::Interruption>;
+    ) -> Result<Val, Self::Interruption>;
     fn wait_at_barrier(
         &mut self,
         t: &mut Thread,

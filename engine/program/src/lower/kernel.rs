@@ -17,6 +17,7 @@ pub fn fence(name: &str) -> Option<Annotation> {
         "after_atomic" => Annotation::AfterAtomic,
         "after_spinlock" => Annotation::AfterSpinlock,
         "after_unlock_lock" => Annotation::AfterUnlockLock,
+        "after_srcu_unlock" => Annotation::AfterSrcuUnlock,
         "rcu_lock" => Annotation::RcuLock,
         "rcu_unlock" => Annotation::RcuUnlock,
         "sync_rcu" => Annotation::SyncRcu,

@@ -243,9 +243,9 @@ impl<'p> Library<'p> for StepEnvironment<'_, 'p> {
         t: &mut Thread,
         call: &ExternCall,
         annotation: Annotation,
-    ) -> Result<u64, RunEnd> {
+    ) -> Result<Val, RunEnd> {
         self.fence(t, annotation.into(), false, call.site)?;
-        Ok(0)
+        Ok(Val::constant(0))
     }
 
     fn wait_at_barrier(&mut self, t: &mut Thread, call: &ExternCall) -> Result<Flow, RunEnd> {

@@ -50,6 +50,7 @@ void weakspot_kernel_before_atomic(void);
 void weakspot_kernel_after_atomic(void);
 void weakspot_kernel_after_spinlock(void);
 void weakspot_kernel_after_unlock_lock(void);
+void weakspot_kernel_after_srcu_unlock(void);
 void weakspot_kernel_rcu_lock(void);
 void weakspot_kernel_rcu_unlock(void);
 void weakspot_kernel_sync_rcu(void);
@@ -62,6 +63,7 @@ void weakspot_kernel_sync_rcu(void);
 #define smp_mb__after_atomic() weakspot_kernel_after_atomic()
 #define smp_mb__after_spinlock() weakspot_kernel_after_spinlock()
 #define smp_mb__after_unlock_lock() weakspot_kernel_after_unlock_lock()
+#define smp_mb__after_srcu_read_unlock() weakspot_kernel_after_srcu_unlock()
 #define smp_acquire__after_ctrl_dep() smp_rmb()
 
 // RCU
