@@ -1,10 +1,10 @@
 #include <weakspot/kernel_tree.h>
 #define CONFIG_IRQ_WORK
+#ifndef __RCUWAIT_INITIALIZER
 struct rcuwait {};
 #define __RCUWAIT_INITIALIZER(name) {}
+#endif
 #define rcuwait_wake_up(wait) ((void)0)
-#define lockdep_irq_work_enter(flags) ((void)0)
-#define lockdep_irq_work_exit(flags) ((void)0)
 #define arch_irq_work_has_interrupt() 1
 #include <linux/irq_work.h>
 #include "../kernel/irq_work.c"

@@ -1,6 +1,7 @@
 // qspinlock.c as it is compiled for 16384 CPUs or more, with an unlock that accesses the whole word.
 #include <weakspot/kernel_tree.h>
 #define CONFIG_NR_CPUS 16384
+#define MAX_NODES 4
 #undef arch_spin_lock
 #undef arch_spin_unlock
 #define arch_spinlock_t queued_spinlock_t

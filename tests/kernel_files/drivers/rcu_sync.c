@@ -1,6 +1,4 @@
 #include <weakspot/kernel_tree.h>
-typedef struct { spinlock_t lock; } wait_queue_head_t;
-#define init_waitqueue_head(queue) spin_lock_init(&(queue)->lock)
 #define wake_up_locked(queue) ((void)0)
 #include "../kernel/rcu/sync.c"
 

@@ -1,4 +1,5 @@
 #include <weakspot/kernel_tree.h>
+#define tasklet_callback_cancel_wait_running() ((void)0)
 enum { TASKLET_STATE_SCHED, TASKLET_STATE_RUN };
 #define wake_up_var(variable) ((void)0)
 struct tasklet_struct;

@@ -46,6 +46,7 @@ static inline void call_rcu(struct rcu_head *head, rcu_callback_t func) {
   head->func = func;
   weakspot_queue(weakspot_call_back, head);
 }
+#define call_rcu_hurry(head, func) call_rcu(head, func)
 #define kfree_rcu(pointer, member) weakspot_queue(weakspot_free_back, (pointer))
 #define kfree_rcu_mightsleep(pointer) (synchronize_rcu(), kfree(pointer))
 

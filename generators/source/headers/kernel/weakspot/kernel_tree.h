@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/types.h>
 #include <weakspot/kernel.h>
 
 #define __LINUX_COMPILER_H
@@ -24,6 +25,8 @@
 #define __LINUX_SPINLOCK_TYPES_H
 #define __LINUX_PREEMPT_H
 #define __LINUX_PERCPU_H
+#define _LINUX_PERCPU_DEFS_H
+#define _ASM_GENERIC_PERCPU_H_
 #define _LINUX_SCHED_H
 #define __LINUX_RCUPDATE_H
 #define _LINUX_EXPORT_H
@@ -37,6 +40,7 @@
 #define _LINUX_TRACE_IRQFLAGS_H
 #define __LINUX_SMP_H
 #define __LINUX_MUTEX_H
+#define __LINUX_MUTEX_TYPES_H
 #define __LINUX_CPUMASK_H
 #define _LINUX_KCSAN_CHECKS_H
 #define __LINUX_UACCESS_H__
@@ -84,14 +88,35 @@ struct callback_head {
 #define rcu_head callback_head
 #include <weakspot/kernel_callbacks.h>
 typedef unsigned gfp_t;
+typedef unsigned long dma_addr_t;
+typedef unsigned short umode_t;
+#ifndef loff_t
+typedef off_t loff_t;
+#endif
 typedef spinlock_t raw_spinlock_t;
 typedef spinlock_t arch_spinlock_t;
 struct mutex {
   pthread_mutex_t mutex;
 };
+#if __has_include(<linux/mutex_types.h>) // trees with headers for types
+struct rcuwait {
+  struct task_struct *task;
+};
+// clang-format off
+#define __RCUWAIT_INITIALIZER(name)		\
+	{ .task = NULL, }
+// clang-format on
+#endif
 
 // Attributes, and what leaves no code
 #define __percpu
+#define __force
+#define __private
+#define __signed_wrap
+#define __nonnull_args(...)
+#ifndef __always_inline
+#define __always_inline inline
+#endif
 #define __user
 #define __must_check
 #define __pure
@@ -104,11 +129,15 @@ struct mutex {
 #define WEAKSPOT_UNIQUE(prefix, number) WEAKSPOT_JOINED(prefix, number)
 #define __UNIQUE_ID(prefix) WEAKSPOT_UNIQUE(prefix, __COUNTER__)
 #define __lockfunc
+#if __has_include(<linux/compiler-context-analysis.h>)
+#include <linux/compiler-context-analysis.h>
+#else
 #define __acquires(lock)
 #define __releases(lock)
 #define __cond_acquires(lock)
 #define __acquire(lock) ((void)0)
 #define __release(lock) ((void)0)
+#endif
 #define ____cacheline_aligned
 #define ____cacheline_aligned_in_smp
 #define __cacheline_aligned_in_smp
@@ -117,6 +146,8 @@ struct mutex {
 #define prefetchw(address) ((void)0)
 #define irqs_disabled() 1
 #define in_nmi() 0
+#define panic_on_this_cpu() 0
+#define debug_non_panic_cpus 0
 #define cpu_is_offline(cpu) 0
 #define kasan_record_aux_stack(address) ((void)0)
 #define kasan_record_aux_stack_noalloc(address) ((void)0)
@@ -129,10 +160,15 @@ struct mutex {
 #define ASSERT_EXCLUSIVE_ACCESS(x) ((void)0)
 #define trace_contention_begin(lock, flags) ((void)0)
 #define trace_contention_end(lock, result) ((void)0)
+#define trace_contended_release_enabled() 0
+#define trace_contended_release(lock) ((void)0)
+#define trace_call__contended_release(lock) ((void)0)
 
 #define lockdep_init_map(map, name, key, subclass) ((void)0)
 #define lockdep_assert_preemption_disabled() ((void)0)
 #define lockdep_assert_held(lock) ((void)0)
+#define lockdep_irq_work_enter(flags) ((void)0)
+#define lockdep_irq_work_exit(flags) ((void)0)
 #define seqcount_acquire(map, subclass, trylock, address) ((void)0)
 #define seqcount_release(map, address) ((void)0)
 #define kcsan_atomic_next(count) ((void)0)
@@ -140,6 +176,7 @@ struct mutex {
 #define kcsan_nestable_atomic_end() ((void)0)
 
 // Values
+#define __must_be_array(array) 0
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define ALIGN(x, to) (((x) + (to) - 1) & ~((__typeof__(x))(to) - 1))
 #define min_t(type, x, y) ((type)(x) < (type)(y) ? (type)(x) : (type)(y))
@@ -150,19 +187,38 @@ struct mutex {
 #define pr_err(...) ((void)0)
 #define pr_debug(...) ((void)0)
 #define BITS_PER_LONG 64
+#define NUMA_NO_NODE (-1)
+#define TYPEOF_UNQUAL(x) __typeof_unqual__(x)
+#define compiletime_assert_atomic_type(x) ((void)0)
+
+#define MAX_ERRNO 4095
+#define ERR_PTR(error) ((void *)(long)(error))
+#define PTR_ERR(pointer) ((long)(pointer))
+#define IS_ERR_VALUE(value) ((unsigned long)(value) >= (unsigned long)-MAX_ERRNO)
+#define IS_ERR(pointer) IS_ERR_VALUE(pointer)
 
 // Memory
 #define SMP_CACHE_BYTES 64
 #define KMALLOC_MAX_SIZE (1UL << 22)
 #define kvmalloc_array(count, size, flags) calloc(count, size)
+#define kvmalloc_array_noprof(count, size, flags) calloc(count, size)
 #define kvfree(pointer) free(pointer)
 #define kmalloc_array(count, size, flags) calloc(count, size)
+#define kmalloc_array_noprof(count, size, flags) calloc(count, size)
 #define kcalloc(count, size, flags) calloc(count, size)
+#define kzalloc_obj(object, ...) ((__typeof__(object) *)calloc(1, sizeof(object)))
 #define __GFP_ZERO 0
 
 // Wait queues have no meaning: a thread that would sleep there is an error.
+typedef struct {
+  spinlock_t lock;
+} wait_queue_head_t;
+#define init_waitqueue_head(queue) spin_lock_init(&(queue)->lock)
 #define DECLARE_WAIT_QUEUE_HEAD(name)
 #define wake_up_all(queue) ((void)0)
+#define test_and_clear_wake_up_bit(bit, word) test_and_clear_bit(bit, word)
+#define clear_and_wake_up_bit(bit, word)                                                           \
+  (clear_bit_unlock((bit), (word)), smp_mb__after_atomic())
 #define wait_event(queue, condition)                                                               \
   ((condition) ? (void)0 : weakspot_unsupported("a wait queue"))
 #define wait_event_lock_irq(queue, condition, lock) wait_event(queue, condition)

@@ -1,1 +1,1 @@
-#include <weakspot/kernel_tree.h>
+#include <asm-generic/mcs_spinlock.h>
