@@ -1,6 +1,6 @@
 """Files of the Linux kernel, unmodified, are read and explored under the kernel's own model; an
 order that is removed is found, and so are mistakes that the kernel has corrected. Without a kernel
-tree (`scripts/kernel-sources`), these tests are skipped."""
+tree (`scripts/install-tools --kernel-tree`), these tests are skipped."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Where the memory model of the Linux kernel is: its folder tools/memory-model, unmodified.
 
 The folder is the one that WEAKSPOT_KERNEL_MODEL names, a kernel tree or its tools/memory-model;
-else the one that `scripts/install-tools --kernel-model` fills.
+else the one that `scripts/install-tools` fills, with `--kernel-model` or `--kernel-tree`.
 """
 
 from __future__ import annotations
@@ -28,5 +28,6 @@ def folder() -> Path | None:
     if named is not None:
         places = [Path(named), Path(named) / "tools" / "memory-model"] if named else []
     else:
-        places = [each / "kernel-model" for each in tools.prefixes()]
+        known = ("kernel-model", "linux/tools/memory-model")
+        places = [each / name for each in tools.prefixes() for name in known]
     return next((each for each in places if (each / CONFIGURATION).is_file()), None)

@@ -4,11 +4,10 @@ struct io_uring { u32 head, tail; };
 struct io_rings { struct io_uring sq, cq; u32 sq_dropped; } rings;
 struct io_ring_ctx {
     unsigned sq_entries, cached_sq_head, cached_cq_tail, flags, cq_extra, *sq_array;
-    struct io_uring_sqe *sq_sqes;
-    struct io_rings *rings;
+    struct io_uring_sqe *sq_sqes; struct io_rings *rings;
     spinlock_t completion_lock;
 } ctx = {.sq_entries = 1, .sq_array = &(unsigned){0}, .sq_sqes = sqes, .rings = &rings};
-#define IORING_SETUP_SQE128 1024
+enum { IORING_SETUP_SQE128 = 1024, IORING_SETUP_NO_SQARRAY = 65536 };
 #include "../io_uring/io_uring.h"
 #include "../io_uring/io_uring.c"
 
@@ -24,7 +23,8 @@ int main(void)
 {
     pthread_t one;
     pthread_create(&one, NULL, application, NULL);
-    if (io_sqring_entries(&ctx)) BUG_ON(io_get_sqe(&ctx)->opcode != 1);
+    const struct io_uring_sqe *sqe;
+    if (io_sqring_entries(&ctx) && io_get_sqe(&ctx, &sqe)) BUG_ON(sqe->opcode != 1);
     io_commit_sqring(&ctx);
     pthread_join(one, NULL);
 }

@@ -23,7 +23,7 @@ int main(void)
     pthread_t one;
     pthread_create(&one, NULL, queues, NULL);
     WRITE_ONCE(owner, 1);
-    set_work_pool_and_clear_pending(&work, 0);
+    set_work_pool_and_clear_pending(&work, 0, 0);
     int seen = READ_ONCE(event);
     pthread_join(one, &queued);
     BUG_ON(queued ? owner != 2 : !seen);
