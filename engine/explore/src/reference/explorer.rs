@@ -405,6 +405,9 @@ impl<'a> Explorer<'a> {
         label: &EventLabel,
         location: u32,
     ) -> Result<(), ExploreError> {
+        if !self.may_write(node, thread, label) {
+            return Ok(());
+        }
         let writes = node.graph.writes(location);
         let mut before: Vec<EventId> = std::iter::once(NONE).chain(writes).collect();
         before.retain(|write| !node.graph.is_taken(location, *write));

@@ -73,6 +73,16 @@ impl Explorer<'_> {
         kept.map(|(_, by)| by).collect()
     }
 
+    /// Whether a thread may write this in a consistent graph. What is written when all others were joined
+    /// is read by none, and not among the values.
+    pub fn may_write(&self, node: &Node, thread: ThreadId, label: &EventLabel) -> bool {
+        let (Some(values), Some(at)) = (&self.values, label.action.at()) else {
+            return true;
+        };
+        let value = label.action.written().value;
+        values.may_write(thread, at, value) || node.has_joined_all(thread)
+    }
+
     /// The values that other threads may still write for a read, each with a thread that may.
     fn written_later<'s>(
         &'s self,

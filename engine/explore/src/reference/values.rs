@@ -17,6 +17,16 @@
 //! branch depends return the constants as well. With the values of these reads given, the others are found
 //! in the order of their dependencies.
 //!
+//! A read that is in such a cycle, or comes from one, reads from a write that depends on another such read.
+//! So, once all values are found with these constants, a constant is left out at a location where no write
+//! has it that depends on a read of a constant. Where the *value* of such a write comes by data and addresses
+//! from no constant, what it comes from is known: a thread that reads it performs no write that its value
+//! comes from, and that takes its own value from what was read. Then all values are found anew, with the
+//! constants that remain, until they stay the same. If the constants contain what such reads return in any
+//! graph, then all its writes are found, and the constants that remain contain it too. (Three threads that
+//! each add one to a counter, after they have waited for one another: it is at most three, since no value
+//! of a counter comes from itself by data.)
+//!
 //! The values come to an end. With a value are known the writes that it comes from, each an event of its
 //! thread, and a run ends before a write that comes from itself. So two threads that add one to what
 //! the other writes do not count for ever. A write's name is its location and its number among those of its
@@ -46,7 +56,10 @@ use std::collections::BTreeSet;
 type Write = (ThreadId, Location, usize);
 
 /// More ways in which a value comes from writes are not distinguished.
-const MOST_WAYS: usize = 16;
+const MOST_WAYS: usize = 4;
+
+/// How often values are found with fewer constants. Those of each time contain all.
+const MOST_ROUNDS: usize = 16;
 
 /// The writes that a value comes from, and how many of them come one from another.
 #[derive(Clone, Default, PartialEq)]
@@ -54,6 +67,12 @@ struct Origin {
     writes: BTreeSet<Write>,
     depth: usize,
     chain: Chain,
+    /// Those of the writes that the value itself comes from, by data and addresses. Reads that return a value
+    /// from nowhere have no others.
+    data: BTreeSet<Write>,
+    /// Whether it may come from a read that returns a value from nowhere, and whether the value itself may.
+    from_nowhere: bool,
+    data_from_nowhere: bool,
 }
 
 /// The writes of its location that a value comes from by read-modify-writes alone: each with its thread
@@ -122,9 +141,32 @@ impl Origin {
         }
     }
 
+    /// That of a value from nowhere. By data it comes from these writes; none: it may come from itself.
+    fn nowhere(data: Option<&BTreeSet<Write>>) -> Origin {
+        Origin {
+            from_nowhere: true,
+            data_from_nowhere: data.is_none(),
+            data: data.cloned().unwrap_or_default(),
+            ..Origin::default()
+        }
+    }
+
     fn add(&mut self, other: &Origin) {
         self.writes.extend(&other.writes);
         self.depth = self.depth.max(other.depth);
+        self.from_nowhere |= other.from_nowhere;
+    }
+
+    /// As [`add`](Self::add), where values may be passed on too.
+    fn add_all(&mut self, other: &Origin) {
+        self.add(other);
+        self.data_from_nowhere |= other.data_from_nowhere;
+    }
+
+    fn add_data(&mut self, other: &Origin) {
+        self.add(other);
+        self.data.extend(&other.data);
+        self.data_from_nowhere |= other.data_from_nowhere;
     }
 
     /// What two ways share.
@@ -132,11 +174,17 @@ impl Origin {
         self.writes.retain(|write| other.writes.contains(write));
         self.depth = self.depth.min(other.depth);
         self.chain.meet(&other.chain);
+        self.data.retain(|write| other.data.contains(write));
+        self.from_nowhere |= other.from_nowhere;
+        self.data_from_nowhere |= other.data_from_nowhere;
     }
 
     /// Whether whatever comes from the other one may come from this one.
     fn is_part_of(&self, other: &Origin) -> bool {
         self.depth <= other.depth
+            && self.from_nowhere >= other.from_nowhere
+            && self.data_from_nowhere >= other.data_from_nowhere
+            && self.data.is_subset(&other.data)
             && self.writes.is_subset(&other.writes)
             && self.chain.is_part_of(&other.chain)
     }
@@ -160,15 +208,19 @@ struct Start {
     from: Origin,
 }
 
+/// The values that reads of locations may return from nowhere, each with ways to come by it.
+type Constants = FxHashMap<Location, Vec<(u64, Origin)>>;
+
 #[derive(Default)]
 pub struct Values {
     written: FxHashMap<Location, Vec<Known>>,
     results: FxHashMap<ThreadId, Vec<Known>>,
     starts: Vec<Start>,
     allocated: Vec<Action>,
-    /// What reads of some locations may return from nowhere.
+    /// What reads of some locations may return from nowhere: one of these, if it is not known to be fewer.
     constants: BTreeSet<u64>,
     from_nowhere: FxHashSet<Location>,
+    fewer: Option<Constants>,
     /// The most writes of each thread.
     writes: FxHashMap<ThreadId, usize>,
     grows: bool,
@@ -224,34 +276,92 @@ impl Values {
         others.map(|known| (known.answer, known.by.0))
     }
 
+    /// Whether a thread may write a value to a location.
+    pub fn may_write(&self, thread: ThreadId, at: Location, value: u64) -> bool {
+        let known = self.written.get(&at).into_iter().flatten();
+        let mut values = known.map(|known| (known.by.0, known.answer.value));
+        values.any(|known| known == (thread, value))
+    }
+
     /// Finds all values, unless `limit` is reached.
     pub fn find(
         semantics: &Semantics,
         limit: impl Fn() -> Option<Limit>,
         most: usize,
     ) -> Result<Values, Limit> {
-        let mut values = Values {
-            grows: true,
-            constants: match semantics.model.kernel {
-                true => semantics.program.constants(),
-                false => BTreeSet::new(),
-            },
-            ..Values::default()
+        let constants = match semantics.model.kernel {
+            true => semantics.program.constants(),
+            false => BTreeSet::new(),
         };
-        while std::mem::take(&mut values.grows) {
-            let mut open = vec![Run::new(0, semantics.main(), Origin::default())];
-            let starts = values.starts.iter().cloned();
-            open.extend(starts.map(|start| Run::new(start.id, start.thread, start.from)));
-            while let Some(run) = open.pop() {
-                if let Some(limit) = limit() {
-                    return Err(limit);
-                }
-                if run.events.len() < most && !semantics.overlaps.get() {
-                    values.extend(semantics, run, &mut open);
+        let (mut fewer, mut rounds) = (None, 0);
+        loop {
+            let mut values = Values {
+                grows: true,
+                constants: constants.clone(),
+                fewer: fewer.take(),
+                ..Values::default()
+            };
+            while std::mem::take(&mut values.grows) {
+                let mut open = vec![Run::new(0, semantics.main(), Origin::default())];
+                let starts = values.starts.iter().cloned();
+                open.extend(starts.map(|start| Run::new(start.id, start.thread, start.from)));
+                while let Some(run) = open.pop() {
+                    if let Some(limit) = limit() {
+                        return Err(limit);
+                    }
+                    if run.events.len() < most && !semantics.overlaps.get() {
+                        values.extend(semantics, run, &mut open);
+                    }
                 }
             }
+            let remaining = values.remaining();
+            rounds += 1;
+            if remaining == values.used() || rounds == MOST_ROUNDS {
+                return Ok(values);
+            }
+            fewer = Some(remaining);
         }
-        Ok(values)
+    }
+
+    /// What a read of a location may return from nowhere.
+    fn constants_at(&self, at: Location) -> Vec<(u64, Origin)> {
+        match &self.fewer {
+            _ if !self.from_nowhere.contains(&at) => Vec::new(),
+            Some(fewer) => fewer.get(&at).cloned().unwrap_or_default(),
+            None => {
+                let masked = self.constants.iter().map(|value| mask(*value, 8 * at.size));
+                let masked: BTreeSet<u64> = masked.collect();
+                let each = masked.into_iter();
+                each.map(|value| (value, Origin::nowhere(None))).collect()
+            }
+        }
+    }
+
+    fn used(&self) -> Constants {
+        let all = self.from_nowhere.iter();
+        all.map(|at| (*at, self.constants_at(*at))).collect()
+    }
+
+    /// Of these, those that a write has which depends on one of them, with what its value comes from.
+    fn remaining(&self) -> Constants {
+        let remaining = self.used().into_iter().map(|(at, constants)| {
+            let written = self.written.get(&at).into_iter().flatten();
+            let kept = written.filter(|known| {
+                let value = known.answer.value;
+                known.from.from_nowhere && constants.iter().any(|(constant, _)| *constant == value)
+            });
+            let ways = kept.map(|known| {
+                let data = Some(&known.from.data).filter(|_| !known.from.data_from_nowhere);
+                (Answer::new(known.answer.value), Origin::nowhere(data))
+            });
+            let mut ways: Vec<(u64, Origin)> = by_answer(ways)
+                .into_iter()
+                .map(|(answer, way)| (answer.value, way))
+                .collect();
+            ways.sort_by(|(one, a), (other, b)| (one, &a.data).cmp(&(other, &b.data)));
+            (at, ways)
+        });
+        remaining.collect()
     }
 
     /// Lets a run continue with its next event, in each way.
@@ -304,17 +414,8 @@ impl Values {
                     (None, Initial::Outside) => {}
                     (None, initial) => sources.push(run.known(initial.answer(), Origin::initial())),
                 }
-                let constants = self
-                    .constants
-                    .iter()
-                    .filter(|_| self.from_nowhere.contains(&at));
-                let constants = constants.map(|value| mask(*value, 8 * at.size));
-                let constants: BTreeSet<u64> = constants.collect();
-                for value in constants {
-                    if sources.iter().all(|known| known.answer.value != value) {
-                        sources.push(run.known(Answer::new(value), Origin::default()));
-                    }
-                }
+                let constants = self.constants_at(at).into_iter();
+                sources.extend(constants.map(|(value, from)| run.known(Answer::new(value), from)));
                 let sources = sources.into_iter().map(|known| {
                     // another value may be there that is not known yet
                     let answer = match uninitialised_ok {
@@ -342,14 +443,20 @@ impl Values {
                 let mut known = run.known(answer, run.before.clone());
                 known.from.chain = Chain::default();
                 let half = run.locations.iter().rposition(|known| *known == Some(at));
-                for set in [of.addr, of.data, of.ctrl] {
+                for (set, data) in [(of.addr, true), (of.data, true), (of.ctrl, false)] {
                     for read in semantics.sets.reads(set) {
                         let of_read = &run.events[read as usize];
-                        known.from.add(of_read);
+                        match data {
+                            true => known.from.add_data(of_read),
+                            false => known.from.add(of_read),
+                        }
                         if rmw && half == Some(read as usize) {
                             known.from.chain = of_read.chain.clone();
                         }
                     }
+                }
+                for read in semantics.sets.reads(of.left_behind) {
+                    known.from.from_nowhere |= run.events[read as usize].from_nowhere;
                 }
                 known.from.chain.add(run.id, answer);
                 let mut run = run;
@@ -363,7 +470,9 @@ impl Values {
                 self.grows |= run.writes.len() > *most;
                 *most = run.writes.len().max(*most);
                 known.from.depth += 1;
-                let repeats = !known.from.writes.insert((run.id, at, earlier))
+                let name = (run.id, at, earlier);
+                let repeats = !known.from.writes.insert(name)
+                    || !known.from.data.insert(name)
                     || known.from.depth > self.writes.values().sum();
                 if repeats || self.initial(semantics, at) == Initial::Outside {
                     return;
@@ -389,7 +498,7 @@ impl Values {
                 let results = results.map(|known| (known.answer, known.from.clone()));
                 for (answer, from) in by_answer(results) {
                     let mut run = run.clone();
-                    run.before.add(&from);
+                    run.before.add_all(&from);
                     run.joined.push(thread);
                     // what is written when no other thread runs, none reads
                     if self.runs_beside(&run) {
@@ -521,7 +630,7 @@ impl Run {
     /// All that it comes from.
     fn all(&self) -> Origin {
         let mut all = self.before.clone();
-        self.events.iter().for_each(|from| all.add(from));
+        self.events.iter().for_each(|from| all.add_all(from));
         all
     }
 }
