@@ -72,9 +72,9 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     `compile_commands` is a compilation database; by default it is the nearest compile_commands.json
     in the source's folder or above it, or in `build` there. `own` is False for sources whose build
     is known, for which none is looked for. `sources` are the program's translation units besides
-    the one that defines `main`; `assembly` says what inline assembly means, `volatile` what
-    volatile accesses in C and C++ are. `origin` says where the options come from. `below` holds
-    options of lower precedence.
+    the one that defines `main`, `crates` the root files of Rust crates that these use; `assembly`
+    says what inline assembly means, `volatile` what volatile accesses in C and C++ are. `origin`
+    says where the options come from. `below` holds options of lower precedence.
     """
 
     defines: tuple[str, ...] = ()
@@ -84,6 +84,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     compile_commands: Path | None = None
     own: bool = True
     sources: tuple[Path, ...] = ()
+    crates: tuple[Path, ...] = ()
     assembly: tuple[Meaning, ...] = ()
     volatile: Volatile | None = None
     features: tuple[str, ...] = ()
@@ -121,6 +122,11 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
         """The translation units of the source's program besides itself."""
         named = dict.fromkeys(path for each in self.layers for path in each.sources)
         return tuple(path for path in named if path.resolve() != Path(source).resolve())
+
+    @property
+    def all_crates(self) -> tuple[Path, ...]:
+        """The root files of the crates that the translation units use."""
+        return tuple(dict.fromkeys(path for each in self.layers for path in each.crates))
 
     @property
     def folders(self) -> tuple[Path, ...]:

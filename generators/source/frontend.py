@@ -159,8 +159,8 @@ def _compiled(unit: Question, folder: Path, build: Build, end: Deadline) -> tupl
     names: Collection[str]
     if unit.entry is not None:
         raw, names = crates.text(unit.entry, build, end), ()
-    elif sources()[unit.path.suffix].compiler == "rustc":
-        raw, names = rust.run(rust.find(unit.path.parent), unit.path, unit.options, end)
+    elif unit.root is not None:
+        raw, names = rust.run(rust.find(unit.path.parent), unit.root, unit.options, end)
     else:
         raw, names = clang.run(limited, unit.path, unit.options)
     raw = file_names.relative_names(raw, unit.compiler, folder)
@@ -174,8 +174,8 @@ class Question(msgspec.Struct, frozen=True):
     """A question to the compiler. `key` stands for all that the answer depends on, with the content
     of the files, and `own` for what that of its translation unit does. `others` are the program's
     other translation units, `meanings` those of inline assembly. `lean` is set if C++
-    headers are read without optional includes. `entry` is the program of a crate. With
-    `relaxes_volatile`, volatile accesses are relaxed atomic ones."""
+    headers are read without optional includes. `entry` is the program of a crate, `root` another
+    one in Rust. With `relaxes_volatile`, volatile accesses are relaxed atomic ones."""
 
     path: Path
     options: tuple[str, ...]
@@ -186,6 +186,7 @@ class Question(msgspec.Struct, frozen=True):
     others: tuple[Question, ...] = ()
     meanings: tuple[Meaning, ...] = ()
     entry: Entry | None = None
+    root: rust.Root | None = None
     relaxes_volatile: bool = False
 
 
@@ -213,7 +214,8 @@ def question(path: Path, *, build: Build = NO_OPTIONS, end: Deadline = NEVER) ->
 
 def _asked(path: Path, build: Build, end: Deadline, *, lean: bool) -> Question:
     unit = _unit(path, build, end, lean=lean)
-    others = tuple(_unit(each, build, end, lean=lean) for each in build.other_sources(path))
+    more = build.other_sources(path)
+    others = tuple(_unit(each, build, end, lean=lean, exports=True) for each in more)
     meanings = build.meanings
     texts = (text for each in meanings for text in (each.pattern, each.body))
     return msgspec.structs.replace(
@@ -225,8 +227,10 @@ def _asked(path: Path, build: Build, end: Deadline, *, lean: bool) -> Question:
     )
 
 
-def _unit(path: Path, build: Build, end: Deadline, *, lean: bool) -> Question:
-    """The question about one translation unit."""
+def _unit(
+    path: Path, build: Build, end: Deadline, *, lean: bool, exports: bool = False
+) -> Question:
+    """The question about one translation unit; with `exports`, one without `main`."""
     _check_source(path)
     found = clang.find()
     given = build_options(path, build)
@@ -234,13 +238,14 @@ def _unit(path: Path, build: Build, end: Deadline, *, lean: bool) -> Question:
     quick = language.quick if lean else ()
     texts: Iterable[str]
     entry = build.program if language.compiler == "rustc" else None
+    root = rust.Root(path, exports, build.all_crates) if language.compiler == "rustc" else None
     relaxes_volatile = build.relaxes_volatile and language.compiler == "clang"
     if entry is not None:
         options = (*given.meaning, *build.all_features, *(["--loom"] * build.of_loom))
         texts = (entry.symbol, cache.digest_of(crates.bitcode(entry, build, end)))
-    elif language.compiler == "rustc":
+    elif root is not None:
         options = given.meaning
-        texts = rust.read_text(rust.find(path.parent), path, options, end)
+        texts = rust.read_text(rust.find(path.parent), root, options, end)
     else:
         options = ("-idirafter.", *given.meaning, *given.clang, *quick)
         texts = clang.read_text(msgspec.structs.replace(found, end=end), path, options)
@@ -260,6 +265,7 @@ def _unit(path: Path, build: Build, end: Deadline, *, lean: bool) -> Question:
         compiler=found,
         lean=bool(quick),
         entry=entry,
+        root=root,
         relaxes_volatile=relaxes_volatile,
         own=own,
         key=own,

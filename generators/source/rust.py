@@ -1,17 +1,19 @@
 """Running rustc on a source file, and reading its errors.
 
 In: the path of the crate's root file, and options for rustc. Out: the text of LLVM IR, as
-`clang.run` makes it of C, which is that of the crate's module with what it needs of std
-(`rust_modules`); a compile error is raised as one that names the place.
+`clang.run` makes it of C, which is that of the crate's module with what it needs of std and of
+other crates (`rust_modules`); a compile error is raised as one that names the place.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -30,6 +32,22 @@ RUSTC = tools.Program(
 )
 
 _PATIENCE = 600.0  # seconds without a time limit
+
+_Kind = Literal["bin", "cdylib", "rlib"]
+
+
+class Root(msgspec.Struct, frozen=True):
+    """The root file of a crate. It is a program; or, with `exports`, a part of one, whose exported
+    functions C calls. It uses the public items of the `crates`, each a root file, by the names of
+    these."""
+
+    path: Path
+    exports: bool = False
+    crates: tuple[Path, ...] = ()
+
+    @property
+    def kind(self) -> _Kind:
+        return "cdylib" if self.exports else "bin"
 
 
 class Rustc(msgspec.Struct, frozen=True):
@@ -75,24 +93,46 @@ def _dependencies(made: Path) -> tuple[list[str], list[str]]:
     return files, [line for line in others if line.startswith("# env-dep:")]
 
 
-def run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> tuple[str, list[str]]:
+def run(rustc: Rustc, root: Root, options: Sequence[str], end: Deadline) -> tuple[str, list[str]]:
     """The text of the program's IR, and the names of its files relative to its own folder. Raises
     BadInput when it does not compile, Unsupported for an LLVM that is newer than ours, ToolFailed,
     LimitReached."""
-    require_readable(rustc, path)
-    root, options = overlay.mirror(options)
+    require_readable(rustc, root.path)
+    mirror, options = overlay.mirror(options)
     with scratch_folder() as scratch:
-        # without a linked program there is no link-time optimisation, which brings std's code
         made, files = scratch / "program.bc", scratch / "program.d"
-        emitted = f"--emit=llvm-bc={made},link={scratch / 'program'},dep-info={files}"
+        names: list[str] = []
 
         def built(*flags: str) -> bytes:
-            _run(rustc, overlay.below(root, path), [*options, *flags, emitted], end)
+            given = [*options, *flags]
+            crates, read = _crates(rustc, root, mirror, given, scratch, end)
+            # without a linked program there is no link-time optimisation, which brings std's code
+            emitted = f"--emit=llvm-bc={made},link={scratch / 'program'},dep-info={files}"
+            path = overlay.below(mirror, root.path)
+            _run(rustc, root.kind, path, [*given, *crates, "-Clto=fat", emitted], end)
+            names[:] = [*_dependencies(files)[0], *read]
             return made.read_bytes()
 
-        text = program_of(built(), "main", root, partial(built, "-Cpanic=unwind"))
-        names, _ = _dependencies(files)
-        return text, names
+        symbol = "" if root.exports else "main"
+        return program_of(built(), symbol, mirror, partial(built, "-Cpanic=unwind")), names
+
+
+def _crates(
+    rustc: Rustc, root: Root, mirror: Path, options: Sequence[str], scratch: Path, end: Deadline
+) -> tuple[list[str], list[str]]:
+    """Compile the crates that a crate uses: the options by which it finds them, and the names of
+    their files relative to its folder."""
+    words, names = list[str](), list[str]()
+    for each in root.crates:
+        name, path = re.sub(r"\W", "_", each.stem), overlay.below(mirror, each)
+        made, files = scratch / f"lib{name}.rlib", scratch / f"{name}.d"
+        emitted = f"--emit=link={made},dep-info={files}"
+        _run(rustc, "rlib", path, [*options, f"--crate-name={name}", emitted], end)
+        words += ["--extern", f"{name}={made}"]
+        read, _ = _dependencies(files)
+        away = os.path.relpath(*map(os.path.realpath, (each.parent, root.path.parent)))
+        names += (os.path.normpath(Path(away, one)) for one in read)
+    return words, names
 
 
 def require_readable(rustc: Rustc, path: Path) -> None:
@@ -108,9 +148,10 @@ def require_readable(rustc: Rustc, path: Path) -> None:
         )
 
 
-def _run(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> None:
+def _run(rustc: Rustc, kind: _Kind, path: Path, options: Sequence[str], end: Deadline) -> None:
+    given = ["--error-format=short", f"--crate-type={kind}", *options, path.name]
     ended = process.run(
-        [rustc.path, *LANGUAGE.flags, "--error-format=short", *options, path.name],
+        [rustc.path, *LANGUAGE.flags, *given],
         seconds=end.at_most(_PATIENCE),
         cwd=path.parent,
     )
@@ -145,15 +186,18 @@ def _error(stderr: str, path: Path) -> BadInput | ToolFailed:
     )
 
 
-def read_text(rustc: Rustc, path: Path, options: Sequence[str], end: Deadline) -> Iterator[str]:
+def read_text(rustc: Rustc, root: Root, options: Sequence[str], end: Deadline) -> Iterator[str]:
     """All that the IR depends on: the compiler, the files with their content, the environment."""
-    root, options = overlay.mirror(options)
-    path = overlay.below(root, path)
+    mirror, options = overlay.mirror(options)
+    path = overlay.below(mirror, root.path)
+    yield f"rustc {rustc.version} {rustc.path} {root.kind}"
+    for each in root.crates:
+        yield from read_text(rustc, Root(each), options, end)
     with scratch_folder() as scratch:
         made = scratch / "program.d"
-        _run(rustc, path, [*options, f"--emit=dep-info={made}"], end)
+        crates, _ = _crates(rustc, root, mirror, options, scratch, end)
+        _run(rustc, root.kind, path, [*options, *crates, f"--emit=dep-info={made}"], end)
         files, environment = _dependencies(made)
-    yield f"rustc {rustc.version} {rustc.path}"
     yield from environment
     for name in files:
         yield name

@@ -1,11 +1,11 @@
 """The module of a Rust crate with what it needs of std, as rustc links them, to the text of a
 program.
 
-In: bitcode that rustc or cargo has built, and `main` or a test there. Out: the text of a module
-with `main`, without what main does not reach. std is executed as it is, down to what it asks of the
-system, but for what it does around main and what it prints (`_GIVEN`). A panic is a failed
-assertion where it happens, unless a `catch_unwind` that is not one of std's own gets it: then the
-program unwinds.
+In: bitcode that rustc or cargo has built, and `main`, a test there, or what it exports. Out: the
+text of a module with `main` or these, without what they do not reach. std is executed as it is,
+down to what it asks of the system, but for what it does around main and what it prints (`_GIVEN`).
+A panic is a failed assertion where it happens, unless a `catch_unwind` that is not one of std's own
+gets it: then the program unwinds.
 
 std's files are named `<core/src/…>`, those of packages `<NAME-VERSION/src/…>`, as headers of the C
 library are.
@@ -22,6 +22,7 @@ from typing import Any
 from weakspot.errors import Unsupported
 from weakspot.generators.source import overlay
 
+_PERSONALITY = "rust_eh_personality"
 _STD = r"_R\w*?s?[0-9A-Za-z]*_3std"
 _RAISES = rf"(?:{_STD}9panicking\w*panic_with_hook|_R\w*10rust_panic)"
 """Functions through which each panic unwinds."""
@@ -48,7 +49,7 @@ _GIVEN = {
   ret i64 %wide""",
     re.compile(rf"{_STD}3sys3pal4unix14stack_overflow3imp12make_handler"): "\n  ret ptr null",
     re.compile(rf"{_STD}3sys3pal4unix14stack_overflow3imp12drop_handler"): "\n  ret void",
-    re.compile(r"rust_eh_personality"): "\n  ret i32 0",
+    re.compile(_PERSONALITY): "\n  ret i32 0",
     # the keys of HashMap's hashes, which are random
     re.compile(rf"{_STD}3sys6random\w*19hashmap_random_keys"): """
   ret {{ i64, i64 }} {{ i64 1, i64 2 }}""",
@@ -104,8 +105,9 @@ def program_of(
     bitcode: bytes, symbol: str, root: Path, unwinding: Callable[[], bytes] | None = None
 ) -> str:
     """The text of the program whose main is `symbol`, "main" or a test's closure in a module with
-    libtest, which was compiled below a mirror's root. `unwinding` makes its bitcode with panics
-    that unwind, if this is another."""
+    libtest, which was compiled below a mirror's root; without a symbol, of the functions that the
+    module exports to C. `unwinding` makes its bitcode with panics that unwind, if this is
+    another."""
     import llvmlite.binding as llvm
 
     text = _reduced(llvm, bitcode, symbol)
@@ -207,8 +209,12 @@ def _reduced(llvm: Any, bitcode: bytes, symbol: str, *, unwinds: bool = False) -
     context = llvm.create_context()
     with llvm.parse_bitcode(bitcode, context=context) as module:
         given = []
+        roots = {symbol} & {"main"}
+        if not symbol:
+            exported = (each for each in module.functions if each.linkage == llvm.Linkage.external)
+            roots = {each.name for each in exported if not each.is_declaration} - {_PERSONALITY}
         for each in module.functions:
-            if each.is_declaration or (each.name == "main" and symbol == "main"):
+            if each.is_declaration or each.name in roots:
                 continue
             body = _body(each, symbol, _ENDS if unwinds else _PANICS)
             called = symbol != "main" and (each.name == symbol or _REPORTS in each.name)
@@ -224,7 +230,7 @@ def _reduced(llvm: Any, bitcode: bytes, symbol: str, *, unwinds: bool = False) -
         module.link_in(llvm.parse_assembly(text, context=context))
         for each in module.functions:
             if each.linkage != llvm.Linkage.internal and not each.is_declaration:
-                each.linkage = "external" if each.name == "main" else "internal"
+                each.linkage = "external" if each.name in (roots or {"main"}) else "internal"
         unused = llvm.create_new_module_pass_manager()
         unused.add_global_dead_code_eliminate_pass()
         unused.add_strip_dead_debug_info_pass()

@@ -13,7 +13,6 @@ from weakspot.errors import BadInput, MissingTool
 from weakspot.generators.source import rust
 from weakspot.generators.source.build import NO_OPTIONS, Build
 from weakspot.generators.source.program import Program, read_program
-from weakspot.harness.clients.subject import ClientChoice
 from weakspot.system import tools
 
 if TYPE_CHECKING:
@@ -552,11 +551,61 @@ def test_an_error_of_rustc_has_its_place(tmp_path: Path) -> None:
     assert str(raised.value.place).endswith("program.rs:2:18")
 
 
-def test_operations_in_rust_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "queue.rs"
-    path.write_text(RING)
-    with pytest.raises(BadInput, match="in Rust"):
-        ClientChoice(behaves_as="queue").subject(path)
+CALLER = """
+#include <assert.h>
+#include <pthread.h>
+void put(int);
+int take(void);
+static void *thread(void *none) { put(2); return none; }
+int main(void) {
+  pthread_t other;
+  pthread_create(&other, 0, thread, 0);
+  int value = take();
+  assert(value == 0 || value == 3);
+  pthread_join(other, 0);
+}
+"""
+CALLED = """
+use std::sync::atomic::{AtomicI32, Ordering};
+use cell_of_two::Cell;
+static CELL: Cell = Cell::new();
+static FULL: AtomicI32 = AtomicI32::new(0);
+#[no_mangle] extern "C" fn put(value: i32) {
+    CELL.set(value);
+    FULL.store(1, Ordering::ORDER);
+}
+#[no_mangle] extern "C" fn take() -> i32 {
+    if FULL.load(Ordering::Acquire) == 1 { CELL.get() } else { 0 }
+}
+"""
+CRATE = """
+//! A crate of its own.
+pub struct Cell(std::cell::UnsafeCell<i32>);
+unsafe impl Sync for Cell {}
+impl Cell {
+    pub const fn new() -> Self { Cell(std::cell::UnsafeCell::new(0)) }
+    pub fn set(&self, value: i32) { unsafe { *self.0.get() = value + 1 } }
+    pub fn get(&self) -> i32 { unsafe { *self.0.get() } }
+}
+"""
+
+
+@needs_rustc
+def test_c_that_calls_rust(tmp_path: Path) -> None:
+    """A translation unit in Rust, which uses a crate."""
+    caller, called, crate = (tmp_path / each for each in ("c.c", "rust.rs", "cell-of-two.rs"))
+    caller.write_text(CALLER)
+    crate.write_text(CRATE)
+    build = Build(sources=(called,), crates=(crate,))
+    called.write_text(CALLED.replace("ORDER", "Release"))
+    program = read_program(caller, build=build)
+    assert explored(program)["result"] == "Safe"
+    assert set(program.files) == {"c.c", "rust.rs", "cell-of-two.rs"}
+    called.write_text(CALLED.replace("ORDER", "Relaxed"))
+    assert seen(read_program(caller, build=build)) == {("race", 7)}
+    called.write_text(CALLED.replace("ORDER", "Release"))
+    crate.write_text(CRATE.replace("value + 1", "value"))
+    assert seen(read_program(caller, build=build)) == {("assertion", 11)}
 
 
 def test_without_rustc_the_advice_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

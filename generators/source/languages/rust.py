@@ -24,12 +24,7 @@ LANGUAGE = Language(
     versions=r"20\d\d",
     example="2024",
     standard="2021",
-    flags=(
-        *("--crate-type", "bin"),
-        *("-C", "panic=abort"),
-        *("-C", "lto=fat"),  # the module has std's code in it
-        *MEANING,
-    ),
+    flags=("-Cpanic=abort", *MEANING),
     grammar="tree_sitter_rust",
     block="rust",
     compiler="rustc",
