@@ -1,7 +1,7 @@
 """Questions about an object: linearize, relax_object, and the clients that mutate asks.
 
-In: a C or C++ file that defines the operations of an object, and which clients call them. Out: what
-these clients show. `weakspot.api` describes what all of these functions have in common.
+In: a C, C++ or Rust file that defines the operations of an object, and which clients call them.
+Out: what these clients show. `weakspot.api` describes what all of these functions have in common.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def linearize(
     build: Build = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Linearizability, Record | None]]:
-    """Whether the operations that a C or C++ file defines are linearizable, under each model: every
-    execution of every client of the `choice`.
+    """Whether the operations that a C, C++ or Rust file defines are linearizable, under each model:
+    every execution of every client of the `choice`.
 
     `bounds.seconds` is the time for all clients under one model; with `seconds`, which are for all
     models together, it is that for one client. `output` is a C or C++ file to write: one program in

@@ -56,7 +56,7 @@ _OPTIONS = (
         callback=listed,
         metavar="F[,…]",
         help="Functions to treat as operations.  [default: those marked with WEAKSPOT_OP(ROLE), "
-        "else all that are not static]",
+        "else all that are not static; in Rust, those named as the kind's]",
     ),
     click.option(
         "--role",

@@ -47,7 +47,8 @@ def seconds_option(text: str) -> Decorator:
     names={"{KINDS}": object_kinds},
     epilog="""\
 FILE is C or C++ that defines the object and one function per operation, with numbers or pointers as
-arguments; it has no main. Each client that is generated is a program in which several threads call
+arguments; it has no main. Or it is Rust, and the operations are pub methods that take &self. Each
+client that is generated is a program in which several threads call
 the operations; every execution is explored, and compared with what the specification does. One call
 precedes another if its return happens before the other begins. Clients are explored by their
 number of calls, so that the first that shows a violation is among the smallest.
@@ -58,6 +59,7 @@ define what each operation `f` does in sequence, in a function `spec_f` with the
 
 Examples:
   weakspot linearize my_queue_ops.c --as queue
+  weakspot linearize my_queue.rs --as queue
   weakspot linearize my_queue_ops.c --as queue --calls 6 --threads 2 --seconds 5m
   weakspot linearize spsc_ops.cpp --as queue --role producer=put --role consumer=take --capacity 2
   weakspot linearize my_stack_ops.c --as stack --spurious try_pop

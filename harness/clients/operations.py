@@ -1,4 +1,5 @@
-"""The operations of a concurrent object: functions of a C or C++ file.
+"""The operations of a concurrent object: functions of a C or C++ file; for Rust, see
+`rust_operations`.
 
 In: a file, and which of its functions are operations; without that, those that are marked with
 `WEAKSPOT_OP(ROLE)`, or else all that are not static. Out: Operations.
@@ -17,13 +18,16 @@ from weakspot.harness.scaffold.declarations import Function, Parameter, read_tex
 
 SETUP = "weakspot_setup"
 """A function of this name is called before any operation."""
+MOST_ARGUMENTS = 2
+"""How many arguments an operation has at most."""
 MARK = re.compile(r"\bWEAKSPOT_OP\s*\(([^()]*)\)")
 
 
 class Operation(msgspec.Struct, frozen=True):
     """A function that is an operation: the types that it returns and takes, as written; `out` is
     the type of a last parameter through which it returns a value beside a bool, with `*` or `&`.
-    All calls of the operations of one `role` are made by one thread."""
+    All calls of the operations of one `role` are made by one thread. `symbol` is the function that
+    clients call, if it has another name."""
 
     name: str
     returns: str
@@ -32,6 +36,12 @@ class Operation(msgspec.Struct, frozen=True):
     role: str
     path: Path
     line: int
+    symbol: str = ""
+
+    @property
+    def function(self) -> str:
+        """The function that clients call."""
+        return self.symbol or self.name
 
     @property
     def place(self) -> str:
@@ -39,11 +49,13 @@ class Operation(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The operations in a file, and whether it has a function that prepares the object."""
+    """The operations in a file, and whether it has a function that prepares the object. `binding`
+    is a Rust crate that defines these as functions of C, if the file is a crate that it uses."""
 
     path: Path
     operations: tuple[Operation, ...]
     has_setup: bool
+    binding: str = ""
 
 
 def read(

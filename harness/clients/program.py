@@ -16,8 +16,8 @@ import msgspec
 
 from weakspot.harness.clients.clients import AFTER, BEFORE, Calls, Client
 from weakspot.harness.clients.kinds import KindOperation
-from weakspot.harness.clients.operations import SETUP, Operation
-from weakspot.harness.clients.subject import EMPTY, MOST_ARGUMENTS, Subject
+from weakspot.harness.clients.operations import MOST_ARGUMENTS, SETUP, Operation
+from weakspot.harness.clients.subject import EMPTY, Subject
 
 _CELLS = 3  # of a call: the operation, counted from 1, and two arguments
 
@@ -98,7 +98,10 @@ class _Text(msgspec.Struct, frozen=True):
         yield "#ifndef WEAKSPOT_OP"
         yield "#define WEAKSPOT_OP(role)"
         yield "#endif"
-        yield f'#include "{self.name(subject.source.path)}"'
+        if subject.source.binding:
+            yield from _declarations(subject)
+        else:
+            yield f'#include "{self.name(subject.source.path)}"'
         yield "#include <pthread.h>"
         yield "#ifdef __cplusplus"
         yield 'extern "C" {'
@@ -213,6 +216,16 @@ class _Text(msgspec.Struct, frozen=True):
         return self.parameter(_CELLS * (BEFORE + thread * self.calls))
 
 
+def _declarations(subject: Subject) -> Iterator[str]:
+    """Those of the functions that another translation unit defines."""
+    yield "#include <stdbool.h>"
+    if subject.source.has_setup:
+        yield f"void {SETUP}(void);"
+    for each in subject.operations:
+        parameters = (*each.parameters, *([each.out] if each.out else []))
+        yield f"{each.returns} {each.function}({', '.join(parameters) or 'void'});"
+
+
 def _case(subject: Subject, number: int, file: str, caller: str) -> Iterator[str]:
     """One operation: as specified, under a lock, or as implemented. `file` is where it is,
     `caller` the number of the thread."""
@@ -299,25 +312,25 @@ def _implemented(
 ) -> Iterator[str]:
     """Statements that perform the operation and set the result."""
     if match is None:
-        yield _performed(operation, operation.name, names)
+        yield _performed(operation, operation.function, names)
     elif match.runs:
-        yield f"{operation.name}(weakspot_run);"
+        yield f"{operation.function}(weakspot_run);"
         yield "result = weakspot_runs;"
     elif match.takes:
         if match.waits:
-            yield f"{operation.name}();"
+            yield f"{operation.function}();"
             yield "result = weakspot_counter;"
         else:
-            yield f"result = {operation.name}() ? weakspot_counter : WEAKSPOT_EMPTY;"
+            yield f"result = {operation.function}() ? weakspot_counter : WEAKSPOT_EMPTY;"
         if match.takes == "alone":
             counted = "weakspot_counter = result + 1;"
             yield counted if match.waits else f"if (result != WEAKSPOT_EMPTY) {counted}"
     elif match.gives:
-        yield f"{operation.name}();"
+        yield f"{operation.function}();"
     else:
         if transfers and match.arguments:
             yield "payload[a] = 1;"
-        yield _performed(operation, operation.name, names)
+        yield _performed(operation, operation.function, names)
         if transfers and not match.arguments:
             yield "if (result > 0 && result < 64) (void)*(volatile long *)&payload[result];"
 

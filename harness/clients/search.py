@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
-from weakspot.errors import BadInput, WeakspotError
+from weakspot.errors import BadInput, WeakspotError, excerpt
 from weakspot.generators.cycles.patterns import Habits
 from weakspot.generators.pipeline import NamedProgram
 from weakspot.generators.source.build import NO_OPTIONS, Build
@@ -19,6 +19,7 @@ from weakspot.harness.campaign.plan import explorations, under
 from weakspot.harness.campaign.progress import Progress
 from weakspot.harness.campaign.store import MemoryStore
 from weakspot.harness.checkers.explorer import EngineExplorer
+from weakspot.harness.clients import rust_operations
 from weakspot.harness.clients.clients import Client, clients
 from weakspot.harness.clients.program import parameters, text
 from weakspot.harness.clients.subject import Subject
@@ -46,17 +47,25 @@ def compiled(
     """The program that performs any client of at most this size. Raises BadInput, Unsupported,
     MissingTool, ToolFailed, or LimitReached at the `end`."""
     path = subject.source.path
+    binding = subject.source.binding
     own = Build(include=(path.parent,))
     content = text(subject, threads=size.threads, calls=size.calls)
     # the same folder for one text, so that what is compiled is found in the cache
-    with cache.folder("clients", cache.digest("clients", content)) as folder:
-        file = folder / f"clients{path.suffix}"
+    with cache.folder("clients", cache.digest("clients", content, binding)) as folder:
+        file = folder / f"clients{'.c' if binding else path.suffix}"
         try:
             file.write_text(content, encoding="utf-8")
+            if binding:
+                bound = folder / f"object{path.suffix}"
+                bound.write_text(binding, encoding="utf-8")
+                own = Build(sources=(bound,), crates=(path.absolute(),))
             yield read_program(file, build=own.over(build), base=Path.cwd(), end=end)
         except WeakspotError as error:
             if error.place and str(folder) in error.place:
-                error.place = str(path)
+                path, binding = subject.source.path, subject.source.binding
+                line = rust_operations.line_of(error.place, binding)
+                error.place = f"{path}:{line}" if line else str(path)
+                error.excerpt = excerpt(path, line, 1) if line else error.excerpt
                 if isinstance(error, BadInput):
                     error.advice = (
                         "the operations are called with numbers, which are cast to the types of "
@@ -102,7 +111,13 @@ def written(subject: Subject, size: Size, file: Path) -> int:
 
 def write_scenario(subject: Subject, listed: Sequence[Client], threads: int, file: Path) -> None:
     """Write a program in which main chooses one of these clients. Raises BadInput for a file that
-    cannot be written."""
+    cannot be written, and for operations in Rust."""
+    if subject.source.binding:
+        raise BadInput(
+            "clients of operations in Rust are not written to a file",
+            place=str(subject.source.path),
+            advice="weakspot linearize, relax and mutate generate them each time: leave out -o",
+        )
     calls = max(len(each) for client in listed for each in client.threads)
     with disk(file):
         file.write_text(

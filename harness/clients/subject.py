@@ -12,19 +12,17 @@ from pathlib import Path
 import msgspec
 
 from weakspot.errors import BadInput
-from weakspot.generators.source.language import language_of
+from weakspot.generators.source.language import language_of, manifest_of
+from weakspot.harness.clients import rust_operations
 from weakspot.harness.clients.clients import Signature
 from weakspot.harness.clients.kinds import Argument, Kind, KindOperation, kind, stands_for
-from weakspot.harness.clients.operations import Operation, Source, read, with_out
+from weakspot.harness.clients.operations import MOST_ARGUMENTS, Operation, Source, read, with_out
 from weakspot.harness.scaffold import declarations
 from weakspot.harness.scaffold.project import HEADERS
 from weakspot.harness.values.linearizability import Size
 
 EMPTY = -1
 """What an operation returns that finds nothing."""
-
-MOST_ARGUMENTS = 2
-"""How many arguments an operation has at most."""
 
 
 class Variation(msgspec.Struct, frozen=True):
@@ -120,14 +118,24 @@ class ClientChoice(msgspec.Struct, frozen=True):
                 advice=f"weakspot new {name} {file} writes a C or C++ file that includes it, with "
                 "one function for each operation, and prints how to name that file instead",
             )
-        if language_of(file).compiler == "rustc":
+        if manifest_of(file) is not None:
             raise BadInput(
-                f"the operations of an object in {language_of(file).name.capitalize()}",
+                "a crate, not a file with the operations of an object",
                 place=str(file),
-                advice="write one function of C or C++ for each operation, or check a program of "
-                "threads: weakspot check",
+                advice="name the file that defines the object, if it needs no other file or crate",
             )
-        source = read(file, self.operations, self.roles)
+        if language_of(file).compiler == "rustc":
+            source = rust_operations.read(
+                file,
+                known,
+                names=self.operations,
+                roles=self.roles,
+                meanings=self.meanings,
+                capacity=self.variation.capacity,
+                empty=self.variation.empty,
+            )
+        else:
+            source = read(file, self.operations, self.roles)
         return subject_of(source, known or Path(self.behaves_as), self.variation, self.meanings)
 
 

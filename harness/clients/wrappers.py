@@ -15,7 +15,7 @@ from weakspot.harness.clients.kinds import Kind, KindOperation, matching
 from weakspot.harness.scaffold.declarations import Declarations, Function
 from weakspot.harness.scaffold.subjects import NUMBER, Subject, plain, resolved, subjects
 
-_ROOM = 16
+ROOM = 16
 """More items than any client puts in."""
 _FUNCTION = re.compile(
     r"void\s*\(\)\s*\((?:void)?\)\s*\*|(?:const )?(?:std::)?function<void ?\((?:void)?\)>&{0,2}"
@@ -28,7 +28,7 @@ def files(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Texts that may do, the best guess first, each with the functions of the header that it
     calls."""
-    for subject in subjects(declared, named, size=_ROOM):
+    for subject in subjects(declared, named, size=ROOM):
         found: dict[str, tuple[Function, list[str]]] = {}
         for function in sorted(subject.functions, key=lambda each: bool(each.types)):
             operation = matching(kind, function.name.rpartition("::")[2])

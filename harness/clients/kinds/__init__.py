@@ -29,7 +29,8 @@ class KindOperation(msgspec.Struct, frozen=True):
     not called in a state in which this one returns 0. `waits`: it waits until it can succeed.
     `takes`: how its thread holds the object once it has succeeded; only a thread that holds nothing
     calls it. `gives`: only a thread that holds the object calls it, which then does not. `runs`: it
-    takes a function, which it calls."""
+    takes a function, which it calls. `finds`: it returns a value that was there; else whether it
+    succeeded, if it returns anything."""
 
     name: str
     pattern: str
@@ -39,6 +40,7 @@ class KindOperation(msgspec.Struct, frozen=True):
     takes: Literal["", "alone", "shared"] = ""
     gives: Literal["", "alone", "shared"] = ""
     runs: bool = False
+    finds: bool = False
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,8 +11,8 @@ KIND = Kind(
     rank=6,
     header=Path(__file__).with_suffix(".h"),
     operations=(
-        KindOperation("increment", "increment|inc|add|up|arrive|acquire|fetch_add"),
-        KindOperation("decrement", "decrement|dec|sub|down|release|fetch_sub"),
-        KindOperation("get", "get|read|load|count|value"),
+        KindOperation("increment", "increment|inc|add|up|arrive|acquire|fetch_add", finds=True),
+        KindOperation("decrement", "decrement|dec|sub|down|release|fetch_sub", finds=True),
+        KindOperation("get", "get|read|load|count|value", finds=True),
     ),
 )

@@ -14,8 +14,8 @@ KIND = Kind(
     operations=(
         KindOperation("push_front", PUT + FRONT, VALUE, must=True),
         KindOperation("push_back", f"{PUT}(?:{BACK})?", VALUE, must=True),
-        KindOperation("pop_front", rf"{TAKE}{FRONT}|steal", ()),
-        KindOperation("pop_back", rf"(?!steal){TAKE}(?:{BACK})?"),
+        KindOperation("pop_front", rf"{TAKE}{FRONT}|steal", finds=True),
+        KindOperation("pop_back", rf"(?!steal){TAKE}(?:{BACK})?", finds=True),
     ),
     transfers=True,
     varies=("capacity",),

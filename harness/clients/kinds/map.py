@@ -14,7 +14,7 @@ KIND = Kind(
     operations=(
         KindOperation("insert", "insert|add|emplace|put_if_absent", ("key", "value")),
         KindOperation("assign", "assign|put|set|insert_or_assign|store", ("key", "value")),
-        KindOperation("find", "find|get|lookup|load", KEY),
+        KindOperation("find", "find|get|lookup|load", KEY, finds=True),
         KindOperation("contains", "contains|has|exists", KEY),
         KindOperation("remove", REMOVE, KEY),
     ),

@@ -11,7 +11,10 @@ KIND = Kind(
     name="queue",
     rank=0,
     header=Path(__file__).with_suffix(".h"),
-    operations=(KindOperation("enqueue", PUT, VALUE, must=True), KindOperation("dequeue", TAKE)),
+    operations=(
+        KindOperation("enqueue", PUT, VALUE, must=True),
+        KindOperation("dequeue", TAKE, finds=True),
+    ),
     transfers=True,
     varies=("capacity", "relaxed", "quasi", "per_producer"),
 )

@@ -12,9 +12,9 @@ KIND = Kind(
     rank=5,
     header=Path(__file__).with_suffix(".h"),
     operations=(
-        KindOperation("read", "read|load|get|snapshot"),
+        KindOperation("read", "read|load|get|snapshot", finds=True),
         KindOperation("write", "write|store|set|publish|update", VALUE),
-        KindOperation("exchange", "exchange|swap|xchg", VALUE),
+        KindOperation("exchange", "exchange|swap|xchg", VALUE, finds=True),
         KindOperation(
             "compare_and_set", "cas|compare_(?:and_)?(?:set|swap|exchange)", ("known", "value")
         ),

@@ -11,7 +11,10 @@ KIND = Kind(
     name="stack",
     rank=1,
     header=Path(__file__).with_suffix(".h"),
-    operations=(KindOperation("push", PUT, VALUE, must=True), KindOperation("pop", TAKE)),
+    operations=(
+        KindOperation("push", PUT, VALUE, must=True),
+        KindOperation("pop", TAKE, finds=True),
+    ),
     transfers=True,
     varies=("capacity", "relaxed"),
 )
