@@ -179,7 +179,7 @@ def _error(stderr: str, path: Path) -> BadInput | ToolFailed:
         )
     first, file = found[0], path.parent / found[0]["file"]
     return BadInput(
-        first["message"],
+        re.sub(r"^(.*): \1$", r"\1", first["message"]),  # its label may repeat it
         place=f"{file}:{first['line']}:{first['column']}",
         excerpt=excerpt(file, int(first["line"]), int(first["column"])),
         advice=f"{len(found) - 1} more in this crate" if len(found) > 1 else None,

@@ -129,8 +129,10 @@ def test_an_object_that_threads_cannot_share(tmp_path: Path) -> None:
         "#[derive(Default)]\npub struct Q(std::cell::Cell<u32>);\n"
         "impl Q { pub fn push(&self, v: u32) { self.0.set(v) } }\n"
     )
-    with pytest.raises(BadInput, match="cannot be shared between threads safely"):
+    with pytest.raises(BadInput, match="cannot be shared between threads safely") as raised:
         found(path, ClientChoice("queue"))
+    assert raised.value.message.count("shared") == 1
+    assert raised.value.place == f"{path}:2"
 
 
 def test_clients_in_a_file_are_of_c(tmp_path: Path) -> None:
