@@ -23,6 +23,10 @@ use crate::lower::registers::{register, visit};
 use crate::lower::relevance::{has_effect, Relevance};
 use bit_set::BitSet;
 
+fn is_in(operand: Operand, registers: &BitSet) -> bool {
+    register(operand).is_some_and(|register| registers.contains(register as usize))
+}
+
 /// A loop, and what is known of its function.
 pub struct Candidate<'c> {
     pub code: &'c [Inst],
@@ -139,8 +143,8 @@ impl Candidate<'_> {
         Some(found.unwrap_or(joined))
     }
 
-    /// Whether a register, of which the loop makes no use, gets what the only access of the loop has read,
-    /// and a branch depends on that at once.
+    /// Whether a register gets what the only access of the loop has read, and a branch depends on that: at
+    /// once, where the loop makes no other use of it, or before the next iteration reads.
     fn holds_read(&self, dst: Register, from: Operand) -> bool {
         let reads = |at: &usize| matches!(self.code[*at].op, Op::Load { .. } | Op::Cas { .. });
         let loads: Vec<usize> = self.inside().filter(reads).collect();
@@ -150,16 +154,74 @@ impl Candidate<'_> {
         let Op::Load { dst: read, .. } = self.code[at].op else {
             return false;
         };
-        let held = BitSet::from_iter([dst as usize]);
-        let moves = |edge: &Edge| {
-            let mut moves = edge.moves.iter();
-            moves.any(|(to, from)| *from == Operand::Register(dst) && *to != dst)
-        };
-        let inside = |edge: &&Edge| self.info.body.contains(edge.to as usize);
+        let computed = self.computed_of(dst);
         from == Operand::Register(read)
-            && self.decides(at, read)
-            && !self.inside().any(|at| self.reads(at, &held))
-            && !self.edges().filter(inside).any(moves)
+            && match self.inside().any(|at| self.reads(at, &computed)) {
+                true => self.decides_next(at, &computed),
+                false => computed.iter().eq([dst as usize]) && self.decides(at, read),
+            }
+    }
+
+    /// A register, and those that an iteration computes of it.
+    fn computed_of(&self, first: Register) -> BitSet {
+        let mut computed = BitSet::new();
+        let mut found = vec![first as usize];
+        while found.iter().any(|each| !computed.contains(*each)) {
+            computed.extend(found.drain(..));
+            for at in self.inside().filter(|at| self.reads(*at, &computed)) {
+                visit(&self.code[at].op, &mut |register, write| {
+                    found.extend(write.then_some(register as usize));
+                });
+            }
+            let inside = self.edges().filter(|edge| self.continues(edge));
+            let moved = inside.flat_map(|edge| &edge.moves);
+            let moved = moved.filter(|(_, from)| is_in(*from, &computed));
+            found.extend(moved.map(|(dst, _)| *dst as usize));
+        }
+        computed
+    }
+
+    /// Whether a branch of an iteration depends on what was computed of the last one's read, which the
+    /// iteration does not use once it has read itself.
+    fn decides_next(&self, load: usize, computed: &BitSet) -> bool {
+        let contains =
+            |block: &usize| (self.ranges[*block].0..self.ranges[*block].1).contains(&load);
+        let mut left: Vec<usize> = self.blocks().filter(contains).collect();
+        let end = left.first().map_or(load, |block| self.ranges[*block].1);
+        let mut later: BitSet = (load..end).collect();
+        while let Some(block) = left.pop() {
+            let edges = self.code[self.ranges[block].1 - 1].edges();
+            for edge in edges.into_iter().filter(|edge| self.continues(edge)) {
+                let (start, end) = self.ranges[edge.to as usize];
+                if later.insert(start) {
+                    later.extend(start..end);
+                    left.push(edge.to as usize);
+                }
+            }
+        }
+        let carries = |edge: &Edge| {
+            let mut moves = edge.moves.iter();
+            moves.any(|(dst, from)| is_in(*from, computed) && *from != Operand::Register(*dst))
+        };
+        let ends = self.blocks().map(|block| self.ranges[block].1 - 1);
+        let mut edges = ends.flat_map(|end| {
+            self.code[end]
+                .edges()
+                .into_iter()
+                .map(move |edge| (end, edge))
+        });
+        let decides = |at: usize| match self.code[at].op {
+            Op::CondBr { condition, .. } => is_in(condition, computed),
+            _ => false,
+        };
+        self.inside().any(decides)
+            && !self
+                .inside()
+                .any(|at| later.contains(at) && self.reads(at, computed))
+            && !edges.any(|(end, edge)| {
+                let again = edge.to as usize == self.info.header;
+                (again || later.contains(end) && self.continues(edge)) && carries(edge)
+            })
     }
 
     /// Whether the block of a load ends with a branch on a comparison of what was read.
@@ -385,12 +447,10 @@ impl Candidate<'_> {
     /// branch on it, nor used behind the loop.
     fn keeps(&self, edge: &Edge, counted: &BitSet) -> bool {
         let to = edge.to as usize;
-        let is_counted =
-            |from: Operand| register(from).is_some_and(|r| counted.contains(r as usize));
         let mut carried = edge
             .moves
             .iter()
-            .filter(|(dst, from)| self.is_relevant(*dst) && is_counted(*from));
+            .filter(|(dst, from)| self.is_relevant(*dst) && is_in(*from, counted));
         match self.continues(edge) {
             true => carried.all(|(dst, _)| counted.contains(*dst as usize)),
             false => {
