@@ -27,6 +27,16 @@ def definition(text: str, name: str) -> tuple[str, int] | None:
     return _file(text, node), int(_field(node, "line") or 0)
 
 
+def defines(text: str, name: str) -> bool:
+    """Whether a module defines a function or variable of this name, which may be one of C++ without
+    its parameters."""
+    parts = [re.escape(each) for each in re.sub(r"<.*?>", "", name).split("::")]
+    mangled = r"\w*?".join(f"{len(each)}{each}" for each in parts)
+    symbol = rf'@"?(?:{parts[-1] if len(parts) == 1 else "(?!)"}|_Z\w*?{mangled}\w*)"?'
+    pattern = rf"^(?:define [^@\n]*{symbol}\(|{symbol} = (?![^\n]*\bexternal\b))"
+    return re.search(pattern, text, re.MULTILINE) is not None
+
+
 def place_of_line(text: str, number: int) -> tuple[str, int, int] | None:
     """The file, line and column in the user's code that a line of the IR comes from: those of its
     instruction, else of the next in its function, else of the function."""

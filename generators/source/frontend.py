@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -35,7 +35,7 @@ import msgspec
 
 from weakspot import __version__
 from weakspot.errors import BadInput
-from weakspot.generators.source import clang, crates, file_names, rust
+from weakspot.generators.source import clang, crates, debug_info, file_names, rust
 from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import NO_OPTIONS, Build, Entry
 from weakspot.generators.source.build import options as build_options
@@ -101,6 +101,23 @@ def compile_source(
         text = file_names.renamed(text, folder, base)
         files = {file_names.name_from(name, folder, base): path for name, path in files.items()}
     return Ir(text=text, compiler=known.compiler, files=files, key=asked.key)
+
+
+def compiled_definitions(
+    files: Sequence[Path], name: str, build: Build, end: Deadline, units: Units
+) -> tuple[Path, ...]:
+    """Those of the files that define a function or variable as the compiler sees them with the
+    options of the build, and those that do not compile."""
+
+    def may_define(file: Path) -> bool:
+        try:
+            unit = _unit(file, build, end, lean=False)
+            text, _ = units.get(unit.own) or _compiled(unit, file.parent, build, end)
+        except BadInput:
+            return True
+        return debug_info.defines(text, name)
+
+    return tuple(filter(may_define, files)) or tuple(files)
 
 
 def own_text(source: Path, header: Path, build: Build = NO_OPTIONS) -> str:

@@ -15,9 +15,15 @@ from weakspot import _engine
 from weakspot.errors import BadInput, Unsupported, excerpt, reported
 from weakspot.generators.source.build import Build
 from weakspot.generators.source.definitions import definitions, is_of_c_library
+from weakspot.generators.source.frontend import Units, compiled_definitions
+from weakspot.system.deadline import Deadline
 
 if TYPE_CHECKING:
     from weakspot._engine import Problem
+
+
+_MOST = 8
+"""Files that seem to define a name, of which more are not compiled to see which do."""
 
 
 class Definitions(NamedTuple):
@@ -26,6 +32,14 @@ class Definitions(NamedTuple):
 
     files: dict[str, tuple[Path, ...]] = {}  # noqa: RUF012
     folders: tuple[Path, ...] = ()
+
+    def confirmed(self, build: Build, end: Deadline, units: Units) -> Definitions:
+        """These, where of several files that seem to define a name only those are left that may as
+        the compiler sees them."""
+        several = {name: each for name, each in self.files.items() if 1 < len(each) <= _MOST}
+        for name, each in several.items():
+            several[name] = compiled_definitions(each, name, build, end, units)
+        return self._replace(files=self.files | several)
 
 
 def placed(

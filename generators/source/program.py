@@ -255,6 +255,7 @@ def read_program(
             break
         except _engine.EngineError as error:
             found = missing_definitions(error, source, ir.files, build)
+            found = found.confirmed(build, end, units)
             more = linkable(found)
             if not more:
                 raise placed(error, source, ir.files, build, ir.text, found) from error

@@ -179,6 +179,28 @@ def test_a_function_that_is_missing_is_named_at_its_call(folder: Path) -> None:
     assert "name src/mail.c or src/other.c too, which define it" in (error.value.advice or "")
 
 
+@pytest.mark.parametrize(
+    ("declared", "used", "defined"),
+    [
+        ("int get(void);", "get()", "int get(void) { return 0; }"),
+        ("extern int limit;", "limit", "int limit = 0;"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["c", "cpp"])
+def test_a_source_is_linked_that_defines_what_is_missing_in_this_configuration(
+    folder: Path, declared: str, used: str, defined: str, suffix: str
+) -> None:
+    (folder / f"main.{suffix}").write_text(f"{declared}\nint main(void) {{ return {used}; }}\n")
+    for name, condition in (("first", "#ifdef FIRST"), ("second", "#ifndef FIRST")):
+        text = f"{declared}\n{condition}\n{defined}\n#endif\n"
+        (folder / "src" / f"{name}.{suffix}").write_text(text)
+    (found,) = weakspot.explore(f"main.{suffix}", models=["rc20"])
+    assert found.notes[:1] == (f"linked with what it calls: src/second.{suffix}",)
+    build = weakspot.Build(defines=("FIRST",))
+    (found,) = weakspot.explore(f"main.{suffix}", models=["rc20"], build=build)
+    assert found.notes[:1] == (f"linked with what it calls: src/first.{suffix}",)
+
+
 def test_the_sources_beside_a_program_are_searched_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
