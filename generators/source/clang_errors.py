@@ -101,6 +101,9 @@ def compile_error(
             )
         else:
             advice = missing_headers.advice(message.split("'")[1], path.parent / name, options)
+    elif version := _VERSION.search(message):
+        number = {"2b": "23", "2c": "26"}.get(version[1], version[1])
+        advice = f"the library's build says which version it is written in: --std c++{number}"
     elif UNDECLARED.match(message) and "<weakspot/kernel.h>" in text_of(path):
         advice = (
             "<weakspot/kernel.h> does not have it: define it in terms of what docs/linux-kernel.md "
@@ -114,6 +117,9 @@ def compile_error(
         advice=advice,
     )
 
+
+_VERSION = re.compile(r"\b(?:standards before|is a) C\+\+(\d[\da-z])\b")
+"""What a message says about the version of C++ that something needs."""
 
 _NOTE = re.compile(r"^(?P<place>(?P<file>[^\n:]+):\d+:\d+): note: .*$", re.MULTILINE)
 _INCLUDED_FROM = re.compile(

@@ -7,6 +7,7 @@ its debug information names.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from weakspot.generators.litmus import of_library
 from weakspot.generators.source.file_names import unescape
@@ -27,13 +28,16 @@ def definition(text: str, name: str) -> tuple[str, int] | None:
     return _file(text, node), int(_field(node, "line") or 0)
 
 
-def defines(text: str, name: str) -> bool:
-    """Whether a module defines a function or variable of this name, which may be one of C++ without
-    its parameters."""
-    parts = [re.escape(each) for each in re.sub(r"<.*?>", "", name).split("::")]
-    mangled = r"\w*?".join(f"{len(each)}{each}" for each in parts)
-    symbol = rf'@"?(?:{parts[-1] if len(parts) == 1 else "(?!)"}|_Z\w*?{mangled}\w*)"?'
-    pattern = rf"^(?:define [^@\n]*{symbol}\(|{symbol} = (?![^\n]*\bexternal\b))"
+def defines(text: str, parts: Sequence[str]) -> bool:
+    """Whether a module defines a function or variable of this qualified name."""
+    *scopes, last = parts
+    mangled = [f"{len(each)}{each}" for each in parts]
+    if scopes and last.removeprefix("~") == scopes[-1]:
+        mangled[-1] = "D[012]" if last.startswith("~") else "C[12]"
+    symbol = r"_Z\w*?" + r"\w*?".join(mangled) + r"\w*"
+    if not scopes:  # of C, or of C++
+        symbol = f"(?:{re.escape(last)}|{symbol})"
+    pattern = rf'^(?:define [^@\n]*@"?{symbol}"?\(|@"?{symbol}"? = (?![^\n]*\bexternal\b))'
     return re.search(pattern, text, re.MULTILINE) is not None
 
 

@@ -84,10 +84,17 @@ def _is_source(name: str) -> bool:
     return known is not None and known.compiler == "clang"
 
 
+def parts_of(name: str) -> list[str]:
+    """The names in a qualified name of C++, without the arguments of templates."""
+    while name != (name := re.sub(r"<[^<>]*>", "", name)):
+        pass
+    return name.split("::")
+
+
 def _definition(name: str) -> Callable[[str], bool]:
     """Whether a text has the name with parameters and a body, or with a variable's value: after the
-    name of its class, or in the namespace."""
-    *_, scope, last = ("", *re.sub(r"<.*?>", "", name).split("::"))
+    name of its class, or in the namespace; or instantiates the template that it is of."""
+    *_, scope, last = ("", *parts_of(name))
     start = r"^(?![ \t]*(?:return\b|else\b|[*/]))[^\n;=(]*"
     end = r"[ \t]*(?:\([^;{}]*\)[^;{}()]*\{|(?:\[\w*\])*\s*=|\{)"
     if not scope:
@@ -95,7 +102,11 @@ def _definition(name: str) -> Callable[[str], bool]:
         return _matches(rf"{start}\b(?:{re.escape(last)}|\w+\({re.escape(last)}\)){end}")
     member = rf"{re.escape(scope)}::{re.escape(last)}"
     constructed = rf"^(?!return\b)\w[^\n;=(]*[ \t*&>]{member}\([^;{{}}]*\)\s*;"
-    qualified = _matches(rf"{start}\b{member}{end}|{constructed}")
+    default = rf"{start}\b{member}[ \t]*\([^;{{}}]*\)[^;{{}}()]*=\s*default\s*;"
+    template = scope if re.search(rf"\b{re.escape(scope)}<", name) else last
+    instantiated = rf"^[ \t]*template\b\s*[^\s<][^;{{}}]*\b{re.escape(template)}\s*<[^;{{}}]*;"
+    alternatives = [rf"{start}\b{member}{end}", constructed, default]
+    qualified = _matches("|".join([*alternatives, *([instantiated] * ("<" in name))]))
     opened = _matches(
         rf"^[ \t]*(?:(?:inline[ \t]+)?namespace\b[^;{{=]*\b{re.escape(scope)}\s*\{{"
         rf"|(?i:(?=\w*{re.escape(scope)})\w*namespace\w*[ \t]*$))"  # or by a macro

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -40,6 +41,7 @@ from weakspot.generators.source.assembly.meaning import Meaning
 from weakspot.generators.source.build import NO_OPTIONS, Build, Entry
 from weakspot.generators.source.build import options as build_options
 from weakspot.generators.source.clang_errors import plain_name
+from weakspot.generators.source.definitions import parts_of
 from weakspot.generators.source.language import is_source, sources
 from weakspot.system import cache
 from weakspot.system.deadline import NEVER, Deadline
@@ -108,6 +110,9 @@ def compiled_definitions(
 ) -> tuple[Path, ...]:
     """Those of the files that define a function or variable as the compiler sees them with the
     options of the build, and those that do not compile."""
+    parts = parts_of(name)
+    if not re.fullmatch("~?[A-Za-z_]\\w*", parts[-1]):  # an operator
+        return tuple(files)
 
     def may_define(file: Path) -> bool:
         try:
@@ -115,7 +120,7 @@ def compiled_definitions(
             text, _ = units.get(unit.own) or _compiled(unit, file.parent, build, end)
         except BadInput:
             return True
-        return debug_info.defines(text, name)
+        return debug_info.defines(text, parts)
 
     return tuple(filter(may_define, files)) or tuple(files)
 

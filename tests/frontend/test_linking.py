@@ -265,6 +265,18 @@ def test_sources_are_linked_until_nothing_is_missing(folder: Path) -> None:
             "box::get()",
             "BOX_NAMESPACE_BEGIN\nint get() { return 1; }\n}",
         ),
+        ("struct Box { int size = 0; Box(); };", "Box().size", "Box::Box() = default;"),
+        (
+            "template <class T> struct Box { int get(); };\nextern template struct Box<Box<int>>;",
+            "Box<Box<int>>().get()",
+            "template <class T> int Box<T>::get() { return 0; }\n  template struct Box<Box<int>>;",
+        ),
+        (
+            "#define GET(name) template <class T> int name(T) { return 0; }\n"
+            "namespace box { template <class T> int get(T); }",
+            "box::get(1)",
+            "namespace box {\nGET(get)\ntemplate int get<int>(int);\n}",
+        ),
     ],
 )
 def test_what_is_missing_of_a_namespace_or_class_is_found(

@@ -353,6 +353,14 @@ def test_what_the_c_library_declares_with_gnu_source_comes_with_advice(tmp_path:
     assert "-D_GNU_SOURCE" in (caught.value.advice or "")
 
 
+def test_what_needs_a_newer_version_of_cxx_comes_with_advice(tmp_path: Path) -> None:
+    path = tmp_path / "program.cpp"
+    path.write_text("struct A { int f(this A) { return 0; } };\nint main() { return A().f(); }\n")
+    with pytest.raises(BadInput, match="incompatible with C") as caught:
+        read_program(path)
+    assert "--std c++23" in (caught.value.advice or "")
+
+
 def test_an_error_in_a_header_is_placed_in_the_header(tmp_path: Path) -> None:
     (tmp_path / "h.h").write_text("\nint f(void) { return }\n")
     with pytest.raises(BadInput) as caught:

@@ -12,6 +12,10 @@
 _Static_assert(__WORDSIZE == 64 && _NL_ADDRESS_LANG_AB != _NL_ADDRESS_COUNTRY_AB2, "");
 
 static pthread_mutex_t adaptive;
+#if defined PTHREAD_MUTEX_RECURSIVE_NP || defined PTHREAD_RWLOCK_PREFER_READER_NP
+#error glibc has constants
+#endif
+
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP, other;
 static sem_t semaphore;
 static int count, ready;
