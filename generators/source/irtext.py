@@ -251,25 +251,29 @@ def _body(text: str, definition: re.Match[str]) -> str:
     return text[definition.end() : text.index("\n}\n", definition.end())]
 
 
+_MARK = re.compile(r'"[^"]*"|[(){}\[\]<>,]')
+"""A bracket, a comma, or a quoted name, whose own brackets are no others'."""
+_DEPTH = dict.fromkeys("({[<", 1) | dict.fromkeys(")}]>", -1)
+
+
 def closing(text: str, position: int) -> int:
     """The position after the parenthesis that closes the one before `position`."""
     depth = 1
-    while depth:
-        depth += {"(": 1, ")": -1}.get(text[position], 0)
-        position += 1
-    return position
+    for mark in _MARK.finditer(text, position):
+        depth += {"(": 1, ")": -1}.get(mark[0], 0)
+        if depth == 0:
+            return mark.end()
+    return len(text)
 
 
 def parts(text: str) -> list[str]:
     """Parts between commas that are in no bracket."""
     found, depth, start = [], 0, 0
-    for position, character in enumerate(text):
-        depth += {"(": 1, "{": 1, "[": 1, "<": 1, ")": -1, "}": -1, "]": -1, ">": -1}.get(
-            character, 0
-        )
-        if character == "," and depth == 0:
-            found.append(text[start:position].strip())
-            start = position + 1
+    for mark in _MARK.finditer(text):
+        depth += _DEPTH.get(mark[0], 0)
+        if mark[0] == "," and depth == 0:
+            found.append(text[start : mark.start()].strip())
+            start = mark.end()
     found.append(text[start:].strip())
     return [each for each in found if each]
 

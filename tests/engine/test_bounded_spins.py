@@ -40,7 +40,8 @@ void *increment(void *unused) {
     unsigned held = 0;
     for (;;) {
         while (!held)
-            if (atomic_compare_exchange_weak_explicit(&lock, &held, 1, memory_order_acquire, memory_order_relaxed)) {
+            if (atomic_compare_exchange_weak_explicit(
+                    &lock, &held, 1, memory_order_acquire, memory_order_relaxed)) {
                 counter++;
                 atomic_store_explicit(&lock, 0, RELEASE);
                 return 0;

@@ -57,6 +57,25 @@ def test_a_violation_says_that_a_compiler_barrier_orders_nothing() -> None:
     assert not without.notes
 
 
+def test_an_operand_may_have_a_type_whose_name_has_brackets(tmp_path: Path) -> None:
+    path = tmp_path / "program.cpp"
+    path.write_text(
+        """#include <thread>
+namespace {
+struct Counter { int count; } counter;
+void increment() { __asm__ volatile("lock addl %1, %0" : "+m"(counter) : "r"(1) : "memory"); }
+}
+int main() {
+  std::thread thread(increment);
+  increment();
+  thread.join();
+  if (counter.count != 2) __builtin_trap();
+}
+"""
+    )
+    assert found_in(read_program(path), "rc20") == "Safe"
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the instructions are those of x86-64")
 @pytest.mark.parametrize(
     "name", ["double_word", "elided_lock", "instructions", "lock", "spin_with_jumps"]

@@ -59,7 +59,8 @@ def test_what_is_not_modelled_of_a_function_is_refused_at_its_line(
 ) -> None:
     path = tmp_path / "program.c"
     path.write_text(
-        "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+        "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <pthread.h>\n#include <stdio.h>\n"
+        "#include <stdlib.h>\n"
         f"#include <sys/mman.h>\n#include <unistd.h>\nint main(void) {{\n  {statement}\n}}\n"
     )
     with pytest.raises(Unsupported) as error:

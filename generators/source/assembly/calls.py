@@ -30,6 +30,8 @@ _CALL = re.compile(
     re.MULTILINE,
 )
 
+_ELEMENT = re.compile(r' elementtype\(((?:"[^"]*"|[^)"])*)\)')
+
 
 def replace_assembly(text: str, meanings: Sequence[Meaning] = ()) -> tuple[str, dict[str, str]]:
     """The IR with its understood assembly replaced, and the C functions by name."""
@@ -56,7 +58,7 @@ def replace_assembly(text: str, meanings: Sequence[Meaning] = ()) -> tuple[str, 
         name, function = made
         functions[name] = function
         wrappers[name] = _wrapper(name, match["type"], results, arguments)
-        values = ", ".join(re.sub(r" elementtype\([^)]*\)", "", each) for each in given)
+        values = ", ".join(_ELEMENT.sub("", each) for each in given)
         result = f"{match['result']} = " if match["result"] else ""
         pieces.append(text[done : match.start()])
         pieces.append(f"{match['indent']}{result}call {match['type']} @{name}({values})")
@@ -158,5 +160,5 @@ def _wrapper(name: str, type_: str, results: Sequence[str], arguments: Sequence[
 
 
 def _argument(text: str) -> Argument:
-    element = re.search(r" elementtype\(([^)]*)\)", text)
+    element = _ELEMENT.search(text)
     return Argument(text.split(" ", 1)[0], element[1] if element else None)
