@@ -109,8 +109,14 @@ def missing_definitions(
         return Definitions()
     wanted = [name for name in names if not is_of_c_library(name)]
     sources = (source, *build.other_sources(source))
-    # a library has sources beside its headers
-    folders = (*(each.parent for each in sources), path.parent, *build.folders)
+    # a library has sources beside its headers: first those that the program includes
+    included = {each.resolve().parent for each in files.values()}
+    of_library = sorted(
+        each
+        for each in included
+        if any(each.is_relative_to(folder.resolve()) for folder in build.folders)
+    )
+    folders = (*of_library, *(each.parent for each in sources), path.parent, *build.folders)
     found = definitions(wanted, sources, folders, build)
     return Definitions(found if names[0] in found else {}, folders)
 

@@ -179,6 +179,29 @@ def test_a_function_that_is_missing_is_named_at_its_call(folder: Path) -> None:
     assert "name src/mail.c or src/other.c too, which define it" in (error.value.advice or "")
 
 
+def test_the_sources_beside_an_included_header_come_first(folder: Path) -> None:
+    for library in ("codec", "util"):
+        (folder / "lib" / library).mkdir(parents=True)
+    for number in range(2001):
+        (folder / "lib" / "codec" / f"{number}.c").touch()
+    (folder / "lib" / "util" / "get.h").write_text("int get(void);\n")
+    (folder / "lib" / "util" / "get.c").write_text("int get(void) { return 0; }\n")
+    (folder / "main.c").write_text('#include "util/get.h"\nint main(void) { return get(); }\n')
+    build = weakspot.Build(include=(folder / "lib",))
+    (found,) = weakspot.explore("main.c", models=["rc20"], build=build)
+    assert found.notes[:1] == ("linked with what it calls: lib/util/get.c",)
+
+
+def test_a_function_behind_a_long_loop_is_linked(folder: Path) -> None:
+    (folder / "main.c").write_text(
+        "int get(void);\nstatic volatile int size = 200;\n"
+        "int main(void) { for (int i = 0; i < size; i++) {} return get(); }\n"
+    )
+    (folder / "src" / "get.c").write_text("int get(void) { return 0; }\n")
+    (found,) = weakspot.explore("main.c", models=["rc20"])
+    assert found.notes[:1] == ("linked with what it calls: src/get.c",)
+
+
 @pytest.mark.parametrize(
     ("declared", "used", "defined"),
     [
