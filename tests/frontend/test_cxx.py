@@ -365,6 +365,18 @@ int main() { Queue q(CAPACITY); }
     assert (site["function"], site["line"]) == ("Queue::Queue", 4)
 
 
+def test_no_exception_is_in_flight_where_none_is_handled(tmp_path: Path) -> None:
+    text = """#include <cassert>
+#include <exception>
+struct Guard {
+  int before = std::uncaught_exceptions();
+  ~Guard() { assert(!before && std::uncaught_exceptions() == before); }
+};
+int main() { Guard guard; }
+"""
+    assert not failures(written(tmp_path, text))
+
+
 @pytest.mark.parametrize(
     ("head", "statement", "message"),
     [

@@ -32,10 +32,11 @@ pub fn meaning(name: &str, given: &[Operand]) -> Option<Meaning> {
             Order::Na,
             vec![arg(0), arg(1)],
         ),
-        // the handlers that a program has not set
-        "_ZSt13get_terminatev" | "_ZSt14get_unexpectedv" => {
-            (Extern::Ignored(0), "", Order::Na, vec![])
-        }
+        // the handlers that a program has not set, and exceptions in flight where none is handled
+        "_ZSt13get_terminatev"
+        | "_ZSt14get_unexpectedv"
+        | "_ZSt18uncaught_exceptionv"
+        | "_ZSt19uncaught_exceptionsv" => (Extern::Ignored(0), "", Order::Na, vec![]),
         "_ZSt9terminatev" => ends("call of std::terminate"),
         "__cxa_pure_virtual" => ends("call of a pure virtual function"),
         "__cxa_throw_bad_array_new_length" => ends("invalid length of a new array"),
