@@ -48,6 +48,7 @@ def test_library_functions_do_what_they_do(path: Path) -> None:
         "return rand() > 7;",
         "int r = rand(); return r % 2 + r % 3;",
         "int r = rand(), s = 0; for (int k = 0; k < 2; k++) s = 3 * s + r % 2; return s == 1;",
+        "return syscall(SYS_memfd_create, 0, 0) > 0;",
         "return alarm(1) > 0;",
         'return strtod("0x1p3", 0) > 1;',
         'return strtod("1e23", 0) > 1;',
@@ -61,11 +62,12 @@ def test_what_is_not_modelled_of_a_function_is_refused_at_its_line(
     path.write_text(
         "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <pthread.h>\n#include <stdio.h>\n"
         "#include <stdlib.h>\n"
-        f"#include <sys/mman.h>\n#include <unistd.h>\nint main(void) {{\n  {statement}\n}}\n"
+        "#include <sys/mman.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n"
+        f"int main(void) {{\n  {statement}\n}}\n"
     )
     with pytest.raises(Unsupported) as error:
         asked(read_program(path), models.resolve("rc11"), Bounds())
-    assert (error.value.place or "").startswith(f"{path}:9:")
+    assert (error.value.place or "").startswith(f"{path}:10:")
     assert re.search("is not supported|modelled", error.value.message)
 
 

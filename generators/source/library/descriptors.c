@@ -4,7 +4,9 @@
 #define _GNU_SOURCE
 #include "weakspot.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -14,6 +16,7 @@ enum { FIRST = 4, MOST = 64, SEMAPHORE = 1, NONBLOCK = 2, KINDS = 4 };
 
 static uint64_t counts[MOST];
 static int closed[MOST];
+static int changed[MOST]; // what fcntl has set: 1 to block, 2 not to
 static unsigned made;
 
 static int failed(int error) {
@@ -42,6 +45,31 @@ WEAKSPOT_LIBRARY int eventfd(unsigned value, int flags) {
   return FIRST + KINDS * (int)place + kind;
 }
 
+static int blocks(int descriptor, int place) {
+  int set = __atomic_load_n(&changed[place], __ATOMIC_RELAXED);
+  return set ? set == 1 : !((descriptor - FIRST) % KINDS & NONBLOCK);
+}
+
+WEAKSPOT_LIBRARY int fcntl(int descriptor, int command, ...) {
+  int place = place_of(descriptor);
+  if (place < 0)
+    return -1;
+  va_list arguments;
+  va_start(arguments, command);
+  int flags = command == F_SETFL ? va_arg(arguments, int) : 0;
+  va_end(arguments);
+  switch (command) {
+  case F_GETFL:
+    return O_RDWR | (blocks(descriptor, place) ? 0 : O_NONBLOCK);
+  case F_SETFL:
+    __atomic_store_n(&changed[place], flags & O_NONBLOCK ? 2 : 1, __ATOMIC_RELAXED);
+  case F_GETFD:
+  case F_SETFD:
+    return 0;
+  }
+  weakspot_unsupported("this command of fcntl is not modelled");
+}
+
 WEAKSPOT_LIBRARY int eventfd_write(int descriptor, eventfd_t value) {
   int place = place_of(descriptor);
   if (place < 0)
@@ -66,7 +94,7 @@ WEAKSPOT_LIBRARY int eventfd_read(int descriptor, eventfd_t *value) {
         return 0;
       }
     }
-    if (kind & NONBLOCK)
+    if (!blocks(descriptor, place))
       return failed(EAGAIN);
   }
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -33,5 +34,8 @@ int main(void) {
   assert(eventfd_read(tokens, &value) == 0 && value == 1);
   assert(read(tokens, &value, sizeof value) == -1 && errno == EAGAIN);
   assert(read(tokens, &value, 4) == -1 && errno == EINVAL);
+  assert(fcntl(counter, F_GETFL) == O_RDWR && fcntl(tokens, F_GETFL, 0) == (O_RDWR | O_NONBLOCK));
+  assert(fcntl(counter, F_SETFL, O_RDWR | O_NONBLOCK) == 0 && fcntl(tokens, F_SETFD, FD_CLOEXEC) == 0);
+  assert(read(counter, &value, sizeof value) == -1 && errno == EAGAIN);
   assert(close(tokens) == 0 && close(tokens) == -1 && errno == EBADF);
 }
