@@ -299,6 +299,7 @@ class Program:
         self,
         *,
         loops: int = ...,
+        events: int = 4000,
         interleavings: int = 4000,
         seed: int = 0,
         shared_only: bool = True,
@@ -311,11 +312,11 @@ class Program:
         the same event sequences; if there are too many states, every sequence of whole operations
         and a sample drawn with `seed`, `interleavings` in total. A loop that makes no progress
         waits for another thread's write; a loop that ends depending on a shared value runs for at
-        most `loops` rounds. With `shared_only`, events on objects that a single thread uses are
-        omitted. With `spurious`, each weak compare-exchange also fails spuriously once per run.
-        Runs with equal event sequences (sites, kinds, locations, orders; not values) are merged
-        into the first. After `seconds`, unless they are 0, the trace has the runs until then, at
-        least one. Releases the GIL.
+        most `loops` rounds, and a thread for at most so many `events`. With `shared_only`, events
+        on objects that a single thread uses are omitted. With `spurious`, each weak compare-
+        exchange also fails spuriously once per run. Runs with equal event sequences (sites, kinds,
+        locations, orders; not values) are merged into the first. After `seconds`, unless they are
+        0, the trace has the runs until then, at least one. Releases the GIL.
         """
 
     def explore(self, model: str, **how: Unpack[ExplorationArguments]) -> ExplorationDict:

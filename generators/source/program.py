@@ -251,7 +251,7 @@ def read_program(
             lowered = _engine.Program(ir.text)
             if lowered.may_lack_definitions:
                 # what an ordinary execution reaches is an error at once
-                lowered.trace(loops=_ROUNDS, interleavings=1, seconds=_TRIED)
+                lowered.trace(loops=_ROUNDS, events=_EVENTS, interleavings=1, seconds=_TRIED)
             break
         except _engine.EngineError as error:
             found = missing_definitions(error, source, ir.files, build)
@@ -284,8 +284,8 @@ def read_program(
     )
 
 
-_ROUNDS = 1000
-"""How many rounds of a loop are followed to see what an execution reaches."""
+_ROUNDS, _EVENTS = 1_000, 50_000
+"""How many rounds of a loop, and events, are followed to see what an execution reaches."""
 _TRIED = 1.0
 """For how many seconds an execution is looked for that reaches what is not defined."""
 

@@ -192,12 +192,24 @@ def test_the_sources_beside_an_included_header_come_first(folder: Path) -> None:
     assert found.notes[:1] == ("linked with what it calls: lib/util/get.c",)
 
 
-def test_a_function_behind_a_long_loop_is_linked(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("size", "used", "defined"),
+    [
+        (200, "get()", "int get(void) { return 0; }"),
+        (900, "get()", "int get(void) { return 0; }"),
+        (900, "limit", "int limit = 0;"),
+    ],
+)
+def test_what_is_missing_behind_a_long_loop_is_linked(
+    folder: Path, size: int, used: str, defined: str
+) -> None:
     (folder / "main.c").write_text(
-        "int get(void);\nstatic volatile int size = 200;\n"
-        "int main(void) { for (int i = 0; i < size; i++) {} return get(); }\n"
+        "int get(void);\nextern int limit;\n"
+        f"static volatile int size = {size};\nstatic _Atomic int all[1000][6];\n"
+        "int main(void) {\n  for (int i = 0; i < size; i++)\n"
+        f"    for (int k = 0; k < 6; k++) all[i][k] = i;\n  return {used};\n}}\n"
     )
-    (folder / "src" / "get.c").write_text("int get(void) { return 0; }\n")
+    (folder / "src" / "get.c").write_text(f"{defined}\n")
     (found,) = weakspot.explore("main.c", models=["rc20"])
     assert found.notes[:1] == ("linked with what it calls: src/get.c",)
 

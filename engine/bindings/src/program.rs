@@ -172,13 +172,14 @@ impl Program {
         lowered.map(|f| f.name.clone()).collect()
     }
 
-    #[pyo3(signature = (*, loops=interpreter::Limits::default().loops, interleavings=4000, seed=0,
-                        shared_only=true, spurious=true, seconds=0.0))]
+    #[pyo3(signature = (*, loops=interpreter::Limits::default().loops, events=4000,
+                        interleavings=4000, seed=0, shared_only=true, spurious=true, seconds=0.0))]
     #[allow(clippy::too_many_arguments)] // each has its name in Python
     fn trace<'py>(
         &self,
         py: Python<'py>,
         loops: u32,
+        events: u64,
         interleavings: u64,
         seed: u64,
         shared_only: bool,
@@ -190,6 +191,7 @@ impl Program {
         }
         let options = Options {
             loops,
+            events,
             interleavings,
             seed,
             shared_only,

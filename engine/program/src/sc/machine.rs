@@ -26,10 +26,9 @@ pub struct Context<'p> {
     pub variant: u32,
     pub steps: u64,
     pub events: u64,
+    /// The most events of a thread in one run. Each may depend on all before it.
+    pub most_events: u64,
 }
-
-/// Limit of events per run. Each may depend on all before it.
-pub const MAX_EVENTS: u64 = 4_000;
 
 /// Memory and the state of threads that other threads see.
 #[derive(Clone)]
@@ -336,9 +335,9 @@ impl Machine {
             } else {
                 self.end = Some(end);
             }
-        } else if self.steps > limits.instructions || length > MAX_EVENTS {
-            let most = limits.instructions;
-            let message = format!("more than {most} steps or {MAX_EVENTS} events in one run");
+        } else if self.steps > limits.instructions || length > context.most_events {
+            let (most, events) = (limits.instructions, context.most_events);
+            let message = format!("more than {most} steps or {events} events in one run");
             let dbg = thread.inst(program).map_or(0, |i| i.dbg);
             let mut end = RunEnd::new(Outcome::Bound, message, None);
             end.dbg = dbg;

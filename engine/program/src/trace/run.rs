@@ -8,6 +8,7 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub struct Options {
     pub loops: u32,
+    pub events: u64,
     pub interleavings: u64,
     pub seed: u64,
     pub shared_only: bool,
@@ -20,6 +21,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             loops: 4,
+            events: 4000,
             interleavings: 4000,
             seed: 0,
             shared_only: true,

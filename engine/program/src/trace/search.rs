@@ -97,6 +97,7 @@ impl Program {
                 variant: 0,
                 steps: 0,
                 events: 0,
+                most_events: options.events,
             },
             options: options.clone(),
             base: Machine::new(self),
