@@ -40,6 +40,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// How many graphs are extended before it pays to look for fewer values of reads.
+const FEW: usize = 20_000;
+
 /// What the reference finds.
 pub struct ReferenceExploration {
     pub found: Exploration,
@@ -225,11 +228,12 @@ impl<'a> Explorer<'a> {
         self.start();
         let limits = &self.options.limits;
         if self.semantics.model.dependencies {
-            match Values::find(&self.semantics, || self.limit(), limits.events) {
+            match Values::find(&self.semantics, &|| self.limit(), limits.events) {
                 Ok(values) => self.values = Some(values),
                 Err(limit) => return Ok(Some(limit)),
             }
         }
+        let mut extended = 0;
         while let Some(node) = self.open.pop() {
             if self.semantics.overlaps.get() {
                 break;
@@ -246,6 +250,16 @@ impl<'a> Explorer<'a> {
             }
             limits.counted.store(executions, Relaxed);
             self.extend(node)?;
+            extended += 1;
+            if let Some(values) = self.values.take_if(|of| extended > FEW && !of.are_fewest) {
+                match values.find_fewer(&self.semantics, &|| self.limit(), limits.events) {
+                    Ok(fewer) => self.values = Some(fewer),
+                    Err(limit) => return Ok(Some(limit)),
+                }
+                self.found = Findings::default();
+                self.results.clear();
+                self.start();
+            }
         }
         Ok(None)
     }

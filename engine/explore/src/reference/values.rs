@@ -18,14 +18,14 @@
 //! in the order of their dependencies.
 //!
 //! A read that is in such a cycle, or comes from one, reads from a write that depends on another such read.
-//! So, once all values are found with these constants, a constant is left out at a location where no write
-//! has it that depends on a read of a constant. Where the *value* of such a write comes by data and addresses
-//! from no constant, what it comes from is known: a thread that reads it performs no write that its value
-//! comes from, and that takes its own value from what was read. Then all values are found anew, with the
-//! constants that remain, until they stay the same. If the constants contain what such reads return in any
-//! graph, then all its writes are found, and the constants that remain contain it too. (Three threads that
-//! each add one to a counter, after they have waited for one another: it is at most three, since no value
-//! of a counter comes from itself by data.)
+//! So, once all values are found with the constants, they are found anew: where reads returned the constants,
+//! they return now the values of the writes that depend on such reads. If these contain what such reads
+//! return in any graph, then all writes of the graph are found, in the order of their dependencies without
+//! these reads, and among them those that such reads read from. So it is done again with those of the values
+//! that such a write still has, until they stay the same. Where then the value of such a write does not come
+//! from such a read by data and addresses, what it comes from is known: a thread that reads it performs none
+//! of these writes with a value that comes from what was read. (Three threads that each add one to a counter
+//! after they have waited for one another: it is three at most.)
 //!
 //! The values come to an end. With a value are known the writes that it comes from, each an event of its
 //! thread, and a run ends before a write that comes from itself. So two threads that add one to what
@@ -58,7 +58,7 @@ type Write = (ThreadId, Location, usize);
 /// More ways in which a value comes from writes are not distinguished.
 const MOST_WAYS: usize = 4;
 
-/// How often values are found with fewer constants. Those of each time contain all.
+/// How often values are found anew. Those of each time contain all.
 const MOST_ROUNDS: usize = 16;
 
 /// The writes that a value comes from, and how many of them come one from another.
@@ -209,7 +209,7 @@ struct Start {
 }
 
 /// The values that reads of locations may return from nowhere, each with ways to come by it.
-type Constants = FxHashMap<Location, Vec<(u64, Origin)>>;
+type FromNowhere = FxHashMap<Location, Vec<(u64, Origin)>>;
 
 #[derive(Default)]
 pub struct Values {
@@ -217,13 +217,15 @@ pub struct Values {
     results: FxHashMap<ThreadId, Vec<Known>>,
     starts: Vec<Start>,
     allocated: Vec<Action>,
-    /// What reads of some locations may return from nowhere: one of these, if it is not known to be fewer.
+    /// What reads of some locations may return from nowhere: one of these, as long as no others are known.
     constants: BTreeSet<u64>,
     from_nowhere: FxHashSet<Location>,
-    fewer: Option<Constants>,
+    known: Option<FromNowhere>,
     /// The most writes of each thread.
     writes: FxHashMap<ThreadId, usize>,
     grows: bool,
+    /// Those from nowhere that no write supports were left out.
+    pub are_fewest: bool,
 }
 
 /// A write of a run.
@@ -286,72 +288,98 @@ impl Values {
     /// Finds all values, unless `limit` is reached.
     pub fn find(
         semantics: &Semantics,
-        limit: impl Fn() -> Option<Limit>,
+        limit: &dyn Fn() -> Option<Limit>,
         most: usize,
     ) -> Result<Values, Limit> {
-        let constants = match semantics.model.kernel {
-            true => semantics.program.constants(),
-            false => BTreeSet::new(),
+        let mut values = Values {
+            constants: match semantics.model.kernel {
+                true => semantics.program.constants(),
+                false => BTreeSet::new(),
+            },
+            ..Values::default()
         };
-        let (mut fewer, mut rounds) = (None, 0);
-        loop {
-            let mut values = Values {
-                grows: true,
-                constants: constants.clone(),
-                fewer: fewer.take(),
+        values.run_threads(semantics, limit, most)?;
+        values.are_fewest = values.from_nowhere.is_empty();
+        Ok(values)
+    }
+
+    /// Finds them anew with fewer values from nowhere, until these stay the same.
+    pub fn find_fewer(
+        mut self,
+        semantics: &Semantics,
+        limit: &dyn Fn() -> Option<Limit>,
+        most: usize,
+    ) -> Result<Values, Limit> {
+        for _ in 0..MOST_ROUNDS {
+            let remaining = self.remaining();
+            if remaining == self.used() {
+                break;
+            }
+            self = Values {
+                known: Some(remaining),
                 ..Values::default()
             };
-            while std::mem::take(&mut values.grows) {
-                let mut open = vec![Run::new(0, semantics.main(), Origin::default())];
-                let starts = values.starts.iter().cloned();
-                open.extend(starts.map(|start| Run::new(start.id, start.thread, start.from)));
-                while let Some(run) = open.pop() {
-                    if let Some(limit) = limit() {
-                        return Err(limit);
-                    }
-                    if run.events.len() < most && !semantics.overlaps.get() {
-                        values.extend(semantics, run, &mut open);
-                    }
+            self.run_threads(semantics, limit, most)?;
+        }
+        self.are_fewest = true;
+        Ok(self)
+    }
+
+    fn run_threads(
+        &mut self,
+        semantics: &Semantics,
+        limit: &dyn Fn() -> Option<Limit>,
+        most: usize,
+    ) -> Result<(), Limit> {
+        self.grows = true;
+        while std::mem::take(&mut self.grows) {
+            let mut open = vec![Run::new(0, semantics.main(), Origin::default())];
+            let starts = self.starts.iter().cloned();
+            open.extend(starts.map(|start| Run::new(start.id, start.thread, start.from)));
+            while let Some(run) = open.pop() {
+                if let Some(limit) = limit() {
+                    return Err(limit);
+                }
+                if run.events.len() < most && !semantics.overlaps.get() {
+                    self.extend(semantics, run, &mut open);
                 }
             }
-            let remaining = values.remaining();
-            rounds += 1;
-            if remaining == values.used() || rounds == MOST_ROUNDS {
-                return Ok(values);
-            }
-            fewer = Some(remaining);
         }
+        Ok(())
     }
 
     /// What a read of a location may return from nowhere.
     fn constants_at(&self, at: Location) -> Vec<(u64, Origin)> {
-        match &self.fewer {
+        match &self.known {
             _ if !self.from_nowhere.contains(&at) => Vec::new(),
-            Some(fewer) => fewer.get(&at).cloned().unwrap_or_default(),
+            Some(known) => known.get(&at).cloned().unwrap_or_default(),
             None => {
                 let masked = self.constants.iter().map(|value| mask(*value, 8 * at.size));
                 let masked: BTreeSet<u64> = masked.collect();
                 let each = masked.into_iter();
-                each.map(|value| (value, Origin::nowhere(None))).collect()
+                let from = Origin::nowhere(Some(&BTreeSet::new()));
+                each.map(|value| (value, from.clone())).collect()
             }
         }
     }
 
-    fn used(&self) -> Constants {
+    fn used(&self) -> FromNowhere {
         let all = self.from_nowhere.iter();
         all.map(|at| (*at, self.constants_at(*at))).collect()
     }
 
-    /// Of these, those that a write has which depends on one of them, with what its value comes from.
-    fn remaining(&self) -> Constants {
-        let remaining = self.used().into_iter().map(|(at, constants)| {
+    /// The values of the writes that depend on such reads, with what they come from by data: those of all
+    /// where reads returned constants, else those that reads returned.
+    fn remaining(&self) -> FromNowhere {
+        let remaining = self.used().into_iter().map(|(at, used)| {
             let written = self.written.get(&at).into_iter().flatten();
-            let kept = written.filter(|known| {
-                let value = known.answer.value;
-                known.from.from_nowhere && constants.iter().any(|(constant, _)| *constant == value)
-            });
+            let remains =
+                |value: u64| self.known.is_none() || used.iter().any(|(known, _)| *known == value);
+            let kept =
+                written.filter(|known| known.from.from_nowhere && remains(known.answer.value));
             let ways = kept.map(|known| {
-                let data = Some(&known.from.data).filter(|_| !known.from.data_from_nowhere);
+                let is_known = self.known.is_some() && !known.from.data_from_nowhere;
+                let data = is_known.then_some(&known.from.data);
                 (Answer::new(known.answer.value), Origin::nowhere(data))
             });
             let mut ways: Vec<(u64, Origin)> = by_answer(ways)
@@ -443,7 +471,8 @@ impl Values {
                 let mut known = run.known(answer, run.before.clone());
                 known.from.chain = Chain::default();
                 let half = run.locations.iter().rposition(|known| *known == Some(at));
-                for (set, data) in [(of.addr, true), (of.data, true), (of.ctrl, false)] {
+                let by_data = self.known.is_some(); // of use where values are not constants
+                for (set, data) in [(of.addr, by_data), (of.data, by_data), (of.ctrl, false)] {
                     for read in semantics.sets.reads(set) {
                         let of_read = &run.events[read as usize];
                         match data {
@@ -472,7 +501,7 @@ impl Values {
                 known.from.depth += 1;
                 let name = (run.id, at, earlier);
                 let repeats = !known.from.writes.insert(name)
-                    || !known.from.data.insert(name)
+                    || by_data && !known.from.data.insert(name)
                     || known.from.depth > self.writes.values().sum();
                 if repeats || self.initial(semantics, at) == Initial::Outside {
                     return;
