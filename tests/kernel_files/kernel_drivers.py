@@ -17,7 +17,9 @@ import weakspot
 HERE = Path(__file__).parent
 FEW = 3.0
 """Seconds for a driver of which the search finds no violation, and the reference no end."""
-ADVICE = "scripts/install-tools --kernel-tree fetches it, or WEAKSPOT_KERNEL_MODEL names a kernel tree"
+ADVICE = (
+    "scripts/install-tools --kernel-tree fetches it, or WEAKSPOT_KERNEL_MODEL names a kernel tree"
+)
 
 
 def tree() -> Path | None:
