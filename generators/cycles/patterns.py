@@ -179,6 +179,8 @@ def _steps(events: Sequence[EventDict], sites: Sequence[Site], *, of_kernel: boo
         site = sites[event["site"]] if event["site"] >= 0 else None
         if site is None or kind in ("CREATE", "JOIN", "SF"):
             continue
+        if of_kernel and kernel.is_left_out(event):
+            continue
         if kind == "F":
             steps.append(_Step(index, event, site, None))
             continue

@@ -102,6 +102,21 @@ def test_what_is_ordered_is_safe_without_the_models_of_machines(mp: Project) -> 
     assert "undecided" not in mp.gate().printed(0)
 
 
+def test_what_the_model_flags_of_srcu_is_at_its_line(mp: Project) -> None:
+    write(mp, "int i = srcu_read_lock(&ss);\n    srcu_read_unlock(&ss, i + 1);", READER)
+    text = (
+        (mp.folder / "mp.c")
+        .read_text()
+        .replace("static int", "DEFINE_STATIC_SRCU(ss);\nstatic int", 1)
+    )
+    mp.write("mp.c", text)
+    printed = mp.gate().printed(1)
+    assert (
+        "srcu" in printed
+    )  # srcu-bad-nesting, srcu-bad-value-match: the name depends on the version
+    assert "mp.c:7" in printed
+
+
 def test_a_race_of_plain_accesses_names_the_marked_ones(mp: Project) -> None:
     write(mp, "ready = 1;", "data = ready;")
     ended = mp.gate()

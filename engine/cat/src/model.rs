@@ -197,7 +197,8 @@ impl Model {
 
     /// Whether both models were read from the same texts.
     pub fn is_same(&self, other: &Model) -> bool {
-        self.files.sources == other.files.sources && self.on == other.on
+        let configuration = |of: &Model| (of.on.clone(), of.srcu_by_accesses);
+        self.files.sources == other.files.sources && configuration(self) == configuration(other)
     }
 
     /// What `make` derives from the model alone, of which `is` says whether it is what is asked for.

@@ -388,7 +388,11 @@ impl View {
         }
         let seen = self.add(event.thread, Some(event.location), tags, None);
         if tags & (tag::SRCU_LOCK | tag::SRCU_UNLOCK) != 0 {
-            self.indices.push((seen, event.value));
+            let index = match event.action {
+                Action::Write { value, .. } => value,
+                _ => event.value,
+            };
+            self.indices.push((seen, index));
         }
         if is_second_half && self.index[event.pair as usize] != NONE {
             self.rmw.push((self.index[event.pair as usize], seen));
