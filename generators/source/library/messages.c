@@ -53,14 +53,14 @@ static char *text_of(int number) {
 
 WEAKSPOT_LIBRARY char *strerror(int number) { return text_of(number); }
 
+#ifdef __GLIBC__
 WEAKSPOT_LIBRARY char *strerror_r(int number, char *buffer, size_t size) {
   (void)buffer;
   (void)size;
   return text_of(number);
 }
-
-// strerror_r without _GNU_SOURCE
-WEAKSPOT_LIBRARY int __xpg_strerror_r(int number, char *buffer, size_t size) {
+#else
+WEAKSPOT_LIBRARY int strerror_r(int number, char *buffer, size_t size) {
   const char *text = text_of(number);
   size_t length = strlen(text);
   if (length >= size)
@@ -68,3 +68,4 @@ WEAKSPOT_LIBRARY int __xpg_strerror_r(int number, char *buffer, size_t size) {
   memcpy(buffer, text, length + 1);
   return 0;
 }
+#endif

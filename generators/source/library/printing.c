@@ -10,6 +10,13 @@ WEAKSPOT_LIBRARY size_t fwrite(const void *data, size_t size, size_t count, FILE
   return size ? count : 0;
 }
 
+WEAKSPOT_LIBRARY ssize_t write(int descriptor, const void *data, size_t size) {
+  (void)data;
+  if (descriptor != STDOUT_FILENO && descriptor != STDERR_FILENO)
+    weakspot_unsupported("write is modelled for standard output and standard error only");
+  return (ssize_t)size;
+}
+
 WEAKSPOT_LIBRARY int fileno(FILE *stream) {
   (void)stream;
   return STDOUT_FILENO;

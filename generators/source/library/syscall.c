@@ -20,8 +20,3 @@ WEAKSPOT_LIBRARY long weakspot_syscall(long number, long a, long b, long c, long
   }
   weakspot_unsupported("this system call is not modelled");
 }
-
-// With another number that is written there.
-WEAKSPOT_LIBRARY long syscall(long number, ...) {
-  weakspot_unsupported("this system call is not modelled");
-}
