@@ -31,6 +31,7 @@ mod explorer;
 mod judgement;
 mod memory;
 mod node;
+mod origins;
 mod promises;
 mod semantics;
 mod values;
