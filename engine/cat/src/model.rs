@@ -155,9 +155,13 @@ impl Model {
             .map_err(|(at, fault)| fault.error(&self.files, &self.files.names, at))
     }
 
-    /// The same model with these variants on.
-    pub fn with_variants(self, on: Vec<String>) -> Model {
-        Model { on, ..self }
+    /// The same model as a configuration says: with these variants on, and what SRCU is.
+    pub fn configured(self, on: Vec<String>, srcu_by_accesses: bool) -> Model {
+        Model {
+            on,
+            srcu_by_accesses,
+            ..self
+        }
     }
 
     /// Whether the model's configuration has a variant on.
@@ -197,8 +201,9 @@ impl Model {
 
     /// Whether both models were read from the same texts.
     pub fn is_same(&self, other: &Model) -> bool {
-        let configuration = |of: &Model| (of.on.clone(), of.srcu_by_accesses);
-        self.files.sources == other.files.sources && configuration(self) == configuration(other)
+        let configuration = (&self.on, self.srcu_by_accesses);
+        self.files.sources == other.files.sources
+            && configuration == (&other.on, other.srcu_by_accesses)
     }
 
     /// What `make` derives from the model alone, of which `is` says whether it is what is asked for.

@@ -164,8 +164,8 @@ impl Configuration {
             None => Model::load(&place(&model), folders)?,
             Some(bell) => Model::load_with_bell(&place(&model), &place(&bell), folders)?,
         };
-        let mut model = model.with_variants(variants);
-        model.srcu_by_accesses = macros.as_ref().is_some_and(Macros::loads_in_srcu);
+        let srcu_by_accesses = macros.as_ref().is_some_and(Macros::loads_in_srcu);
+        let model = model.configured(variants, srcu_by_accesses);
         Ok(Configuration { model, macros })
     }
 }

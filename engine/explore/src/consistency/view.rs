@@ -131,53 +131,6 @@ fn order_tag(order: Order) -> Tags {
     }
 }
 
-/// The tags of an access in the Linux kernel's model. One half of a read-modify-write has the memory
-/// order of the whole, if it can have it or the model shows it as it is written, and else is relaxed.
-fn kernel_tags(graph: &Graph, event: &Event, (locks, as_written): (bool, bool)) -> Tags {
-    let whole = match event.is_read() && event.pair != NONE {
-        true => graph.event(event.pair),
-        false => event,
-    };
-    let rmw = if event.is_rmw() { tag::RMW } else { 0 };
-    let order = match whole.action {
-        Action::Read { order, .. } | Action::Write { order, .. } => order,
-        _ => Order::Na,
-    };
-    if let (false, Order::Kernel(annotation)) = (locks, order) {
-        match (annotation, event.is_read()) {
-            (Annotation::Lock, true) => return tag::READ | tag::ACQ,
-            (Annotation::Lock, false) => return tag::WRITE | tag::RLX,
-            (Annotation::Unlock, _) => return tag::WRITE | tag::REL,
-            (Annotation::TryLock | Annotation::IsLocked, _) => return tag::READ | tag::RLX,
-            _ => {}
-        }
-    }
-    match (event.is_read(), event.is_rmw()) {
-        (read, _) if order == Order::Kernel(Annotation::Lock) => match read {
-            true => tag::LKR,
-            false => tag::LKW,
-        },
-        _ if order == Order::Kernel(Annotation::Unlock) => tag::UL,
-        _ if order == Order::Kernel(Annotation::TryLock) => tag::LF,
-        _ if order == Order::Kernel(Annotation::IsLocked) => match is_held(event.value) {
-            true => tag::RL,
-            false => tag::RU,
-        },
-        (true, false) => tag::READ | order_tag(order),
-        (false, false) => tag::WRITE | order_tag(order),
-        (true, true) if as_written => tag::READ | rmw | order_tag(order),
-        (false, true) if as_written => tag::WRITE | rmw | order_tag(order),
-        (true, true) => match order {
-            Order::Acq | Order::Kernel(_) => tag::READ | rmw | order_tag(order),
-            _ => tag::READ | rmw | tag::RLX,
-        },
-        (false, true) => match order {
-            Order::Rel => tag::WRITE | rmw | tag::REL,
-            _ => tag::WRITE | rmw | tag::RLX,
-        },
-    }
-}
-
 /// Whether a read-modify-write that succeeds is fully ordered, so that full fences stand around it.
 fn is_fenced(graph: &Graph, event: &Event) -> bool {
     let write = match event.is_read() {
@@ -306,7 +259,7 @@ impl View {
     pub fn tags(&self, graph: &Graph, id: EventId) -> Tags {
         let event = graph.event(id);
         if self.kernel {
-            return kernel_tags(graph, event, (self.locks, self.as_written));
+            return self.kernel_tags(graph, event);
         }
         let (whole, kind) = match (event.is_read(), event.pair) {
             (true, write) if write != NONE && self.in_halves => {
@@ -324,6 +277,53 @@ impl View {
         match whole.action {
             Action::Read { order, .. } | Action::Write { order, .. } => kind | order_tag(order),
             _ => kind,
+        }
+    }
+
+    /// The tags of an access in the Linux kernel's model. One half of a read-modify-write has the memory
+    /// order of the whole, if it can have it or the model shows it as it is written, and else is relaxed.
+    fn kernel_tags(&self, graph: &Graph, event: &Event) -> Tags {
+        let whole = match event.is_read() && event.pair != NONE {
+            true => graph.event(event.pair),
+            false => event,
+        };
+        let rmw = if event.is_rmw() { tag::RMW } else { 0 };
+        let order = match whole.action {
+            Action::Read { order, .. } | Action::Write { order, .. } => order,
+            _ => Order::Na,
+        };
+        if let (false, Order::Kernel(annotation)) = (self.locks, order) {
+            match (annotation, event.is_read()) {
+                (Annotation::Lock, true) => return tag::READ | tag::ACQ,
+                (Annotation::Lock, false) => return tag::WRITE | tag::RLX,
+                (Annotation::Unlock, _) => return tag::WRITE | tag::REL,
+                (Annotation::TryLock | Annotation::IsLocked, _) => return tag::READ | tag::RLX,
+                _ => {}
+            }
+        }
+        match (event.is_read(), event.is_rmw()) {
+            (read, _) if order == Order::Kernel(Annotation::Lock) => match read {
+                true => tag::LKR,
+                false => tag::LKW,
+            },
+            _ if order == Order::Kernel(Annotation::Unlock) => tag::UL,
+            _ if order == Order::Kernel(Annotation::TryLock) => tag::LF,
+            _ if order == Order::Kernel(Annotation::IsLocked) => match is_held(event.value) {
+                true => tag::RL,
+                false => tag::RU,
+            },
+            (true, false) => tag::READ | order_tag(order),
+            (false, false) => tag::WRITE | order_tag(order),
+            (true, true) if self.as_written => tag::READ | rmw | order_tag(order),
+            (false, true) if self.as_written => tag::WRITE | rmw | order_tag(order),
+            (true, true) => match order {
+                Order::Acq | Order::Kernel(_) => tag::READ | rmw | order_tag(order),
+                _ => tag::READ | rmw | tag::RLX,
+            },
+            (false, true) => match order {
+                Order::Rel => tag::WRITE | rmw | tag::REL,
+                _ => tag::WRITE | rmw | tag::RLX,
+            },
         }
     }
 

@@ -36,9 +36,7 @@ impl Macros {
         };
         read().map_err(|error: ParseError| error.locate(file, text))
     }
-}
 
-impl Macros {
     /// Whether a critical section of SRCU begins with a load; else with an event of its own kind.
     pub fn loads_in_srcu(&self) -> bool {
         let begins = self.expressions.get("srcu_read_lock");

@@ -119,10 +119,9 @@ impl Parser<'_, '_> {
         let addend = self.expr()?;
         self.cursor.expect(",")?;
         let unless = self.expr()?;
-        let tags = match (self.halves, annotation) {
-            (Halves::AsWritten, Some(_)) => self.rmw_tags(offset, annotation)?,
-            _ => self.rmw_tags(offset, &Some("mb".to_owned()))?,
-        };
+        let written = annotation.clone();
+        let written = written.filter(|_| self.halves == Halves::AsWritten);
+        let tags = self.rmw_tags(offset, &written.or(Some("mb".to_owned())))?;
         Ok(KernelExpression::AddUnless {
             at,
             addend,
